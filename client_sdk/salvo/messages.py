@@ -1,0 +1,313 @@
+"""What players say (commands) and what the referee says (announcements), as values.
+
+A command in this module is authentic and readable; whether it is allowed, the referee decides. What one player
+alone may know has announcement types of its own, which name their reader in ``to``: what a type does not hold
+cannot leak. Coordinates are x = column and y = row, from 1; times are epoch milliseconds of the server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from salvo.rules import Placement, RuleBook
+
+
+class State(StrEnum):
+    """What a table is doing (SALVO-GAME-6)."""
+
+    LOBBY = "lobby"
+    TURN = "turn"
+    OVER = "over"
+
+
+# --- commands ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Participate:
+    """A team wants to play, or comes back.
+
+    Attributes:
+        credential: stands for the secret; equal secrets of one name have equal credentials. The secret itself never
+            gets this far.
+    """
+
+    name: str
+    credential: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceShip:
+    """A player places one ship.
+
+    Attributes:
+        spelling: how the player wrote the ship's name; answers use it (SALVO-PLACE-6).
+    """
+
+    player: str
+    spelling: str
+    placement: Placement
+
+
+@dataclass(frozen=True, slots=True)
+class ShotContext:
+    """What a signed shot may say of its occasion; all four must match (SALVO-FRESH-5)."""
+
+    game: int
+    turn: int
+    shot: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fire:
+    """A player fires one shot at a board."""
+
+    player: str
+    target: str
+    x: int
+    y: int
+    context: ShotContext | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Something that came under a player's name but is no command; it changes nothing (SALVO-ERR-3).
+
+    Attributes:
+        spelling: the ship's name where the topic has one, else empty.
+        proven: whether the player's own signature verified, so that nobody else can have sent it.
+    """
+
+    player: str
+    spelling: str
+    code: str
+    text: str
+    proven: bool = False
+
+
+Command = Participate | PlaceShip | Fire | Unreadable
+
+
+# --- announcements to everybody -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TableOpened:
+    """A new game number begins at the table."""
+
+    game: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The table changed its state."""
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class PlayersListed:
+    """Who takes part, in the order of arrival; in play order once the game began."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementJudged:
+    """Whether the latest placement of a ship is good."""
+
+    player: str
+    spelling: str
+    approved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpellingDropped:
+    """A player now writes this ship's name in another way; the old answer goes."""
+
+    player: str
+    spelling: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan:
+    """A player is to fire ``shots`` shots before ``deadline``."""
+
+    game: int
+    turn: int
+    player: str
+    shots: int
+    now: int
+    deadline: int
+
+
+@dataclass(frozen=True, slots=True)
+class SunkShip:
+    """A ship of a player, by the name in the rule book and by the owner's spelling."""
+
+    player: str
+    ship: str
+    spelling: str
+
+
+@dataclass(frozen=True, slots=True)
+class SalvoResolved:
+    """What came of a turn: the number of hits, what sank, who is out.
+
+    Attributes:
+        outcomes: hit or miss of each shot where the rule book announces that, else None.
+    """
+
+    game: int
+    turn: int
+    player: str
+    shots: int
+    hits: int
+    sunk: tuple[SunkShip, ...]
+    defeated: tuple[str, ...]
+    outcomes: tuple[bool, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerStats:
+    """A player's figures at the end of a game.
+
+    Attributes:
+        sunk: ships that this player's shots sank.
+        place: 1 for the winner.
+    """
+
+    player: str
+    shots: int
+    hits: int
+    sunk: int
+    turns: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class GameWon:
+    """The game is over."""
+
+    winner: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerLeft:
+    """A player left the list; everything retained about it goes."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameForgotten:
+    """The old game goes: everything retained but state, rules and server (SALVO-END-4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulesAnnounced:
+    """What is played at a table, and its time limits in seconds."""
+
+    book: RuleBook
+    table: str
+    placement_seconds: int
+    turn_seconds: int
+    over_seconds: int
+    empty_turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """Who serves a table.
+
+    Attributes:
+        status_topic: where a further table's clients find the status (a connection has one last will), else empty.
+    """
+
+    online: bool
+    version: str
+    game: int
+    profile: str
+    status_topic: str = ""
+
+
+# --- announcements to one player ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ShotLanded:
+    """A shot fell on the board of ``to``."""
+
+    to: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementRefused:
+    """Why the latest placement of ``to`` is not good."""
+
+    to: str
+    spelling: str
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRefused:
+    """Why a command of ``to`` was not carried out."""
+
+    to: str
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnShot:
+    """One of a player's own shots, as its recap tells it."""
+
+    turn: int
+    target: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recap:
+    """All that ``to`` may know of the game so far, for a team that came back (SALVO-JOIN-7).
+
+    Attributes:
+        landed: shots on the own board, (x, y), in order.
+        results: every salvo so far, in order.
+    """
+
+    to: str
+    game: int
+    turn: int
+    fleet: tuple[Placement, ...]
+    shots: tuple[OwnShot, ...]
+    landed: tuple[tuple[int, int], ...]
+    results: tuple[SalvoResolved, ...]
+
+
+Announcement = (
+    TableOpened
+    | StateChanged
+    | PlayersListed
+    | PlacementJudged
+    | SpellingDropped
+    | TurnBegan
+    | SalvoResolved
+    | PlayerStats
+    | GameWon
+    | PlayerLeft
+    | GameForgotten
+    | RulesAnnounced
+    | ServerStatus
+    | ShotLanded
+    | PlacementRefused
+    | CommandRefused
+    | Recap
+)

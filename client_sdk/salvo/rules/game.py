@@ -1,0 +1,200 @@
+"""The engine: one game from the first shot to the last ship.
+
+A :class:`Game` is mutable and trusts its caller: seats and cells are in range, the fleets are legal. Who may say
+what, and when, is the referee's business. Players are *seats*, 0..n-1 in play order.
+
+A board is a bytearray, one byte a cell: 0 water, 1..n the ship there, and 128 added once that cell was hit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+from salvo.rules.book import RuleBook, Shots, Starter
+from salvo.rules.fleet import Fleet
+from salvo.rules.randomness import draw
+
+#: Set in a board's byte once that cell of the ship was hit.
+STRUCK = 128
+
+
+class Salvo(NamedTuple):
+    """What came of one turn.
+
+    Attributes:
+        turn: counted from 1.
+        seat: who fired.
+        shots: how many were fired.
+        hits: how many of them met an occupied cell (SALVO-FIRE-9).
+        outcomes: of each shot in order, 0 for a miss and above 0 for a hit.
+        sunk: (seat, ship number) in the order of sinking.
+        defeated: seats in the order of their defeat.
+    """
+
+    turn: int
+    seat: int
+    shots: int
+    hits: int
+    outcomes: Sequence[int]
+    sunk: tuple[tuple[int, int], ...]
+    defeated: tuple[int, ...]
+
+
+class Game:
+    """One game in play.
+
+    Attributes:
+        current: the seat whose turn it is.
+        turn: the running number of the turn, from 1.
+        shots_left: what the current player may still fire.
+        afloat: ships afloat by seat.
+        out: whether a seat is defeated.
+        over: whether one player is left (SALVO-END-1).
+        fallen: defeated seats in the order of their defeat.
+        fired, struck, sank, turns: shots, hits, ships sunk and turns so far, by seat of the shooter; counted when
+            a turn ends.
+    """
+
+    __slots__ = (
+        "_boards",
+        "_by_afloat",
+        "_defeated",
+        "_intact",
+        "_outcomes",
+        "_sunk",
+        "_until_miss",
+        "afloat",
+        "book",
+        "current",
+        "fallen",
+        "fired",
+        "fleets",
+        "out",
+        "over",
+        "sank",
+        "shots_left",
+        "struck",
+        "turn",
+        "turns",
+    )
+
+    def __init__(self, book: RuleBook, fleets: Sequence[Fleet], starter: int) -> None:
+        players = len(fleets)
+        lengths = [0, *(ship.length for ship in book.fleet)]
+        self.book = book
+        self.fleets = fleets
+        self._boards = [bytearray(fleet.board) for fleet in fleets]
+        self._intact = [lengths[:] for _ in fleets]
+        self._by_afloat = book.shots is Shots.AFLOAT
+        self._until_miss = book.shots is Shots.UNTIL_MISS
+        self.afloat = [len(book.fleet)] * players
+        self.out = [False] * players
+        self.over = False
+        self.fallen: list[int] = []
+        self.fired = [0] * players
+        self.struck = [0] * players
+        self.sank = [0] * players
+        self.turns = [0] * players
+        self.turn = 0
+        self._begin_turn(starter)
+
+    def _begin_turn(self, seat: int) -> None:
+        self.turn += 1
+        self.current = seat
+        self.shots_left = self.afloat[seat] if self._by_afloat else 1
+        self._outcomes: list[int] = []
+        self._sunk: tuple[tuple[int, int], ...] = ()
+        self._defeated: tuple[int, ...] = ()
+
+    @property
+    def winner(self) -> int | None:
+        """The last seat standing, or None while the game goes on."""
+        return self.out.index(False) if self.over else None
+
+    @property
+    def shots_fired(self) -> int:
+        """Shots of this turn that were resolved so far."""
+        return len(self._outcomes)
+
+    def fire(self, shots: Sequence[tuple[int, int]]) -> None:
+        """Resolve shots of the current player in order, each (target seat, cell).
+
+        Stops early, leaving the rest void, when the last rival falls (SALVO-FIRE-12). The caller fires at least one
+        shot and no more than ``shots_left``. This is the hot loop of every simulation, so misses, four shots in
+        five, are told apart in one pass over the bytes.
+        """
+        boards = self._boards
+        outcomes = [boards[target][cell] for target, cell in shots]
+        if any(outcomes):
+            del outcomes[self._strike(shots, outcomes) :]
+        self._outcomes += outcomes
+        self.shots_left = int(outcomes[-1] > 0) if self._until_miss else self.shots_left - len(outcomes)
+
+    def _strike(self, shots: Sequence[tuple[int, int]], outcomes: list[int]) -> int:
+        """Damage what was hit; return how many shots counted, fewer than all when the game is over."""
+        for number, (target, cell) in enumerate(shots, start=1):
+            if not outcomes[number - 1]:
+                continue
+            board = self._boards[target]
+            ship = board[cell]  # read again: an earlier shot of this very salvo may have struck the cell
+            if ship < STRUCK:
+                board[cell] = ship | STRUCK
+                intact = self._intact[target]
+                intact[ship] -= 1
+                if not intact[ship]:
+                    self._sink(target, ship - 1)
+                    if self.over:
+                        return number
+        return len(shots)
+
+    def _sink(self, target: int, ship: int) -> None:
+        self._sunk += ((target, ship),)
+        self.afloat[target] -= 1
+        if not self.afloat[target]:
+            self.defeat(target)
+
+    def defeat(self, seat: int) -> None:
+        """Take a player out of the game, by its last ship or for its silence (SALVO-TURN-6)."""
+        if not self.out[seat]:
+            self.out[seat] = True
+            self.fallen.append(seat)
+            self._defeated += (seat,)
+            self.over = len(self.fallen) + 1 == len(self.out)
+
+    def end_turn(self) -> Salvo:
+        """Close the turn, with whatever was fired, and pass it on; return what came of it."""
+        seat, outcomes = self.current, self._outcomes
+        fired = len(outcomes)
+        hits = fired - outcomes.count(0)
+        salvo = Salvo(self.turn, seat, fired, hits, outcomes, self._sunk, self._defeated)
+        self.turns[seat] += 1
+        self.fired[seat] += fired
+        self.struck[seat] += hits
+        self.sank[seat] += len(self._sunk)
+        if not self.over:
+            self._begin_turn(self._next_seat())
+        return salvo
+
+    def _next_seat(self) -> int:
+        """The next player in play order that is not defeated (SALVO-TURN-3)."""
+        out, seat = self.out, self.current + 1
+        if seat == len(out):
+            seat = 0
+        while out[seat]:
+            seat = (seat + 1) % len(out)
+        return seat
+
+    def places(self) -> list[int]:
+        """Return each seat's place, 1 for the winner; players still standing share the best place."""
+        players = len(self.out)
+        places = [1] * players
+        for fall, seat in enumerate(self.fallen):
+            places[seat] = players - fall
+        return places
+
+
+def draw_starter(book: RuleBook, random: Random, players: int) -> int:
+    """Return the seat that begins (SALVO-TURN-1)."""
+    return draw(random, players) if book.starter is Starter.RANDOM else 0

@@ -1,0 +1,37 @@
+"""Random draws that come out the same on every Python version and every machine.
+
+Only ``Random.random`` is promised by Python to keep its sequence for a seed; ``sample``, ``shuffle`` and
+``randrange`` are not. So whatever decides a game is drawn through the functions below, always from a generator
+that is passed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def generator(*parts: object) -> Random:
+    """Return a generator of its own for one purpose, such as ``generator(seed, "starter", game)``.
+
+    String seeds are hashed with SHA-512 by Python itself, so equal parts give equal sequences everywhere.
+    """
+    return Random("/".join(map(str, parts)))
+
+
+def draw(random: Random, count: int) -> int:
+    """Return an integer 0..count-1, each equally likely (to within 2**-53)."""
+    return int(random.random() * count)
+
+
+def sample(random: Random, items: Iterable[T], count: int) -> list[T]:
+    """Return ``count`` different items in random order, or all of them if there are fewer."""
+    pool = list(items)
+    taken = min(count, len(pool))
+    for place in range(taken):
+        other = place + int(random.random() * (len(pool) - place))
+        pool[place], pool[other] = pool[other], pool[place]
+    return pool[:taken]

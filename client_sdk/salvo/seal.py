@@ -1,0 +1,133 @@
+"""Blobs: how a secret keeps a message private or proves who sent it (SALVO-SEAL).
+
+    blob = base64( salt[16] | nonce[24] | secretbox ciphertext )
+    key  = argon2id13(secret, salt), 32 bytes, 2 passes, 64 MiB
+
+Only the cryptography lives here. Which keys a server tries, in which order and how often, is its gate's business;
+what is inside a blob, the wire's.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Final
+
+import nacl.bindings
+import nacl.exceptions
+import nacl.pwhash.argon2id
+import nacl.utils
+
+from salvo.errors import SealError, WireError
+
+SALT_BYTES: Final = 16
+NONCE_BYTES: Final = 24
+TAG_BYTES: Final = 16
+KEY_BYTES: Final = 32
+#: The shortest blob holds two bytes of plaintext, ``{}`` (SALVO-SEAL-6).
+SHORTEST_BLOB_BYTES: Final = SALT_BYTES + NONCE_BYTES + TAG_BYTES + 2
+LONGEST_BLOB_BYTES: Final = 1024
+#: A recap holds a whole game: at most some hundred shots and results of about 100 bytes each.
+LONGEST_RECAP_BYTES: Final = 256 * 1024
+#: Plaintexts are padded to a multiple of this, so that a blob's length tells nothing (SALVO-SEAL-9).
+PADDING_BYTES: Final = 96
+#: What keys the blobs from server to team, so that they never pass for a signature of the team (SALVO-SEAL-10).
+_TO_TEAM: Final = b"salvo s2c"
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A blob taken apart; nothing about it is proven yet."""
+
+    salt: bytes
+    nonce: bytes
+    ciphertext: bytes
+
+
+def derive_key(secret: str, salt: bytes) -> bytes:
+    """Return the key of a secret: 32 bytes, after about 50 ms and 64 MiB of work (SALVO-SEAL-2).
+
+    Releases the interpreter lock while it works.
+
+    Args:
+        secret: the team's secret, UTF-8 encoded for the derivation.
+        salt: 16 bytes.
+    """
+    return nacl.pwhash.argon2id.kdf(
+        KEY_BYTES,
+        secret.encode(),
+        salt,
+        opslimit=nacl.pwhash.argon2id.OPSLIMIT_INTERACTIVE,
+        memlimit=nacl.pwhash.argon2id.MEMLIMIT_INTERACTIVE,
+    )
+
+
+def key_to_team(key: bytes) -> bytes:
+    """Return the sub-key for blobs from the server to the team that owns ``key``."""
+    return hashlib.blake2b(_TO_TEAM, digest_size=KEY_BYTES, key=key).digest()
+
+
+def parse_blob(text: str, longest: int = LONGEST_BLOB_BYTES) -> Blob:
+    """Take a blob's base64 text apart.
+
+    Raises:
+        WireError: ``blob_not_base64`` when it is not canonical standard base64 with padding, ``blob_length`` when it
+            decodes to fewer than 58 or more than ``longest`` bytes.
+    """
+    most_characters = (longest + 2) // 3 * 4
+    if len(text) > most_characters:
+        raise WireError("blob_length", f"{len(text)} characters; a blob has at most {most_characters}")
+    try:
+        sealed = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise WireError("blob_not_base64", "not standard base64 (A-Z a-z 0-9 + /) with padding") from None
+    if base64.b64encode(sealed).decode() != text:
+        raise WireError("blob_not_base64", "not the canonical base64 of its bytes; the last bits must be 0")
+    if not SHORTEST_BLOB_BYTES <= len(sealed) <= longest:
+        raise WireError("blob_length", f"{len(sealed)} bytes; a blob decodes to {SHORTEST_BLOB_BYTES}..{longest} bytes")
+    nonce_end = SALT_BYTES + NONCE_BYTES
+    return Blob(sealed[:SALT_BYTES], sealed[SALT_BYTES:nonce_end], sealed[nonce_end:])
+
+
+def open_blob(blob: Blob, key: bytes) -> bytes:
+    """Return the plaintext.
+
+    Raises:
+        SealError: ``forged`` when the tag does not verify with this key.
+    """
+    try:
+        return nacl.bindings.crypto_secretbox_open(blob.ciphertext, blob.nonce, key)
+    except nacl.exceptions.CryptoError:
+        raise SealError("forged", "the tag does not verify") from None
+
+
+class Sealer:
+    """Makes blobs under one secret with one salt a session, so that the receiver derives the key once."""
+
+    def __init__(self, secret: str, salt: bytes | None = None) -> None:
+        """Derive the key, which takes about 50 ms; a fresh salt is drawn when none is given."""
+        self.salt = nacl.utils.random(SALT_BYTES) if salt is None else salt
+        self.key = derive_key(secret, self.salt)
+
+    def seal(self, plaintext: bytes, nonce: bytes | None = None) -> str:
+        """Return the blob of a plaintext, padded with spaces to a multiple of 96 bytes."""
+        return make_blob(plaintext, self.key, self.salt, nonce)
+
+    def seal_json(self, body: object, nonce: bytes | None = None) -> str:
+        """Return the blob of a value's JSON text."""
+        return self.seal(json.dumps(body, separators=(",", ":")).encode(), nonce)
+
+    def sign(self, body: object, nonce: bytes | None = None) -> bytes:
+        """Return the payload of a signed message: the open body beside its blob (SALVO-SEAL-4)."""
+        envelope = {"data": body, "signature": self.seal_json(body, nonce)}
+        return json.dumps(envelope, separators=(",", ":")).encode()
+
+
+def make_blob(plaintext: bytes, key: bytes, salt: bytes, nonce: bytes | None = None) -> str:
+    """Return the blob of a plaintext; a fresh nonce is drawn when none is given."""
+    nonce = nacl.utils.random(NONCE_BYTES) if nonce is None else nonce
+    padded = plaintext + b" " * (-len(plaintext) % PADDING_BYTES)
+    return base64.b64encode(salt + nonce + nacl.bindings.crypto_secretbox(padded, nonce, key)).decode()

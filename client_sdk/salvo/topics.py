@@ -1,0 +1,224 @@
+"""Every topic, once: who publishes it, who may read it, whether it is retained, what it carries.
+
+Whatever needs a topic's name or a right asks this table: the wire, the server's subscriptions, the access rules of
+a broker, the published contract. Nothing here reads payloads.
+
+A table's topics begin with its prefix: none for the default table (so the specification's topics stand as they
+are), ``/NAME`` for a further one (SALVO-TOPIC-1).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from salvo.errors import WireError
+
+
+class Publisher(StrEnum):
+    """Who may publish a topic."""
+
+    SERVER = "server"
+    TEAM = "team"  # any team
+    OWNER = "owner"  # the player whose name stands in the topic
+
+
+class Reader(StrEnum):
+    """Who may read a topic."""
+
+    EVERYBODY = "everybody"
+    SERVER = "server"
+    OWNER = "owner"  # the player whose name stands in the topic
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One row of the topic table.
+
+    Attributes:
+        name: what the code calls it.
+        pattern: the levels below the table's prefix, with ``{player}`` and ``{ship}`` for the variable ones.
+        retained: whether the broker keeps its last value.
+        payload: what it carries, for people.
+        source: ``S`` for the specification, ``X`` for an addition.
+    """
+
+    name: str
+    pattern: str
+    publisher: Publisher
+    reader: Reader
+    retained: bool
+    payload: str
+    source: str
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The pattern's levels, without the empty one before the first slash."""
+        return tuple(self.pattern.split("/")[1:])
+
+    def of(self, table: str = "", *, player: str = "", ship: str = "") -> str:
+        """Return the full topic at a table (``""`` is the default table)."""
+        path = self.pattern.replace("{player}", player).replace("{ship}", ship)
+        return f"{prefix(table)}{path}"
+
+    def filter(self, table: str = "") -> str:
+        """Return the MQTT topic filter that matches this topic for all players and ships."""
+        return f"{prefix(table)}{re.sub(r'{[a-z]+}', '+', self.pattern)}"
+
+
+def _row(name: str, pattern: str, publisher: str, reader: str, retained: bool, payload: str, source: str) -> Topic:
+    return Topic(name, pattern, Publisher(publisher), Reader(reader), retained, payload, source)
+
+
+_SHIP = "/players/{player}/ships/{ship}"
+
+TOPICS = (
+    _row("state", "/game/state", "server", "everybody", True, "`lobby`, `turn` or `over`", "S"),
+    _row(
+        "request_participation",
+        "/game/request_participation",
+        "team",
+        "server",
+        False,
+        '`{"name": "...", "secret": "..."}`',
+        "S",
+    ),
+    _row("count", "/players/count", "server", "everybody", True, "`2`", "S"),
+    _row("list", "/players/list", "server", "everybody", True, '`["a", "b"]`', "S"),
+    _row(
+        "place",
+        f"{_SHIP}/place",
+        "owner",
+        "server",
+        False,
+        'blob of `{"coordinates": "<x>;<y>", "Orientation": "HORIZONTAL"}`',
+        "S",
+    ),
+    _row("approved", f"{_SHIP}/approved", "server", "everybody", True, "`true` or `false`", "S"),
+    _row("placement_error", f"{_SHIP}/error", "server", "owner", False, "`<code>: <sentence>`", "S"),
+    _row("current", "/game/current", "server", "everybody", True, "a player's name", "S"),
+    _row(
+        "fire",
+        "/players/{player}/fire",
+        "team",
+        "server",
+        False,
+        '`{"data": {"x": 3, "y": 4}, "signature": "<blob>"}`, one shot a message',
+        "S",
+    ),
+    _row("hit", "/players/{player}/hit", "server", "owner", False, '`{"x": 3, "y": 4}` for every shot', "S"),
+    _row("hits", "/game/hits", "server", "everybody", False, "`2`", "S"),
+    _row("sunk", f"{_SHIP}/sunk", "server", "everybody", True, "`true`", "S"),
+    _row("sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "server", "everybody", True, "`true`", "S"),
+    _row("defeated", "/players/{player}/defeated", "server", "everybody", True, "`true`", "S"),
+    _row("defeated_as_printed", "/player/{player}/defeated", "server", "everybody", True, "`true`", "S"),
+    _row("winner", "/game/winner", "server", "everybody", True, "a player's name", "S"),
+    _row(
+        "stats",
+        "/game/stats/{player}",
+        "server",
+        "everybody",
+        True,
+        '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`',
+        "S",
+    ),
+    _row("error", "/players/{player}/error", "server", "owner", False, "`<code>: <sentence>`", "X"),
+    _row("rules", "/game/rules", "server", "everybody", True, "JSON: rule book, grid, fleet, time limits", "X"),
+    _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile", "X"),
+    _row(
+        "turn",
+        "/game/turn",
+        "server",
+        "everybody",
+        True,
+        "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)",
+        "X",
+    ),
+    _row(
+        "result",
+        "/game/result",
+        "server",
+        "everybody",
+        True,
+        "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo",
+        "X",
+    ),
+    _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X"),
+)
+
+BY_NAME = {topic.name: topic for topic in TOPICS}
+
+#: Words that no player and no table may be called: they are levels of the topic tree (SALVO-NAME-3).
+RESERVED = frozenset(level for topic in TOPICS for level in topic.levels if not level.startswith("{"))
+
+NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
+
+
+def prefix(table: str) -> str:
+    """Return what a table's topics begin with."""
+    return f"/{table}" if table else ""
+
+
+def check_name(name: str, what: str = "team") -> str:
+    """Return a legal name of a player or table.
+
+    Raises:
+        WireError: ``bad_name`` (SALVO-NAME-1, SALVO-NAME-3).
+    """
+    if NAME_PATTERN.fullmatch(name) is None:
+        raise WireError(
+            "bad_name",
+            f"{what} name {name[:40]!r} is not 1..32 of A-Z a-z 0-9 _ - that begin with a letter or digit",
+        )
+    if name.lower() in RESERVED:
+        raise WireError("bad_name", f"{what} name {name!r} is a word of the topic tree: {', '.join(sorted(RESERVED))}")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A topic taken apart: its row, the table, and the variable levels (empty where the row has none)."""
+
+    topic: Topic
+    table: str = ""
+    player: str = ""
+    ship: str = ""
+
+
+_BY_SHAPE: dict[tuple[str, ...], Topic] = {
+    tuple("" if level.startswith("{") else level for level in topic.levels): topic for topic in TOPICS
+}
+_ROOTS = frozenset(topic.levels[0] for topic in TOPICS)
+
+
+@lru_cache(maxsize=4096)
+def parse(topic: str) -> Address:
+    """Take a topic apart.
+
+    Raises:
+        WireError: ``unknown_topic``.
+    """
+    levels = topic.split("/")
+    if levels[0] == "" and len(levels) > 2:
+        table = "" if levels[1] in _ROOTS else levels[1]
+        rest = levels[2:] if table else levels[1:]
+        for shape in _shapes(rest):
+            found = _BY_SHAPE.get(shape)
+            if found is not None:
+                values = dict(zip(found.levels, rest, strict=True))
+                return Address(found, table, values.get("{player}", ""), values.get("{ship}", ""))
+    raise WireError("unknown_topic", f"{topic[:120]!r} is not a topic of the contract")
+
+
+def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
+    """The shapes that these levels may have: as they are, or with a player, or with a player and a ship."""
+    shapes = [tuple(levels)]
+    if len(levels) > 1:
+        shapes.append((levels[0], "", *levels[2:]))
+    if len(levels) > 2:
+        shapes.append((*levels[:2], ""))
+    if len(levels) > 3:
+        shapes.append((levels[0], "", levels[2], "", *levels[4:]))
+    return shapes

@@ -1,0 +1,47 @@
+"""Bytes to messages and back: the one strict parser, and the one encoder, of both sides."""
+
+from salvo.wire.announcements import (
+    Publication,
+    read_announcement,
+    read_recap,
+    write_announcement,
+    write_recap,
+)
+from salvo.wire.commands import (
+    ParticipationRequest,
+    Request,
+    SealedPlacement,
+    SignedShot,
+    read_command,
+    read_coordinates,
+    read_placement,
+    read_ship,
+    read_shot,
+    write_participation,
+    write_placement,
+    write_shot,
+)
+from salvo.wire.strict_json import LARGEST_PAYLOAD_BYTES, parse_json, same_value
+
+__all__ = [
+    "LARGEST_PAYLOAD_BYTES",
+    "ParticipationRequest",
+    "Publication",
+    "Request",
+    "SealedPlacement",
+    "SignedShot",
+    "parse_json",
+    "read_announcement",
+    "read_command",
+    "read_coordinates",
+    "read_placement",
+    "read_recap",
+    "read_ship",
+    "read_shot",
+    "same_value",
+    "write_announcement",
+    "write_participation",
+    "write_placement",
+    "write_recap",
+    "write_shot",
+]

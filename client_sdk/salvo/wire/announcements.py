@@ -1,0 +1,431 @@
+"""What the server publishes: writing it, and reading it on a team's side.
+
+One announcement becomes one or more publications, in the order of SALVO-TOPIC-4. What is addressed to one player
+goes to topics that this player alone may read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Final, NamedTuple
+
+from pydantic import Field
+
+from salvo import messages as m
+from salvo.errors import WireError
+from salvo.rules import (
+    Announce,
+    Ending,
+    Grid,
+    Order,
+    Orientation,
+    Placement,
+    RuleBook,
+    ShipClass,
+    Shots,
+    Spacing,
+    Starter,
+)
+from salvo.topics import BY_NAME, Address
+from salvo.wire.commands import placement_body, read_coordinates
+from salvo.wire.strict_json import Strict, parse_json, read_text, validate
+
+#: The rules of a large fleet and a recap of a long game are bigger than any command.
+LARGEST_ANNOUNCEMENT_BYTES: Final = 64 * 1024
+
+
+class Publication(NamedTuple):
+    """One MQTT message to publish; an empty retained payload clears the topic."""
+
+    topic: str
+    payload: bytes
+    retain: bool
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:
+    """Return the publications of an announcement.
+
+    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`write_recap`; what
+    leaves a table (``PlayerLeft``, ``GameForgotten``) depends on what is retained, which the publisher knows.
+    """
+    return [
+        Publication(BY_NAME[name].of(table, player=player, ship=ship), payload, BY_NAME[name].retained)
+        for name, player, ship, payload in _WRITERS[type(announcement)](announcement)
+    ]
+
+
+_Part = tuple[str, str, str, bytes]  # topic's name, player, ship, payload
+
+
+def _state(a: m.StateChanged) -> list[_Part]:
+    return [("state", "", "", a.state.value.encode())]
+
+
+def _players(a: m.PlayersListed) -> list[_Part]:
+    return [("count", "", "", str(len(a.names)).encode()), ("list", "", "", _json(list(a.names)))]
+
+
+def _judged(a: m.PlacementJudged) -> list[_Part]:
+    return [("approved", a.player, a.spelling, b"true" if a.approved else b"false")]
+
+
+def _dropped(a: m.SpellingDropped) -> list[_Part]:
+    return [("approved", a.player, a.spelling, b"")]
+
+
+def _turn(a: m.TurnBegan) -> list[_Part]:
+    body = {
+        "game": a.game,
+        "turn": a.turn,
+        "player": a.player,
+        "shots": a.shots,
+        "now": a.now,
+        "deadline": a.deadline,
+    }
+    return [("turn", "", "", _json(body)), ("current", "", "", a.player.encode())]
+
+
+def _salvo(a: m.SalvoResolved) -> list[_Part]:
+    parts = [("hits", "", "", str(a.hits).encode()), ("result", "", "", _json(result_body(a)))]
+    for ship in a.sunk:
+        parts += [(name, ship.player, ship.spelling, b"true") for name in ("sunk", "sunk_as_printed")]
+    for player in a.defeated:
+        parts += [(name, player, "", b"true") for name in ("defeated", "defeated_as_printed")]
+    return parts
+
+
+def result_body(a: m.SalvoResolved) -> dict[str, Any]:
+    """Return a salvo's result as JSON has it."""
+    body: dict[str, Any] = {
+        "game": a.game,
+        "turn": a.turn,
+        "player": a.player,
+        "shots": a.shots,
+        "hits": a.hits,
+        "sunk": [{"player": ship.player, "ship": ship.ship} for ship in a.sunk],
+        "defeated": list(a.defeated),
+    }
+    if a.outcomes is not None:
+        body["outcomes"] = list(a.outcomes)
+    return body
+
+
+def _stats(a: m.PlayerStats) -> list[_Part]:
+    body = {"shots": a.shots, "hits": a.hits, "sunk": a.sunk, "turns": a.turns, "place": a.place}
+    return [("stats", a.player, "", _json(body))]
+
+
+def _won(a: m.GameWon) -> list[_Part]:
+    return [("winner", "", "", a.winner.encode())]
+
+
+def _landed(a: m.ShotLanded) -> list[_Part]:
+    return [("hit", a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))]
+
+
+def _placement_refused(a: m.PlacementRefused) -> list[_Part]:
+    return [("placement_error", a.to, a.spelling, f"{a.code}: {a.text}".encode())]
+
+
+def _refused(a: m.CommandRefused) -> list[_Part]:
+    return [("error", a.to, "", f"{a.code}: {a.text}".encode())]
+
+
+def _rules(a: m.RulesAnnounced) -> list[_Part]:
+    book = a.book
+    body = {
+        "rules": book.name,
+        "width": book.grid.width,
+        "height": book.grid.height,
+        "first": 1,
+        "fleet": {ship.name: ship.length for ship in book.fleet},
+        "spacing": book.spacing.value,
+        "shots": book.shots.value,
+        "order": book.order.value,
+        "announce": book.announce.value,
+        "ending": book.ending.value,
+        "starter": book.starter.value,
+        "placement_seconds": a.placement_seconds,
+        "turn_seconds": a.turn_seconds,
+        "over_seconds": a.over_seconds,
+        "empty_turns": a.empty_turns,
+        "table": a.table,
+    }
+    return [("rules", "", "", _json(body))]
+
+
+def _server(a: m.ServerStatus) -> list[_Part]:
+    body: dict[str, Any] = {"version": a.version, "game": a.game, "profile": a.profile}
+    first = {"status_topic": a.status_topic} if a.status_topic else {"status": "online" if a.online else "offline"}
+    return [("server", "", "", _json(first | body))]
+
+
+_WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
+    m.StateChanged: _state,
+    m.PlayersListed: _players,
+    m.PlacementJudged: _judged,
+    m.SpellingDropped: _dropped,
+    m.TurnBegan: _turn,
+    m.SalvoResolved: _salvo,
+    m.PlayerStats: _stats,
+    m.GameWon: _won,
+    m.ShotLanded: _landed,
+    m.PlacementRefused: _placement_refused,
+    m.CommandRefused: _refused,
+    m.RulesAnnounced: _rules,
+    m.ServerStatus: _server,
+}
+
+
+# --- reading ----------------------------------------------------------------------------------------------------
+
+_Count = Annotated[int, Field(ge=0)]
+
+
+class _TurnBody(Strict):
+    game: _Count
+    turn: _Count
+    player: str
+    shots: _Count
+    now: _Count
+    deadline: _Count
+
+
+class _SunkBody(Strict):
+    player: str
+    ship: str
+
+
+class _ResultBody(Strict):
+    game: _Count
+    turn: _Count
+    player: str
+    shots: _Count
+    hits: _Count
+    sunk: list[_SunkBody]
+    defeated: list[str]
+    outcomes: list[bool] | None = None
+
+
+class _StatsBody(Strict):
+    shots: _Count
+    hits: _Count
+    sunk: _Count
+    turns: _Count
+    place: _Count
+
+
+class _HitBody(Strict):
+    x: _Count
+    y: _Count
+
+
+class _RulesBody(Strict):
+    rules: str
+    width: _Count
+    height: _Count
+    first: _Count
+    fleet: dict[str, int]
+    spacing: str
+    shots: str
+    order: str
+    announce: str
+    ending: str
+    starter: str
+    placement_seconds: _Count
+    turn_seconds: _Count
+    over_seconds: _Count
+    empty_turns: _Count
+    table: str
+
+
+class _ServerBody(Strict):
+    status: str | None = None
+    status_topic: str = ""
+    version: str
+    game: _Count
+    profile: str
+
+
+class _RecapShip(Strict):
+    ship: str
+    coordinates: str
+    orientation: Annotated[str, Field(alias="Orientation")]
+
+
+class _RecapShot(Strict):
+    turn: _Count
+    to: str
+    x: _Count
+    y: _Count
+
+
+class _RecapBody(Strict):
+    game: _Count
+    turn: _Count
+    fleet: list[_RecapShip]
+    shots: list[_RecapShot]
+    hits: list[_HitBody]
+    results: list[_ResultBody]
+
+
+def read_announcement(address: Address, payload: bytes) -> m.Announcement | None:
+    """Read what the server published.
+
+    Returns:
+        the announcement; None for a cleared topic and for the topics that say again, in the specification's words,
+        what another one says in full (count, current, hits, sunk, defeated), and for a recap, which
+        :func:`read_recap` reads once it is opened.
+
+    Raises:
+        WireError: the server at the other end is not one of ours.
+    """
+    reader = _READERS.get(address.topic.name)
+    return reader(address, payload) if payload and reader is not None else None
+
+
+def _body(payload: bytes) -> Any:
+    return parse_json(payload, LARGEST_ANNOUNCEMENT_BYTES)
+
+
+def _read_state(address: Address, payload: bytes) -> m.StateChanged:
+    text = read_text(payload)
+    if text not in {state.value for state in m.State}:
+        raise WireError("wrong_shape", f"state {text[:40]!r}; it is one of {', '.join(m.State)}")
+    return m.StateChanged(m.State(text))
+
+
+def _read_list(address: Address, payload: bytes) -> m.PlayersListed:
+    names = _body(payload)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise WireError("wrong_shape", "the list of players is no array of texts")
+    return m.PlayersListed(tuple(names))
+
+
+def _read_turn(address: Address, payload: bytes) -> m.TurnBegan:
+    body = validate(_TurnBody, _body(payload))
+    return m.TurnBegan(body.game, body.turn, body.player, body.shots, body.now, body.deadline)
+
+
+def _read_result(address: Address, payload: bytes) -> m.SalvoResolved:
+    return _result(validate(_ResultBody, _body(payload)))
+
+
+def _result(body: _ResultBody) -> m.SalvoResolved:
+    sunk = tuple(m.SunkShip(ship.player, ship.ship, ship.ship) for ship in body.sunk)
+    outcomes = None if body.outcomes is None else tuple(body.outcomes)
+    return m.SalvoResolved(
+        body.game, body.turn, body.player, body.shots, body.hits, sunk, tuple(body.defeated), outcomes
+    )
+
+
+def _read_stats(address: Address, payload: bytes) -> m.PlayerStats:
+    body = validate(_StatsBody, _body(payload))
+    return m.PlayerStats(address.player, body.shots, body.hits, body.sunk, body.turns, body.place)
+
+
+def _read_winner(address: Address, payload: bytes) -> m.GameWon:
+    return m.GameWon(read_text(payload))
+
+
+def _read_hit(address: Address, payload: bytes) -> m.ShotLanded:
+    body = validate(_HitBody, _body(payload))
+    return m.ShotLanded(address.player, body.x, body.y)
+
+
+def _read_approved(address: Address, payload: bytes) -> m.PlacementJudged:
+    return m.PlacementJudged(address.player, address.ship, payload == b"true")
+
+
+def _code_and_text(payload: bytes) -> tuple[str, str]:
+    code, colon, text = read_text(payload).partition(": ")
+    return (code, text) if colon else ("", code)
+
+
+def _read_placement_error(address: Address, payload: bytes) -> m.PlacementRefused:
+    return m.PlacementRefused(address.player, address.ship, *_code_and_text(payload))
+
+
+def _read_error(address: Address, payload: bytes) -> m.CommandRefused:
+    return m.CommandRefused(address.player, *_code_and_text(payload))
+
+
+def _read_rules(address: Address, payload: bytes) -> m.RulesAnnounced:
+    body = validate(_RulesBody, _body(payload))
+    try:
+        book = RuleBook(
+            name=body.rules,
+            grid=Grid(body.width, body.height),
+            fleet=tuple(ShipClass(name, length) for name, length in body.fleet.items()),
+            spacing=Spacing(body.spacing),
+            shots=Shots(body.shots),
+            order=Order(body.order),
+            announce=Announce(body.announce),
+            ending=Ending(body.ending),
+            starter=Starter(body.starter),
+        )
+    except ValueError as error:
+        raise WireError("wrong_shape", f"rules this SDK cannot play: {error}") from None
+    return m.RulesAnnounced(
+        book, body.table, body.placement_seconds, body.turn_seconds, body.over_seconds, body.empty_turns
+    )
+
+
+def _read_server(address: Address, payload: bytes) -> m.ServerStatus:
+    body = validate(_ServerBody, _body(payload))
+    return m.ServerStatus(body.status == "online", body.version, body.game, body.profile, body.status_topic)
+
+
+_READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
+    "state": _read_state,
+    "list": _read_list,
+    "turn": _read_turn,
+    "result": _read_result,
+    "stats": _read_stats,
+    "winner": _read_winner,
+    "hit": _read_hit,
+    "approved": _read_approved,
+    "placement_error": _read_placement_error,
+    "error": _read_error,
+    "rules": _read_rules,
+    "server": _read_server,
+}
+
+
+# --- the recap --------------------------------------------------------------------------------------------------
+
+
+def write_recap(recap: m.Recap) -> bytes:
+    """Return the plaintext of a recap; the publisher seals it for its reader."""
+    return _json(
+        {
+            "game": recap.game,
+            "turn": recap.turn,
+            "fleet": [{"ship": place.ship, **placement_body(place)} for place in recap.fleet],
+            "shots": [{"turn": s.turn, "to": s.target, "x": s.x, "y": s.y} for s in recap.shots],
+            "hits": [{"x": x, "y": y} for x, y in recap.landed],
+            "results": [result_body(result) for result in recap.results],
+        }
+    )
+
+
+def read_recap(player: str, plaintext: bytes) -> m.Recap:
+    """Read the plaintext of a recap.
+
+    Raises:
+        WireError: the server at the other end is not one of ours.
+    """
+    body = validate(_RecapBody, parse_json(plaintext, 4 * LARGEST_ANNOUNCEMENT_BYTES))
+    fleet = tuple(
+        Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation)) for ship in body.fleet
+    )
+    shots = tuple(m.OwnShot(shot.turn, shot.to, shot.x, shot.y) for shot in body.shots)
+    landed = tuple((hit.x, hit.y) for hit in body.hits)
+    return m.Recap(
+        player, body.game, body.turn, fleet, shots, landed, tuple(_result(result) for result in body.results)
+    )

@@ -1,0 +1,253 @@
+"""What teams send: reading it, in two steps, and writing it.
+
+What a blob holds is unknown until its key is. So :func:`read_command` turns a topic and a payload into a request,
+sealed or not, and :func:`read_placement` and :func:`read_shot` turn an opened body into a command. Whatever cannot
+be read is a :class:`~salvo.errors.WireError` with a stable code; no bytes on any topic give anything else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from salvo import messages as m
+from salvo import topics
+from salvo.errors import WireError
+from salvo.rules import Orientation, Placement, RuleBook
+from salvo.seal import Blob, Sealer, parse_blob
+from salvo.topics import Address
+from salvo.wire.strict_json import Strict, parse_json, read_text, same_value, validate
+
+#: SALVO-NAME-5: long enough for ``p_a_t_r_o_l_b_o_a_t``, short enough for a topic.
+LONGEST_SHIP_SPELLING: Final = 32
+#: SALVO-JOIN-3. Long enough for any pass phrase; argon2 takes the same time for all of them.
+LONGEST_SECRET_CHARACTERS: Final = 256
+#: Wire integers beyond this are nonsense in every field.
+_LARGEST = 10**9
+
+_Integer = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)]
+
+
+class ParticipationBody(Strict):
+    """What ``/game/request_participation`` carries."""
+
+    name: str
+    secret: Annotated[str, Field(min_length=1, max_length=LONGEST_SECRET_CHARACTERS, repr=False)]
+
+
+class PlacementBody(Strict):
+    """What the blob on ``.../place`` holds."""
+
+    coordinates: str
+    orientation: Annotated[str, Field(alias="Orientation")]
+
+
+class ShotBody(Strict):
+    """The body of a shot; the four fields of its occasion come all or none (SALVO-FRESH-5)."""
+
+    x: _Integer
+    y: _Integer | str
+    g: _Integer | None = None
+    t: _Integer | None = None
+    n: _Integer | None = None
+    to: str | None = None
+
+
+class SignedWithData(Strict):
+    """A signed message as the specification prints it for shots."""
+
+    data: dict[str, Any]
+    signature: str
+
+
+class SignedWithPayload(Strict):
+    """A signed message as the specification prints it in its general example."""
+
+    payload: dict[str, Any]
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParticipationRequest:
+    """A readable request to take part."""
+
+    table: str
+    name: str
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SealedPlacement:
+    """A placement whose blob is not opened yet."""
+
+    table: str
+    player: str
+    spelling: str
+    ship: str
+    blob: Blob
+
+
+@dataclass(frozen=True, slots=True)
+class SignedShot:
+    """A shot whose signature is not checked yet.
+
+    Attributes:
+        target: the player whose board it is aimed at, as the topic says.
+        body: the open body.
+    """
+
+    table: str
+    target: str
+    body: dict[str, Any]
+    blob: Blob
+
+
+Request = ParticipationRequest | SealedPlacement | SignedShot
+
+
+def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
+    """Read what a team published.
+
+    Raises:
+        WireError: any code of SALVO-WIRE, ``bad_name``, ``unknown_ship`` or ``unknown_topic``.
+    """
+    match address.topic.name:
+        case "request_participation":
+            body = validate(ParticipationBody, parse_json(payload))
+            topics.check_name(body.name)
+            _check_secret(body.secret)
+            return ParticipationRequest(address.table, body.name, body.secret)
+        case "place":
+            ship = read_ship(address.ship, book)
+            return SealedPlacement(address.table, address.player, address.ship, ship, parse_blob(read_text(payload)))
+        case "fire":
+            return _read_signed(address, parse_json(payload))
+    raise WireError("unknown_topic", f"nothing is sent to the server on {address.topic.pattern}")
+
+
+def _check_secret(secret: str) -> None:
+    try:
+        secret.encode()
+    except UnicodeEncodeError:
+        raise WireError("not_utf8", "the secret holds half of a surrogate pair") from None
+
+
+def _read_signed(address: Address, value: Any) -> SignedShot:
+    if isinstance(value, dict) and "payload" in value:
+        general = validate(SignedWithPayload, value)
+        return SignedShot(address.table, address.player, general.payload, parse_blob(general.signature))
+    shot = validate(SignedWithData, value)
+    return SignedShot(address.table, address.player, shot.data, parse_blob(shot.signature))
+
+
+def read_ship(spelling: str, book: RuleBook) -> str:
+    """Return the rule book's name of a ship, however it is spelled (SALVO-NAME-5).
+
+    Raises:
+        WireError: ``unknown_ship``.
+    """
+    plain = re.sub(r"[-_ ]", "", spelling).lower()
+    if plain in book.ship_number and len(spelling) <= LONGEST_SHIP_SPELLING:
+        return plain
+    ships = ", ".join(book.ship_number)
+    raise WireError(
+        "unknown_ship",
+        f"{spelling[:40]!r} is no ship; the fleet is {ships} (any case; - _ and space ignored)",
+    )
+
+
+def read_placement(request: SealedPlacement, plaintext: bytes) -> m.PlaceShip:
+    """Turn the opened body of a placement into a command.
+
+    Raises:
+        WireError: a code of SALVO-WIRE, ``bad_coordinates`` or ``bad_orientation``.
+    """
+    body = validate(PlacementBody, parse_json(plaintext))
+    x, y = read_coordinates(body.coordinates)
+    try:
+        orientation = Orientation(body.orientation)
+    except ValueError:
+        raise WireError(
+            "bad_orientation", f"Orientation {body.orientation[:40]!r}; it is HORIZONTAL or VERTICAL"
+        ) from None
+    return m.PlaceShip(request.player, request.spelling, Placement(request.ship, x, y, orientation))
+
+
+_COORDINATES = re.compile(r"\s*(-?[0-9]{1,9})\s*;\s*(-?[0-9]{1,9}|[A-Za-z])\s*")
+
+
+def read_coordinates(text: str) -> tuple[int, int]:
+    """Read ``"<x>;<y>"``, with a letter for y if the sender likes (SALVO-GAME-3).
+
+    Raises:
+        WireError: ``bad_coordinates``.
+    """
+    found = _COORDINATES.fullmatch(text)
+    if found is None:
+        raise WireError("bad_coordinates", f'{text[:40]!r} is not "<x>;<y>", such as "3;4" or "3;D"')
+    return int(found[1]), _row_number(found[2])
+
+
+def _row_number(y: int | str) -> int:
+    if isinstance(y, int):
+        return y
+    if len(y) == 1 and y.isascii() and y.isalpha():
+        return ord(y.upper()) - ord("A") + 1
+    if re.fullmatch(r"-?[0-9]{1,9}", y):
+        return int(y)
+    raise WireError("bad_coordinates", f"y={y[:40]!r} is neither a row number nor a row letter")
+
+
+def read_shot(request: SignedShot, player: str, plaintext: bytes) -> m.Fire:
+    """Turn a shot whose signature verified into a command of ``player``.
+
+    Raises:
+        WireError: a code of SALVO-WIRE, ``body_mismatch`` when the open body is not the signed one, or
+            ``stale_context`` when only some of g, t, n, to are given.
+    """
+    signed = parse_json(plaintext)
+    if not same_value(signed, request.body):
+        raise WireError("body_mismatch", "the open body and the signed one differ; they must be equal values")
+    body = validate(ShotBody, signed)
+    if isinstance(body.y, str) and not body.y.isalpha():
+        raise WireError("bad_coordinates", f"y={body.y[:40]!r} is neither a row number nor a row letter")
+    return m.Fire(player, request.target, body.x, _row_number(body.y), _context(body))
+
+
+def _context(body: ShotBody) -> m.ShotContext | None:
+    occasion = (body.g, body.t, body.n, body.to)
+    if occasion == (None, None, None, None):
+        return None
+    if body.g is None or body.t is None or body.n is None or body.to is None:
+        raise WireError("stale_context", "g, t, n and to (game, turn, shot, target) come all together or not at all")
+    return m.ShotContext(body.g, body.t, body.n, body.to)
+
+
+# --- writing ----------------------------------------------------------------------------------------------------
+
+
+def write_participation(name: str, secret: str) -> bytes:
+    """Return the payload of a request to take part."""
+    return json.dumps({"name": name, "secret": secret}, ensure_ascii=False).encode()
+
+
+def write_placement(placement: Placement, sealer: Sealer) -> bytes:
+    """Return the payload that places a ship: the bare blob."""
+    return sealer.seal_json(placement_body(placement)).encode()
+
+
+def placement_body(placement: Placement) -> dict[str, str]:
+    """Return a placement as JSON has it."""
+    return {"coordinates": f"{placement.x};{placement.y}", "Orientation": placement.orientation.value}
+
+
+def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) -> bytes:
+    """Return the payload of a signed shot."""
+    body: dict[str, int | str] = {"x": x, "y": y}
+    if context is not None:
+        body |= {"g": context.game, "t": context.turn, "n": context.shot, "to": context.target}
+    return sealer.sign(body)

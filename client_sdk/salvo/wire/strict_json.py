@@ -1,0 +1,114 @@
+"""Strict JSON, the only JSON that either side reads (SALVO-WIRE-1..5).
+
+UTF-8, no key twice, integers only, at most 4 levels and 4096 bytes, no unknown fields, no conversions. Python's own
+decoder does the work; its hooks refuse what it would let through.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NoReturn, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from salvo.errors import WireError
+
+#: SALVO-WIRE-5. The largest command of our SDK is below 700 bytes.
+LARGEST_PAYLOAD_BYTES: Final = 4096
+DEEPEST_JSON: Final = 4
+
+
+def _no_fractions(number: str) -> NoReturn:
+    raise WireError("not_integer", f"{number[:40]} is no integer; numbers are whole, without point or exponent")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise WireError("duplicate_key", f"key {twice[:40]!r} stands twice; once is allowed")
+    return members
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_float=_no_fractions, parse_constant=_no_fractions)
+
+
+def parse_json(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES) -> Any:
+    """Read strict JSON of at most ``largest`` bytes.
+
+    Raises:
+        WireError: ``too_large``, ``not_utf8``, ``not_json``, ``duplicate_key``, ``not_integer`` or ``too_deep``.
+    """
+    text = read_text(payload, largest)
+    try:
+        value = _DECODER.decode(text)
+    except WireError:
+        raise
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
+        raise WireError("not_json", f"not JSON: {str(error)[:120]}") from None
+    _check_depth(value, DEEPEST_JSON)
+    return value
+
+
+def read_text(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES) -> str:
+    """Return a payload's text.
+
+    Raises:
+        WireError: ``too_large`` or ``not_utf8``.
+    """
+    if len(payload) > largest:
+        raise WireError("too_large", f"{len(payload)} bytes; at most {largest} are read")
+    try:
+        return payload.decode()
+    except UnicodeDecodeError as error:
+        raise WireError("not_utf8", f"not UTF-8 at byte {error.start}") from None
+
+
+def _too_deep() -> WireError:
+    return WireError("too_deep", f"nested deeper than {DEEPEST_JSON} levels")
+
+
+def _check_depth(value: Any, levels: int) -> None:
+    if isinstance(value, (dict, list)):
+        if not levels:
+            raise _too_deep()
+        for member in value.values() if isinstance(value, dict) else value:
+            _check_depth(member, levels - 1)
+
+
+def same_value(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal, types included: 1, 1.0 and true all differ (SALVO-SEAL-5)."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same_value(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same_value, one, other))
+    return bool(one == other)
+
+
+class Strict(BaseModel):
+    """A model that converts nothing and allows no unknown field."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=True)
+
+
+_Model = TypeVar("_Model", bound=Strict)
+
+
+def validate(model: type[_Model], value: Any) -> _Model:
+    """Fit a JSON value to a model.
+
+    Raises:
+        WireError: ``wrong_shape``.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ascii(".".join(str(part) for part in first["loc"]))[1:61] or "the message"
+        fields = ", ".join(info.alias or name for name, info in model.model_fields.items())
+        raise WireError("wrong_shape", f"{where}: {first['msg'].lower()}; fields are {fields}") from None
