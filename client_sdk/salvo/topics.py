@@ -190,7 +190,7 @@ class Address:
 _BY_SHAPE: dict[tuple[str, ...], Topic] = {
     tuple("" if level.startswith("{") else level for level in topic.levels): topic for topic in TOPICS
 }
-_ROOTS = frozenset(topic.levels[0] for topic in TOPICS)
+ROOTS = frozenset(topic.levels[0] for topic in TOPICS)
 
 
 @lru_cache(maxsize=4096)
@@ -202,7 +202,7 @@ def parse(topic: str) -> Address:
     """
     levels = topic.split("/")
     if levels[0] == "" and len(levels) > 2:
-        table = "" if levels[1] in _ROOTS else levels[1]
+        table = "" if levels[1] in ROOTS else levels[1]
         rest = levels[2:] if table else levels[1:]
         for shape in _shapes(rest):
             found = _BY_SHAPE.get(shape)

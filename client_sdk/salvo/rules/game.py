@@ -9,12 +9,11 @@ A board is a bytearray, one byte a cell: 0 water, 1..n the ship there, and 128 a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from random import Random
 from typing import NamedTuple
 
-from salvo.rules.book import RuleBook, Shots, Starter
+from salvo.rules.book import Announce, RuleBook, Shots, Starter
 from salvo.rules.fleet import Fleet
-from salvo.rules.randomness import draw
+from salvo.rules.randomness import draw, generator
 
 #: Set in a board's byte once that cell of the ship was hit.
 STRUCK = 128
@@ -40,6 +39,10 @@ class Salvo(NamedTuple):
     outcomes: Sequence[int]
     sunk: tuple[tuple[int, int], ...]
     defeated: tuple[int, ...]
+
+    def announced_outcomes(self, book: RuleBook) -> tuple[bool, ...] | None:
+        """Hit or miss of each shot where the rule book announces that, else None."""
+        return tuple(map(bool, self.outcomes)) if book.announce is Announce.EACH_SHOT else None
 
 
 class Game:
@@ -195,6 +198,6 @@ class Game:
         return places
 
 
-def draw_starter(book: RuleBook, random: Random, players: int) -> int:
-    """Return the seat that begins (SALVO-TURN-1)."""
-    return draw(random, players) if book.starter is Starter.RANDOM else 0
+def draw_starter(book: RuleBook, seed: int | str, table: str, game: int, players: int) -> int:
+    """Return the seat that begins a game, drawn from the table's seed and the game's number (SALVO-TURN-1)."""
+    return draw(generator(seed, table, "starter", game), players) if book.starter is Starter.RANDOM else 0

@@ -1,0 +1,358 @@
+"""The gate: which team sent a sealed message, whether it is fresh, and what it says.
+
+The broker does not tell the server who published a message; only a key does, and a key costs a derivation of 50 ms
+and 64 MiB. So the gate works in two lanes. A message under a salt that has proven itself is opened at once. One
+under a fresh salt waits for one bounded worker, after a token bucket of the team that it may come from. A flood of
+forged messages fills the slow lane only; a team whose salt is known never waits behind it (SALVO-FRESH-7).
+
+Freshness (SALVO-FRESH-1..3): a team's nonce is burned as soon as its tag verifies, whatever becomes of the command.
+The very same message again is a duplicate of MQTT's and ignored. A message that was turned away unopened is
+remembered too, so that nobody can bring it back in a better moment.
+
+Not thread-safe: one service calls it. The worker thread derives keys and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from salvo import messages as m
+from salvo.errors import SealError, WireError
+from salvo.seal import Blob, derive_key, key_to_team, make_blob, open_blob
+from salvo.wire import SealedPlacement, SignedShot, read_placement, read_shot
+
+log = logging.getLogger(__name__)
+
+#: SALVO-FRESH-6. Five placements and a salvo of five under fresh salts, and some to spare.
+BUCKET_SIZE: Final = 12.0
+#: SALVO-FRESH-6. Keys a second a team: one tenth of a core.
+BUCKET_REFILL_A_SECOND: Final = 2.0
+#: SALVO-FRESH-6. Three seconds of derivations; what comes on top is refused at once.
+LONGEST_QUEUE: Final = 64
+#: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.
+MOST_SALTS: Final = 16
+#: Messages remembered to tell a re-delivery from a replay; MQTT re-delivers within seconds.
+MOST_RECENT: Final = 4096
+#: Messages turned away unopened that are remembered: about an hour of a heavy flood, 6 MB.
+MOST_TURNED_AWAY: Final = 65_536
+
+
+@dataclass(slots=True)
+class Bucket:
+    """A token bucket on whoever's clock, in milliseconds."""
+
+    tokens: float = BUCKET_SIZE
+    filled_ms: int = 0
+
+    def take(self, now: int) -> bool:
+        """Take one token if there is one."""
+        self.tokens = min(BUCKET_SIZE, self.tokens + (now - self.filled_ms) / 1000 * BUCKET_REFILL_A_SECOND)
+        self.filled_ms = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
+    def give_back(self) -> None:
+        """Return a token that was well spent."""
+        self.tokens = min(BUCKET_SIZE, self.tokens + 1)
+
+
+class _Remembered:
+    """A bounded set that forgets its oldest members."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._marks: OrderedDict[bytes, None] = OrderedDict()
+
+    def __contains__(self, mark: bytes) -> bool:
+        return mark in self._marks
+
+    def add(self, mark: bytes) -> None:
+        self._marks[mark] = None
+        if len(self._marks) > self._most:
+            self._marks.popitem(last=False)
+
+
+@dataclass(slots=True)
+class _Member:
+    """A team at a table, its secret and the keys that are known of it."""
+
+    name: str
+    secret: str = field(repr=False)
+    keys: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
+    bucket: Bucket = field(default_factory=Bucket)
+
+    def learn(self, salt: bytes, key: bytes) -> None:
+        self.keys[salt] = key
+        self.keys.move_to_end(salt)
+        if len(self.keys) > MOST_SALTS:
+            self.keys.popitem(last=False)
+
+
+class Opened(NamedTuple):
+    """A message that got through, at once or after a derivation.
+
+    Attributes:
+        spent: whether it cost a derivation; :meth:`Gate.well_spent` gives that back once the command is accepted.
+    """
+
+    table: str
+    command: m.PlaceShip | m.Fire | m.Unreadable
+    spent: bool
+
+
+class _Found(NamedTuple):
+    name: str
+    key: bytes
+    plaintext: bytes
+
+
+class _Job(NamedTuple):
+    request: SealedPlacement | SignedShot
+    result: Future[_Found | None]
+
+
+class _Sealing(NamedTuple):
+    table: str
+    member: _Member
+    plaintext: bytes
+    salt: bytes
+    key: Future[bytes]
+
+
+class SealedRecap(NamedTuple):
+    """A blob for one team, ready to publish."""
+
+    table: str
+    player: str
+    payload: bytes
+
+
+class Gate:
+    """The keys of all tables of a server.
+
+    Attributes:
+        counts: what became of messages, by outcome, for logs and metrics: ``opened``, ``forged``, ``duplicate``,
+            ``nonce_reused``, ``rate_limited``.
+    """
+
+    def __init__(self, wake: Callable[[], None] = lambda: None, executor: Executor | None = None) -> None:
+        """Start empty.
+
+        Args:
+            wake: called from the worker when :meth:`finished` has something new.
+            executor: does the derivations, one at a time; a thread of its own by default.
+        """
+        self.counts: Counter[str] = Counter()
+        self._wake = wake
+        self._executor = executor or ThreadPoolExecutor(max_workers=1, thread_name_prefix="derive")
+        self._members: dict[str, dict[str, _Member]] = {}
+        self._courtesy = Bucket()
+        self._jobs: deque[_Job] = deque()
+        self._sealings: deque[_Sealing] = deque()
+        self._burned: set[bytes] = set()
+        self._recent = _Remembered(MOST_RECENT)
+        self._turned_away = _Remembered(MOST_TURNED_AWAY)
+        self._pepper = os.urandom(32)
+
+    # --- who is at the tables ---------------------------------------------------------------------------------
+
+    def credential(self, name: str, secret: str) -> bytes:
+        """Return what stands for a secret outside the gate: equal for equal secrets, useless to anybody else."""
+        return hashlib.blake2b(f"{name}\0{secret}".encode(), digest_size=16, key=self._pepper).digest()
+
+    def admit(self, table: str, name: str, secret: str, now: int) -> None:
+        """Take in a team that the referee has listed; nothing changes for one that is in already."""
+        members = self._members.setdefault(table, {})
+        if name not in members:
+            members[name] = _Member(name, secret, bucket=Bucket(filled_ms=now))
+
+    def retain(self, table: str, names: Iterable[str]) -> None:
+        """Forget the secrets and keys of every team at a table but these (SALVO-END-4)."""
+        members = self._members.get(table, {})
+        for name in set(members) - set(names):
+            del members[name]
+
+    # --- opening --------------------------------------------------------------------------------------------------
+
+    def open(self, request: SealedPlacement | SignedShot, likely: Sequence[str], now: int) -> Opened | None:
+        """Open a message, or start to.
+
+        Args:
+            likely: who may have sent it, the likeliest first.
+            now: epoch ms.
+
+        Returns:
+            what it says; None when it is forged, a duplicate, turned away or waits for a derivation, after which
+            :meth:`finished` has it.
+        """
+        mark = _digest(request)
+        if mark in self._recent or _mark(*_bytes(request.blob)) in self._turned_away:
+            self.counts["duplicate"] += 1
+            return None
+        members = self._members.get(request.table, {})
+        candidates = [members[name] for name in likely if name in members]
+        for member in candidates:
+            key = member.keys.get(request.blob.salt)
+            if key is not None:
+                found = _try_key(request.blob, member.name, key)
+                if found is not None:
+                    return self._let_in(request, found, spent=False)
+        unknown = [member for member in candidates if request.blob.salt not in member.keys]
+        if not unknown:
+            self._turn_away(request, "forged")
+            return None
+        return self._queue(request, unknown, mark, now)
+
+    def _queue(
+        self, request: SealedPlacement | SignedShot, unknown: Sequence[_Member], mark: bytes, now: int
+    ) -> Opened | None:
+        """Give a message under a fresh salt to the worker, as far as the buckets allow.
+
+        The likeliest sender pays from its own bucket. To find out that it was somebody else, whose shot will only be
+        refused, is a courtesy that all the others share one bucket for.
+        """
+        room = len(self._jobs) < LONGEST_QUEUE
+        payable = [
+            member
+            for number, member in enumerate(unknown)
+            if room and (member.bucket if number == 0 else self._courtesy).take(now)
+        ]
+        if not payable:
+            self._turn_away(request, "rate_limited")
+            text = f"too many fresh salts; {BUCKET_SIZE:g}, then {BUCKET_REFILL_A_SECOND:g} a second; keep to one salt"
+            return Opened(request.table, _unreadable(request, unknown[0].name, "rate_limited", text, False), False)
+        self._recent.add(mark)
+        secrets = [(member.name, member.secret) for member in payable]
+        result = self._executor.submit(_find_key, request.blob, secrets)
+        self._jobs.append(_Job(request, result))
+        result.add_done_callback(lambda _: self._wake())
+        return None
+
+    def finished(self) -> list[Opened]:
+        """Return the messages whose derivation is done, in the order in which they came."""
+        opened = []
+        while self._jobs and self._jobs[0].result.done():
+            request, result = self._jobs.popleft()
+            found = result.result()
+            if found is None:
+                self._turn_away(request, "forged")
+                continue
+            message = self._let_in(request, found, spent=True)
+            member = self._members.get(request.table, {}).get(found.name)
+            if member is not None:  # else it left while the worker was busy; its nonce is burned all the same
+                member.learn(request.blob.salt, found.key)
+                opened.append(message)
+        return opened
+
+    def _turn_away(self, request: SealedPlacement | SignedShot, outcome: str) -> None:
+        self.counts[outcome] += 1
+        self._turned_away.add(_mark(*_bytes(request.blob)))
+
+    def well_spent(self, table: str, name: str) -> None:
+        """Give a derivation back to a team whose command was accepted: only what is refused or forged is limited."""
+        member = self._members.get(table, {}).get(name)
+        if member is not None:
+            member.bucket.give_back()
+
+    def _let_in(self, request: SealedPlacement | SignedShot, found: _Found, *, spent: bool) -> Opened:
+        """The tag verified: burn the nonce, then read what the message says."""
+        self._recent.add(_digest(request))
+        burned = _mark(found.name.encode(), request.blob.nonce)
+        if burned in self._burned:
+            self.counts["nonce_reused"] += 1
+            text = "this nonce was used before; every message needs a fresh one of 24 random bytes"
+            return Opened(request.table, _unreadable(request, found.name, "nonce_reused", text, False), spent)
+        self._burned.add(burned)
+        self.counts["opened"] += 1
+        command: m.PlaceShip | m.Fire | m.Unreadable
+        try:
+            if isinstance(request, SealedPlacement):
+                command = read_placement(request, found.plaintext)
+            else:
+                command = read_shot(request, found.name, found.plaintext)
+        except WireError as error:
+            command = _unreadable(request, found.name, error.code, error.text, True)
+        return Opened(request.table, command, spent)
+
+    # --- sealing for a team -----------------------------------------------------------------------------------
+
+    def seal_recap(self, table: str, name: str, plaintext: bytes) -> SealedRecap | None:
+        """Seal a text for a team under a key that is known, or start to derive one for :meth:`sealed`."""
+        member = self._members.get(table, {}).get(name)
+        if member is None:
+            return None
+        if member.keys:
+            salt = next(reversed(member.keys))
+            return _seal(table, name, plaintext, salt, member.keys[salt])
+        salt = os.urandom(16)
+        key = self._executor.submit(derive_key, member.secret, salt)
+        self._sealings.append(_Sealing(table, member, plaintext, salt, key))
+        key.add_done_callback(lambda _: self._wake())
+        return None
+
+    def sealed(self) -> list[SealedRecap]:
+        """Return what :meth:`seal_recap` could not seal at once and is ready now."""
+        ready = []
+        while self._sealings and self._sealings[0].key.done():
+            table, member, plaintext, salt, future = self._sealings.popleft()
+            member.learn(salt, future.result())
+            ready.append(_seal(table, member.name, plaintext, salt, future.result()))
+        return ready
+
+    def close(self) -> None:
+        """Stop the worker; derivations that wait are dropped."""
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _seal(table: str, name: str, plaintext: bytes, salt: bytes, key: bytes) -> SealedRecap:
+    return SealedRecap(table, name, make_blob(plaintext, key_to_team(key), salt).encode())
+
+
+def _try_key(blob: Blob, name: str, key: bytes) -> _Found | None:
+    try:
+        return _Found(name, key, open_blob(blob, key))
+    except SealError:
+        return None
+
+
+def _find_key(blob: Blob, secrets: Sequence[tuple[str, str]]) -> _Found | None:
+    """Derive key after key until one opens the blob; this is what the worker does."""
+    for name, secret in secrets:
+        found = _try_key(blob, name, derive_key(secret, blob.salt))
+        if found is not None:
+            return found
+    return None
+
+
+def _mark(*parts: bytes) -> bytes:
+    """16 bytes that stand for the parts; a set of them costs half of a set of the parts."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(len(part).to_bytes(4, "big"))
+        digest.update(part)
+    return digest.digest()
+
+
+def _digest(request: SealedPlacement | SignedShot) -> bytes:
+    blob = request.blob
+    if isinstance(request, SealedPlacement):
+        return _mark(request.table.encode(), request.player.encode(), request.ship.encode(), *_bytes(blob))
+    return _mark(request.table.encode(), request.target.encode(), *_bytes(blob))
+
+
+def _bytes(blob: Blob) -> tuple[bytes, bytes, bytes]:
+    return blob.salt, blob.nonce, blob.ciphertext
+
+
+def _unreadable(request: SealedPlacement | SignedShot, player: str, code: str, text: str, proven: bool) -> m.Unreadable:
+    spelling = request.spelling if isinstance(request, SealedPlacement) else ""
+    return m.Unreadable(player, spelling, code, text, proven)

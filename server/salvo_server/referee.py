@@ -1,0 +1,471 @@
+"""The authority over one table: lobby, turn, over.
+
+Pure: no broker, no clock, no randomness of its own. Commands come in through :meth:`Referee.receive`, time through
+its ``now`` argument and :meth:`Referee.handle_timer`; all that ever comes out is announcements. Nothing a player does
+raises: what is not allowed is answered with :class:`~salvo.messages.CommandRefused` or
+:class:`~salvo.messages.PlacementRefused` and leaves the game as it was (SALVO-ERR-2).
+
+The theory fits in two tables. ``TRANSITIONS`` says how a table moves between its states; the published state diagram
+is printed from it. ``ACCEPTED`` says in which states a command can be accepted; in every other it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from salvo import messages as m
+from salvo.errors import IllegalCommand
+from salvo.messages import State
+from salvo.rules import SALVO, Fleet, Game, Placement, RuleBook, Salvo, check_placement, draw_starter
+from salvo.wire import read_ship
+
+
+class Transition(NamedTuple):
+    """One arrow of the state diagram."""
+
+    source: State
+    event: str
+    target: State
+    sentence: str
+
+
+TRANSITIONS = (
+    Transition(State.LOBBY, "the operator's number of fleets is complete", State.TURN, "SALVO-JOIN-6"),
+    Transition(State.LOBBY, "placement time ends, two or more fleets complete", State.TURN, "SALVO-JOIN-5"),
+    Transition(State.LOBBY, "placement time ends, fewer fleets complete", State.LOBBY, "SALVO-JOIN-5"),
+    Transition(State.TURN, "a turn ends, two or more players left", State.TURN, "SALVO-TURN-3"),
+    Transition(State.TURN, "one player left", State.OVER, "SALVO-END-1"),
+    Transition(State.OVER, "time of the result ends", State.LOBBY, "SALVO-END-4"),
+)
+
+#: Where a command can be accepted. A known team may come back in any state (SALVO-JOIN-7).
+ACCEPTED: dict[type, frozenset[State]] = {
+    m.Participate: frozenset({State.LOBBY}),
+    m.PlaceShip: frozenset({State.LOBBY}),
+    m.Fire: frozenset({State.TURN}),
+}
+
+#: Answers a player gets to refused commands, for each ship it has afloat, in one turn (SALVO-ERR-4).
+ANSWERS_PER_SHIP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Every number of a table that an operator may set; times in milliseconds.
+
+    Attributes:
+        players: start as soon as that many fleets are complete; None waits for the placement time (SALVO-JOIN-6).
+        placement_ms: time to place a fleet, since the newest player came (SALVO-JOIN-4).
+        turn_ms: time for a salvo (SALVO-TURN-5).
+        over_ms: how long a result stands before the next lobby (SALVO-END-4).
+        empty_turns: turns in a row without a shot that defeat a player (SALVO-TURN-6).
+        most_players: seats at the table; a list of 64 names of 32 letters is still a small message.
+    """
+
+    players: int | None = None
+    placement_ms: int = 60_000
+    turn_ms: int = 30_000
+    over_ms: int = 300_000
+    empty_turns: int = 3
+    most_players: int = 64
+
+
+@dataclass(slots=True)
+class Player:
+    """One team at the table and what is known of it.
+
+    Attributes:
+        placements: good placements so far, by ship.
+        spellings: how the team wrote a ship's name when it placed it, by ship.
+        answered: the spelling under which the last answer stands, by ship.
+        silent_turns: turns in a row without a shot.
+        answers: refusals that may still be answered.
+        open_answers: the same for what came under its name without proof, kept apart so that a rival's noise does
+            not silence the answers to the team itself.
+    """
+
+    name: str
+    credential: bytes = field(repr=False)
+    placements: dict[str, Placement] = field(default_factory=dict)
+    spellings: dict[str, str] = field(default_factory=dict)
+    answered: dict[str, str] = field(default_factory=dict)
+    seat: int = -1
+    silent_turns: int = 0
+    answers: int = 0
+    open_answers: int = 0
+    shots: list[m.OwnShot] = field(default_factory=list)
+    landed: list[tuple[int, int]] = field(default_factory=list)
+
+    def spelling(self, ship: str) -> str:
+        """How the team writes this ship's name; the rule book's name until it has written one."""
+        return self.spellings.get(ship, ship)
+
+
+class Referee:
+    """One table.
+
+    Attributes:
+        state: lobby, turn or over.
+        number: the running number of the game, from 1; the next game gets its number with its lobby.
+        players: by name, in order of arrival; in play order once the game began.
+        game: the engine's game in the states turn and over.
+    """
+
+    def __init__(
+        self,
+        seed: int | str,
+        table: str = "",
+        book: RuleBook = SALVO,
+        limits: Limits | None = None,
+    ) -> None:
+        """Set up a table whose draws all come from ``seed``; nothing is announced before :meth:`open`."""
+        self.seed = seed
+        self.table = table
+        self.book = book
+        self.limits = limits or Limits()
+        self.state = State.LOBBY
+        self.number = 1
+        self.players: dict[str, Player] = {}
+        self.game: Game | None = None
+        self.results: list[m.SalvoResolved] = []
+        self._order: list[Player] = []  # play order: as the fleets were completed (SALVO-TURN-2)
+        self._cut_short: set[int] = set()  # turns that ended by their deadline
+        self._deadline: int | None = None
+
+    # --- inputs -------------------------------------------------------------------------------------------------
+
+    def open(self) -> list[m.Announcement]:
+        """Return what a table says when it opens."""
+        return [m.TableOpened(self.number), self.rules, m.StateChanged(self.state)]
+
+    def deadline(self) -> int | None:
+        """When :meth:`handle_timer` is due, in epoch ms; None when nothing is to happen by itself."""
+        return self._deadline
+
+    def handle_timer(self, now: int) -> list[m.Announcement]:
+        """Do what time does; nothing before the deadline."""
+        if self._deadline is None or now < self._deadline:
+            return []
+        match self.state:
+            case State.LOBBY:
+                return self._end_placement_time(now)
+            case State.TURN:
+                return self._end_turn_in_silence(now)
+            case State.OVER:
+                return self._reset()
+
+    def receive(self, command: m.Command, now: int) -> list[m.Announcement]:
+        """Carry out or refuse one command; due timers run first, so a shot after the deadline comes too late."""
+        late = self.handle_timer(now)
+        handler = _HANDLERS[type(command)]
+        return [*late, *handler(self, command, now)]
+
+    # --- queries ------------------------------------------------------------------------------------------------
+
+    @property
+    def rules(self) -> m.RulesAnnounced:
+        """What ``/game/rules`` says."""
+        limits = self.limits
+        seconds = (limits.placement_ms // 1000, limits.turn_ms // 1000, limits.over_ms // 1000)
+        return m.RulesAnnounced(self.book, self.table, *seconds, limits.empty_turns)
+
+    @property
+    def current(self) -> Player | None:
+        """Whose turn it is."""
+        if self.state is State.TURN and self.game is not None:
+            return self._order[self.game.current]
+        return None
+
+    def _check_state(self, command: m.Command) -> None:
+        accepted = ACCEPTED[type(command)]
+        if self.state not in accepted:
+            states = " and ".join(sorted(accepted))
+            raise IllegalCommand(
+                "wrong_state", f"{type(command).__name__} is accepted in state {states}; the state is {self.state}"
+            )
+
+    def _complete(self, player: Player) -> bool:
+        return len(player.placements) == len(self.book.fleet)
+
+    # --- participation (SALVO-JOIN) -----------------------------------------------------------------------------
+
+    def _participate(self, command: m.Participate, now: int) -> list[m.Announcement]:
+        name = command.name
+        known = self.players.get(name)
+        if known is not None and known.credential == command.credential:
+            return [self._recap(known)]
+        if any(name.lower() == other.lower() for other in self.players):
+            return [
+                m.CommandRefused(name, "name_taken", f"{name!r} is taken, by a team with another secret or spelling")
+            ]
+        try:
+            self._check_state(command)
+        except IllegalCommand as error:
+            return [m.CommandRefused(name, error.code, error.text)]
+        if len(self.players) >= self.limits.most_players:
+            return [m.CommandRefused(name, "table_full", f"{len(self.players)} teams take part; that is the most")]
+        self.players[name] = Player(name, command.credential)
+        self._deadline = now + self.limits.placement_ms
+        for player in self.players.values():
+            self._refill(player)
+        return [self._listing()]
+
+    def _listing(self) -> m.PlayersListed:
+        return m.PlayersListed(tuple(self.players))
+
+    def _recap(self, player: Player) -> m.Recap:
+        return m.Recap(
+            to=player.name,
+            game=self.number,
+            turn=self.game.turn if self.game else 0,
+            fleet=tuple(player.placements.values()),
+            shots=tuple(player.shots),
+            landed=tuple(player.landed),
+            results=tuple(self.results),
+        )
+
+    # --- placement (SALVO-PLACE) --------------------------------------------------------------------------------
+
+    def _place(self, command: m.PlaceShip, now: int) -> list[m.Announcement]:
+        player = self.players.get(command.player)
+        if player is None:
+            return []
+        try:
+            self._check_state(command)
+            self._check_placement(player, command.placement)
+        except IllegalCommand as error:
+            return self._refuse_placement(player, command.spelling, error)
+        return self._accept_placement(player, command, now)
+
+    def _check_placement(self, player: Player, placement: Placement) -> None:
+        if self._complete(player):
+            raise IllegalCommand("fleet_final", f"all {len(self.book.fleet)} ships are placed; the fleet is final")
+        others = [other for ship, other in player.placements.items() if ship != placement.ship]
+        check_placement(self.book, placement, others)
+
+    def _refuse_placement(self, player: Player, spelling: str, error: IllegalCommand) -> list[m.Announcement]:
+        if not self._may_answer(player):
+            return []
+        refused = m.PlacementRefused(player.name, spelling, error.code, error.text)
+        if error.code in ("wrong_state", "fleet_final"):
+            return [refused]  # the ship stands; "approved false" would deny it
+        return [*self._judge(player, spelling, False), refused]
+
+    def _judge(self, player: Player, spelling: str, approved: bool) -> list[m.Announcement]:
+        """Answer under the spelling that the team used last, and under no other one (SALVO-PLACE-6)."""
+        ship = read_ship(spelling, self.book)
+        former = player.answered.get(ship, spelling)
+        player.answered[ship] = spelling
+        dropped = [m.SpellingDropped(player.name, former)] if former != spelling else []
+        return [*dropped, m.PlacementJudged(player.name, spelling, approved)]
+
+    def _accept_placement(self, player: Player, command: m.PlaceShip, now: int) -> list[m.Announcement]:
+        ship = command.placement.ship
+        player.placements[ship] = command.placement
+        player.spellings[ship] = command.spelling
+        self._refill(player)
+        announcements = self._judge(player, command.spelling, True)
+        if self._complete(player):
+            self._order.append(player)
+            if len(self._order) == self.limits.players:
+                announcements += self._start(now)
+        return announcements
+
+    def _end_placement_time(self, now: int) -> list[m.Announcement]:
+        if len(self._order) >= 2:
+            return self._start(now)
+        self._deadline = None
+        return self._dismiss_incomplete()
+
+    def _dismiss_incomplete(self) -> list[m.Announcement]:
+        """Strike everybody without a complete fleet off the list (SALVO-JOIN-5)."""
+        leaving = [player for player in self.players.values() if not self._complete(player)]
+        announcements: list[m.Announcement] = []
+        for player in leaving:
+            placed = f"{len(player.placements)} of {len(self.book.fleet)} ships were placed in time"
+            announcements.append(
+                m.CommandRefused(player.name, "placement_timeout", f"{placed}; ask to take part again")
+            )
+            announcements.append(m.PlayerLeft(player.name))
+            del self.players[player.name]
+        return [*announcements, self._listing()] if leaving else []
+
+    # --- the game (SALVO-TURN, SALVO-FIRE) ----------------------------------------------------------------------
+
+    def _start(self, now: int) -> list[m.Announcement]:
+        left = self._dismiss_incomplete()
+        arrival = list(self.players)
+        self.players = {player.name: player for player in self._order}
+        for seat, player in enumerate(self._order):
+            player.seat = seat
+        fleets = [Fleet(self.book, list(player.placements.values())) for player in self._order]
+        starter = draw_starter(self.book, self.seed, self.table, self.number, len(fleets))
+        self.game = Game(self.book, fleets, starter)
+        self.state = State.TURN
+        listing = [] if list(self.players) == arrival else [self._listing()]
+        return [*left, *listing, m.StateChanged(State.TURN), self._begin_turn(now)]
+
+    def _begin_turn(self, now: int) -> m.TurnBegan:
+        assert self.game is not None
+        player = self._order[self.game.current]
+        self._deadline = now + self.limits.turn_ms
+        for other in self._order:
+            self._refill(other)
+        return m.TurnBegan(self.number, self.game.turn, player.name, self.game.shots_left, now, self._deadline)
+
+    def _fire(self, command: m.Fire, now: int) -> list[m.Announcement]:
+        player = self.players.get(command.player)
+        if player is None:
+            return []
+        try:
+            self._check_state(command)
+            target, cell = self._check_shot(player, command)
+        except IllegalCommand as error:
+            return self._refuse(player, error.code, error.text)
+        return self._resolve(player, target, cell, now)
+
+    def _check_shot(self, player: Player, command: m.Fire) -> tuple[Player, int]:
+        game = self.game
+        assert game is not None
+        current = self._order[game.current]
+        if player is not current:
+            raise self._out_of_turn(player, current)
+        target = self.players.get(command.target)
+        if target is None:
+            raise IllegalCommand(
+                "unknown_target", f"no player {command.target[:40]!r}; the players are {', '.join(self.players)}"
+            )
+        cell = self.book.grid.cell(command.x, command.y)
+        if command.context is not None:
+            expected = m.ShotContext(self.number, game.turn, game.shots_fired + 1, target.name)
+            if command.context != expected:
+                raise IllegalCommand(
+                    "stale_context",
+                    f"signed for game {command.context.game}, turn {command.context.turn}, shot {command.context.shot} "
+                    f"at {command.context.target[:40]!r}; this is game {expected.game}, turn {expected.turn}, "
+                    f"shot {expected.shot} at {expected.target!r}",
+                )
+        return target, cell
+
+    def _out_of_turn(self, player: Player, current: Player) -> IllegalCommand:
+        last = self.results[-1] if self.results else None
+        if last is not None and last.player == player.name and self._spent(last):
+            return IllegalCommand("too_many_shots", f"your salvo had {last.shots} shots; it is {current.name}'s turn")
+        return IllegalCommand("not_your_turn", f"it is {current.name}'s turn, not {player.name}'s")
+
+    def _spent(self, salvo: m.SalvoResolved) -> bool:
+        """Whether a salvo ended by its last shot and not by its deadline."""
+        return salvo.turn not in self._cut_short
+
+    def _resolve(self, player: Player, target: Player, cell: int, now: int) -> list[m.Announcement]:
+        game = self.game
+        assert game is not None
+        x, y = self.book.grid.xy(cell)
+        player.shots.append(m.OwnShot(game.turn, target.name, x, y))
+        target.landed.append((x, y))
+        game.fire(((target.seat, cell),))
+        landed = m.ShotLanded(target.name, x, y)
+        if game.shots_left and not game.over:
+            return [landed]
+        player.silent_turns = 0
+        return [landed, *self._end_turn(now)]
+
+    def _end_turn_in_silence(self, now: int) -> list[m.Announcement]:
+        """Close a turn whose deadline passed (SALVO-TURN-5, SALVO-TURN-6)."""
+        game = self.game
+        assert game is not None
+        player = self._order[game.current]
+        fired, left = game.shots_fired, game.shots_left
+        player.silent_turns = 0 if fired else player.silent_turns + 1
+        reason = f"turn {game.turn} ended after {self.limits.turn_ms // 1000} s with {left} shots not fired"
+        if player.silent_turns >= self.limits.empty_turns:
+            game.defeat(player.seat)
+            reason += f"; {player.silent_turns} empty turns in a row are a defeat"
+        self._cut_short.add(game.turn)
+        return [m.CommandRefused(player.name, "turn_timeout", reason), *self._end_turn(now)]
+
+    def _end_turn(self, now: int) -> list[m.Announcement]:
+        game = self.game
+        assert game is not None
+        result = self._announce(game.end_turn())
+        self.results.append(result)
+        if game.over:
+            return [result, *self._end_game(now)]
+        return [result, self._begin_turn(now)]
+
+    def _announce(self, salvo: Salvo) -> m.SalvoResolved:
+        sunk = []
+        for seat, number in salvo.sunk:
+            owner, ship = self._order[seat], self.book.fleet[number].name
+            sunk.append(m.SunkShip(owner.name, ship, owner.spelling(ship)))
+        return m.SalvoResolved(
+            game=self.number,
+            turn=salvo.turn,
+            player=self._order[salvo.seat].name,
+            shots=salvo.shots,
+            hits=salvo.hits,
+            sunk=tuple(sunk),
+            defeated=tuple(self._order[seat].name for seat in salvo.defeated),
+            outcomes=salvo.announced_outcomes(self.book),
+        )
+
+    # --- the end (SALVO-END) ------------------------------------------------------------------------------------
+
+    def _end_game(self, now: int) -> list[m.Announcement]:
+        game = self.game
+        assert game is not None
+        assert game.winner is not None
+        places = game.places()
+        stats = [
+            m.PlayerStats(p.name, game.fired[s], game.struck[s], game.sank[s], game.turns[s], places[s])
+            for s, p in enumerate(self._order)
+        ]
+        self.state = State.OVER
+        self._deadline = now + self.limits.over_ms
+        return [*stats, m.GameWon(self._order[game.winner].name), m.StateChanged(State.OVER)]
+
+    def _reset(self) -> list[m.Announcement]:
+        """Forget the game, its secrets and its boards, and open the next lobby."""
+        self.state = State.LOBBY
+        self.number += 1
+        self.players = {}
+        self.game = None
+        self.results = []
+        self._order = []
+        self._cut_short = set()
+        self._deadline = None
+        return [m.GameForgotten(), m.TableOpened(self.number), m.StateChanged(State.LOBBY)]
+
+    # --- refusals (SALVO-ERR) -----------------------------------------------------------------------------------
+
+    def _unreadable(self, command: m.Unreadable, now: int) -> list[m.Announcement]:
+        player = self.players.get(command.player)
+        if player is None or not self._may_answer(player, proven=command.proven):
+            return []
+        if command.spelling:
+            return [m.PlacementRefused(player.name, command.spelling, command.code, command.text)]
+        return [m.CommandRefused(player.name, command.code, command.text)]
+
+    def _refuse(self, player: Player, code: str, text: str) -> list[m.Announcement]:
+        return [m.CommandRefused(player.name, code, text)] if self._may_answer(player) else []
+
+    def _may_answer(self, player: Player, *, proven: bool = True) -> bool:
+        if proven:
+            player.answers -= 1
+            return player.answers >= 0
+        player.open_answers -= 1
+        return player.open_answers >= 0
+
+    def _refill(self, player: Player) -> None:
+        afloat = self.game.afloat[player.seat] if self.game else len(self.book.fleet)
+        player.answers = player.open_answers = ANSWERS_PER_SHIP * max(afloat, 1)
+
+
+_HANDLERS: dict[type, Callable[[Referee, Any, int], list[m.Announcement]]] = {
+    m.Participate: Referee._participate,
+    m.PlaceShip: Referee._place,
+    m.Fire: Referee._fire,
+    m.Unreadable: Referee._unreadable,
+}
