@@ -1,0 +1,68 @@
+"""The SDK of Battleship: Salvo: write a bot in three lines, play it anywhere.
+
+    import salvo
+
+    @salvo.bot
+    def fire(view):
+        return view.untouched.sample(view.shots)
+
+    salvo.run(fire)
+
+Names are imported when they are first used: ``import salvo`` stays quick and a bot that plays in the arena needs
+neither MQTT nor cryptography.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from salvo.client import play as play
+    from salvo.client import run as run
+    from salvo.errors import SalvoError as SalvoError
+    from salvo.player import Bot as Bot
+    from salvo.player import bot as bot
+    from salvo.rules import SALVO as SALVO
+    from salvo.rules import Fleet as Fleet
+    from salvo.rules import Orientation as Orientation
+    from salvo.rules import Placement as Placement
+    from salvo.rules import RuleBook as RuleBook
+    from salvo.view import Shot as Shot
+    from salvo.view import View as View
+
+_HOMES = {
+    "Bot": "salvo.player",
+    "bot": "salvo.player",
+    "play": "salvo.client",
+    "run": "salvo.client",
+    "SalvoError": "salvo.errors",
+    "SALVO": "salvo.rules",
+    "Fleet": "salvo.rules",
+    "Orientation": "salvo.rules",
+    "Placement": "salvo.rules",
+    "RuleBook": "salvo.rules",
+    "Shot": "salvo.view",
+    "View": "salvo.view",
+}
+
+__all__ = [
+    "SALVO",
+    "Bot",
+    "Fleet",
+    "Orientation",
+    "Placement",
+    "RuleBook",
+    "SalvoError",
+    "Shot",
+    "View",
+    "bot",
+    "play",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'salvo' has no attribute {name!r}")

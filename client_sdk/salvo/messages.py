@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from salvo.rules import Placement, RuleBook
 
@@ -152,9 +153,10 @@ class SunkShip:
     spelling: str
 
 
-@dataclass(frozen=True, slots=True)
-class SalvoResolved:
+class SalvoResolved(NamedTuple):
     """What came of a turn: the number of hits, what sank, who is out.
+
+    A tuple, because simulations make millions of them.
 
     Attributes:
         outcomes: hit or miss of each shot where the rule book announces that, else None.

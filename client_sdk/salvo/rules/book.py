@@ -17,8 +17,13 @@ import string
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from random import Random
+from typing import TYPE_CHECKING
 
 from salvo.errors import IllegalCommand
+
+if TYPE_CHECKING:
+    from salvo.rules.fleet import Fleet
 
 #: Rows are named by one letter, so a grid is at most 26 high; the same bound for the width keeps it printable.
 LARGEST_SIDE = 26
@@ -154,6 +159,12 @@ class RuleBook:
     def ship_number(self) -> dict[str, int]:
         """Index in ``fleet`` by ship name."""
         return {ship.name: number for number, ship in enumerate(self.fleet)}
+
+    def random_fleet(self, random: Random) -> Fleet:
+        """Return a fleet drawn evenly from all legal layouts (:func:`salvo.rules.random_fleet`)."""
+        from salvo.rules.fleet import random_fleet
+
+        return random_fleet(self, random)
 
     @property
     def longest_salvo(self) -> int:

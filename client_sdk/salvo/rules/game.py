@@ -8,12 +8,12 @@ A board is a bytearray, one byte a cell: 0 water, 1..n the ship there, and 128 a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from salvo.rules.book import Announce, RuleBook, Shots, Starter
 from salvo.rules.fleet import Fleet
-from salvo.rules.randomness import draw, generator
 
 #: Set in a board's byte once that cell of the ship was hit.
 STRUCK = 128
@@ -200,4 +200,7 @@ class Game:
 
 def draw_starter(book: RuleBook, seed: int | str, table: str, game: int, players: int) -> int:
     """Return the seat that begins a game, drawn from the table's seed and the game's number (SALVO-TURN-1)."""
-    return draw(generator(seed, table, "starter", game), players) if book.starter is Starter.RANDOM else 0
+    if book.starter is Starter.FIRST:
+        return 0
+    digest = hashlib.blake2b(f"{seed}/{table}/starter/{game}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % players

@@ -1,0 +1,38 @@
+"""The bots that ship, to play against and to read.
+
+Each module is an example that stands alone: what it imports is what your own bot would import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from salvo.player import Bot
+
+
+def _random() -> type[Bot]:
+    from salvo.bots.random_bot import RandomBot
+
+    return RandomBot
+
+
+def _hunter() -> type[Bot]:
+    from salvo.bots.hunter import Hunter
+
+    return Hunter
+
+
+def _slow() -> type[Bot]:
+    from salvo.bots.slow import Slow
+
+    return Slow
+
+
+def _rude() -> type[Bot]:
+    from salvo.bots.rude import Rude
+
+    return Rude
+
+
+#: Bots by name; called, so that one that is not used is not imported.
+HOUSE_BOTS: dict[str, Callable[[], type[Bot]]] = {"random": _random, "hunter": _hunter, "slow": _slow, "rude": _rude}

@@ -1,0 +1,21 @@
+"""Thinks before it fires, to see what deadlines do. Made for tests."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+
+from salvo.player import Bot
+from salvo.view import Shot, View
+
+
+class Slow(Bot):
+    """Waits ``seconds`` (``SALVO_SLOW_SECONDS``, 1 by default) before each random salvo."""
+
+    def __init__(self) -> None:
+        self.seconds = float(os.environ.get("SALVO_SLOW_SECONDS", "1"))
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        time.sleep(self.seconds)
+        return view.untouched.sample(view.shots)

@@ -1,0 +1,231 @@
+"""A bot in a contest: the session on a connection, for as many games as wanted.
+
+Single-threaded. The connection is kept up for ever; whatever a lost connection or a killed process missed, the recap
+tells. What a bot prints is its own business: the log goes to standard error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from salvo import session as s
+from salvo.errors import BotError, SalvoError
+from salvo.messages import PlayerStats
+from salvo.mqtt import Connection
+from salvo.player import Answer, Bot, check_salvo
+from salvo.rules import Fleet, generator
+from salvo.session import Event, Session
+from salvo.view import Shot, View
+
+log = logging.getLogger(__name__)
+
+#: Refusals that no later try of the same program cures.
+_FINAL = frozenset({"name_taken", "bad_name"})
+
+
+@dataclass(frozen=True, slots=True)
+class GameReport:
+    """How a game ended for this team."""
+
+    game: int
+    winner: str
+    place: int
+    stats: Mapping[str, PlayerStats]
+
+
+class _Player:
+    """Asks the bot what the session wants to know."""
+
+    def __init__(self, bot: Bot, session: Session, seed: int | str, strict: bool) -> None:
+        self._bot = bot
+        self._session = session
+        self._seed = seed
+        self._strict = strict
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.reports: list[GameReport] = []
+
+    def handle(self, event: Event) -> None:
+        match event:
+            case s.FleetWanted(rules, game):
+                self._prepare(game)
+                self._session.place(self._fleet(rules))
+                log.info("%s: listed for game %d, fleet sent", self._session.name, game)
+            case s.SalvoWanted(view):
+                self._answer(view)
+            case s.SalvoHeard(result):
+                self._bot.on_result(result)
+            case s.GameEnded(game, winner, stats):
+                self._bot.on_game_over(winner, stats)
+                place = stats[self._session.name].place if self._session.name in stats else 0
+                self.reports.append(GameReport(game, winner, place, stats))
+                log.info("%s: game %d won by %s, place %d", self._session.name, game, winner, place)
+            case s.Refused(code, text):
+                if code in _FINAL:
+                    raise SalvoError(code, text)
+                log.warning("%s: %s: %s", self._session.name, code, text)
+            case s.ServerSeen(online):
+                log.info("the server is %s", "online" if online else "offline")
+
+    def _prepare(self, game: int) -> None:
+        self._bot.prepare(self._session.name, self._seed, game)
+        self._session.reseed(self._bot.random)
+
+    def _fleet(self, rules: object) -> Fleet:
+        assert self._session.rules is not None
+        try:
+            return self._bot.place_fleet(self._session.rules)
+        except Exception as error:
+            self._blame(f"place_fleet: {type(error).__name__}: {error}", error)
+            return self._session.rules.random_fleet(generator(self._seed, self._session.name, "spare"))
+
+    def _answer(self, view: View) -> None:
+        """Ask until the turn's shots are spent or the bot gives up the rest."""
+        while view.shots:
+            shots = self._ask(view)
+            if not shots:
+                log.warning("%s: turn %d: %d shots given up", self._session.name, view.turn, view.shots)
+                return
+            self._session.fire(shots)
+
+    def _ask(self, view: View) -> Sequence[Shot]:
+        try:
+            return check_salvo(self._result_of(self._bot.choose_salvo(view)), view)
+        except Exception as error:
+            text = error.text if isinstance(error, BotError) else f"{type(error).__name__}: {error}"
+            self._blame(f"turn {view.turn}: {text}", error)
+            return ()
+
+    def _result_of(self, answer: Answer) -> object:
+        if not isinstance(answer, Awaitable):
+            return answer
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        return self._loop.run_until_complete(answer)
+
+    def _blame(self, text: str, error: Exception) -> None:
+        """Stop with the bot's error in development; lose the turn and say so in a contest."""
+        again = f"game {self._session.game}, seed {self._seed}"
+        if self._strict:
+            raise BotError("bot_raised", f"{self._session.name}, {again}: {text}") from error
+        log.error("%s, %s: %s; the turn is lost", self._session.name, again, text, exc_info=error)
+
+    def close(self) -> None:
+        if self._loop is not None:
+            self._loop.close()
+
+
+def play(
+    bot: Bot,
+    url: str,
+    team: str,
+    secret: str,
+    *,
+    table: str = "",
+    games: int | None = 1,
+    seed: int | str | None = None,
+    strict: bool = True,
+    stop: threading.Event | None = None,
+    listener: Callable[[Event], None] | None = None,
+    username: str | None = None,
+    password: str | None = None,
+) -> list[GameReport]:
+    """Play games at a contest until ``games`` are over, or for ever.
+
+    Args:
+        url: where the broker is, ``mqtt://HOST:PORT``.
+        secret: the team's secret; whoever knows it can play in its name.
+        games: how many; None goes on until ``stop`` is set.
+        seed: of the bot's randomness; drawn when None.
+        strict: whether an error of the bot ends the program; otherwise it loses the turn.
+        listener: gets every event first.
+
+    Raises:
+        BotError: the bot failed, with ``strict``.
+        SalvoError: ``name_taken``: somebody else plays under this name.
+        ConnectionLost: the broker refuses this client.
+    """
+    seed = secrets.randbits(32) if seed is None else seed
+    bot.prepare(team, seed)
+    session = Session(team, secret, bot.random, table=table)
+    player = _Player(bot, session, seed, strict)
+    client_id = f"salvo-{team}" + (f"-{table}" if table else "")
+    connection = Connection(url, client_id, clean_session=True, username=username, password=password)
+
+    def connected(session_present: bool) -> None:
+        connection.subscribe(session.filters())
+        session.connected()
+
+    connection.on_connect = connected
+    try:
+        while not (stop is not None and stop.is_set()):
+            for message in connection.poll(0.5):
+                for event in session.receive(message.topic, message.payload, message.retain, time.monotonic()):
+                    if listener is not None:
+                        listener(event)
+                    player.handle(event)
+                connection.acknowledge(message)
+            if games is not None and len(player.reports) >= games:
+                break
+            session.wants_to_play = games is None or len(player.reports) + 1 <= games
+            for publication in session.take_outbox():
+                connection.publish(publication.topic, publication.payload)
+        return player.reports
+    finally:
+        player.close()
+        connection.close()
+
+
+def run(bot: type[Bot]) -> None:
+    """Play: in the contest that ``SALVO_URL`` names, else a local game against the hunter.
+
+    Reads ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES`` and ``SALVO_SEED``. Errors
+    end the program with one line on standard error and exit code 1, Ctrl-C with 130.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    try:
+        if os.environ.get("SALVO_URL"):
+            _run_contest(bot)
+        else:
+            _run_local(bot)
+    except SalvoError as error:
+        cause = f" ({error.__cause__!r})" if error.__cause__ is not None else ""
+        raise SystemExit(f"error: {error}{cause}") from error.__cause__
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+def _run_contest(bot: type[Bot]) -> None:
+    env = os.environ
+    team = env.get("SALVO_TEAM") or bot.__name__
+    secret = env.get("SALVO_SECRET") or secrets.token_urlsafe(16)
+    games = env.get("SALVO_GAMES")
+    reports = play(
+        bot(),
+        env["SALVO_URL"],
+        team,
+        secret,
+        table=env.get("SALVO_TABLE", ""),
+        games=int(games) if games else None,
+        seed=env.get("SALVO_SEED"),
+        strict=False,
+    )
+    for report in reports:
+        print(f"game {report.game}: {report.winner} wins, {team} is number {report.place}")
+
+
+def _run_local(bot: type[Bot]) -> None:
+    from salvo import arena
+    from salvo.bots.hunter import Hunter
+
+    seed = os.environ.get("SALVO_SEED") or str(secrets.randbits(32))
+    name = bot.__name__ if bot.__name__ != "hunter" else "mine"
+    outcome = arena.play({name: bot(), "hunter": Hunter()}, seed=seed)
+    print(f"{outcome.winner} wins after {outcome.turns} salvos; seed {seed}")
+    print(f"the same game again: SALVO_SEED={seed} and the same command")

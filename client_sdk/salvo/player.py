@@ -1,0 +1,154 @@
+"""What a team writes: a function, or a class with up to four methods.
+
+    @salvo.bot
+    def fire(view):
+        return view.untouched.sample(view.shots)
+
+Nothing here knows of MQTT, of secrets or of turns that run out: one bot plays in the arena and in a contest.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+from salvo.errors import BotError, IllegalCommand
+from salvo.messages import PlayerStats, SalvoResolved
+from salvo.rules import Fleet, RuleBook, generator
+from salvo.view import Shot, View
+
+Shots = Sequence[tuple[str, int, int]]
+Answer = Shots | Awaitable[Shots]
+
+
+class Bot:
+    """A player. Overriding :meth:`choose_salvo` is enough.
+
+    Attributes:
+        name: the name at the table.
+        random: the only source of randomness a bot should use; same seed, same game.
+    """
+
+    name: str = "bot"
+    random: Random
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        """Take a seat; called before each game."""
+        self.name = name
+        self.random = generator(seed, name, game)
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        """Return the fleet to play with; drawn evenly from all legal ones by default."""
+        return rules.random_fleet(self.random)
+
+    def choose_salvo(self, view: View) -> Answer:
+        """Return up to ``view.shots`` shots, each (player, x, y); may be ``async``."""
+        raise BotError("bad_bot", f"{type(self).__name__} has no choose_salvo(view)")
+
+    def on_result(self, result: SalvoResolved) -> None:
+        """Learn what came of a salvo, of anybody's; the view knows it already."""
+
+    def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
+        """Learn how the game ended."""
+
+
+class FunctionBot(Bot):
+    """A bot made of one function by :func:`bot`."""
+
+    function: ClassVar[Callable[[View], Answer]]
+
+    def choose_salvo(self, view: View) -> Answer:
+        return type(self).function(view)
+
+
+def bot(function: Callable[[View], Answer]) -> type[Bot]:
+    """Make a bot of a function that takes a view and returns shots."""
+    members: dict[str, Any] = {
+        "function": staticmethod(function),
+        "__doc__": function.__doc__,
+        "__module__": function.__module__,
+    }
+    return type(function.__name__, (FunctionBot,), members)
+
+
+def check_salvo(shots: object, view: View) -> tuple[Shot, ...]:
+    """Return a bot's answer as shots.
+
+    Raises:
+        BotError: ``bad_salvo``, which says what was wrong and what is allowed.
+    """
+    if not isinstance(shots, Sequence) or isinstance(shots, (str, bytes)):
+        raise BotError("bad_salvo", f"a salvo is a list of (player, x, y), not {_shown(shots)}")
+    if len(shots) > view.shots:
+        raise BotError("bad_salvo", f"{len(shots)} shots; this turn has {view.shots}")
+    return tuple(_check_shot(shot, view) for shot in shots)
+
+
+def _check_shot(shot: object, view: View) -> Shot:
+    if not isinstance(shot, Sequence) or isinstance(shot, (str, bytes)) or len(shot) != 3:
+        raise BotError("bad_salvo", f"a shot is (player, x, y), not {_shown(shot)}")
+    player, x, y = shot
+    if player not in view.players:
+        raise BotError("bad_salvo", f"no player {_shown(player)}; the players are {', '.join(view.players)}")
+    if type(x) is not int or type(y) is not int:
+        raise BotError("bad_salvo", f"x and y are ints, not {_shown(shot)}")
+    try:
+        view.rules.grid.cell(x, y)
+    except IllegalCommand as error:
+        raise BotError("bad_salvo", error.text) from None
+    return Shot(player, x, y)
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:80]
+
+
+def load(source: str) -> type[Bot]:
+    """Return a bot class: ``file.py``, ``file.py:Name``, or the name of a bot that ships (``salvo bots``).
+
+    Raises:
+        BotError: ``bad_bot`` when there is no such file, name or bot, or when the file itself fails.
+    """
+    path, _, name = source.rpartition(":") if ".py:" in source else (source, "", "")
+    if path.endswith(".py"):
+        return _choose(_load_module(Path(path)), name, path)
+    from salvo.bots import HOUSE_BOTS
+
+    if source in HOUSE_BOTS:
+        return HOUSE_BOTS[source]()
+    raise BotError("bad_bot", f"no bot {source!r}; give a file.py or one of {', '.join(HOUSE_BOTS)}")
+
+
+def _load_module(path: Path) -> Any:
+    if not path.is_file():
+        raise BotError("bad_bot", f"no file {path}")
+    spec = importlib.util.spec_from_file_location(f"salvo_bot_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise BotError("bad_bot", f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise BotError("bad_bot", f"{path} fails when it is imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _choose(module: Any, name: str, path: str) -> type[Bot]:
+    found = {
+        key: value
+        for key, value in vars(module).items()
+        if inspect.isclass(value) and issubclass(value, Bot) and value.__module__ == module.__name__
+    }
+    if name:
+        if name not in found:
+            raise BotError("bad_bot", f"{path} has no bot {name!r}; it has {', '.join(found) or 'none'}")
+        return found[name]
+    if not found:
+        raise BotError("bad_bot", f"{path} has no bot: a class derived from salvo.Bot or a function under @salvo.bot")
+    return list(found.values())[-1]

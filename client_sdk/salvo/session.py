@@ -1,0 +1,349 @@
+"""One player's side of the protocol, without a socket and without a clock.
+
+A :class:`Session` is told what arrived and when, and answers with events: what a bot is asked, what it may learn.
+What is to be published it returns as :class:`~salvo.wire.Publication`. It asks to take part, notices when it is
+listed, builds the :class:`~salvo.view.View` from the news, or from the recap when the team comes back in the middle
+of a game, and recognises by game and turn what it has heard before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from salvo import messages as m
+from salvo import topics, wire
+from salvo.errors import SealError, WireError
+from salvo.messages import State
+from salvo.rules import Fleet, RuleBook
+from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, key_to_team, open_blob, parse_blob
+from salvo.topics import BY_NAME, Reader
+from salvo.view import Shot, View
+
+
+@dataclass(frozen=True, slots=True)
+class FleetWanted:
+    """The team is listed and must place its fleet: answer with :meth:`Session.place`."""
+
+    rules: RuleBook
+    game: int
+
+
+@dataclass(frozen=True, slots=True)
+class SalvoWanted:
+    """It is this player's turn: answer with :meth:`Session.fire`, at most ``view.shots`` shots."""
+
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class SalvoHeard:
+    """A salvo was announced; the view knows it already."""
+
+    result: m.SalvoResolved
+
+
+@dataclass(frozen=True, slots=True)
+class GameEnded:
+    """A game in which this player took part is over."""
+
+    game: int
+    winner: str
+    stats: Mapping[str, m.PlayerStats]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The server refused something or tells why a turn was lost."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSeen:
+    """The server went online or offline."""
+
+    online: bool
+
+
+Event = FleetWanted | SalvoWanted | SalvoHeard | GameEnded | Refused | ServerSeen
+
+
+class Session:
+    """One team at one table.
+
+    Attributes:
+        wants_to_play: whether to ask for a seat in the next lobby.
+        view: what the player knows of the game in play; None between games.
+        outbox: what is to be published, in order; the owner sends and clears it with :meth:`take_outbox`.
+    """
+
+    def __init__(
+        self, name: str, secret: str, random: Random, *, table: str = "", sealer: Sealer | None = None
+    ) -> None:
+        """Prepare a session; deriving the key takes about 50 ms unless a sealer is given.
+
+        Args:
+            random: given to the view, for the bot's draws; :meth:`reseed` changes it for the next game.
+
+        Raises:
+            WireError: ``bad_name``.
+        """
+        self.name = topics.check_name(name)
+        self.table = table
+        self.wants_to_play = True
+        self.view: View | None = None
+        self.rules: RuleBook | None = None
+        self.game = 0
+        self.state: State | None = None
+        self._secret = secret
+        self._random = random
+        self._sealer = sealer or Sealer(secret)
+        self._outbox: list[wire.Publication] = []
+        self._players: tuple[str, ...] = ()
+        self._listed = False
+        self._fleet: Fleet | None = None
+        self._turn: m.TurnBegan | None = None
+        self._turn_deadline: float | None = None
+        self._asked: tuple[int, int] | None = None
+        self._stats: dict[str, m.PlayerStats] = {}
+        self._winner = ""
+        self._ended_game = 0
+
+    # --- the owner's side ---------------------------------------------------------------------------------------
+
+    def filters(self) -> list[str]:
+        """Return the topics to subscribe: all that this player may read and nothing else."""
+        own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]
+        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.name in _HEARD]
+        return [topic.filter(self.table) for topic in public] + [
+            topic.filter(self.table).replace("/players/+/", f"/players/{self.name}/", 1) for topic in own
+        ]
+
+    def connected(self) -> None:
+        """The connection stands and the topics are subscribed: ask for the seat, or for the old one."""
+        self._listed = False
+        if self.wants_to_play or self.view is not None:
+            self._ask_to_take_part()
+
+    def take_outbox(self) -> list[wire.Publication]:
+        """Return what is to be published and forget it."""
+        outbox, self._outbox = self._outbox, []
+        return outbox
+
+    def reseed(self, random: Random) -> None:
+        """Use another source of randomness from the next game on."""
+        self._random = random
+
+    def place(self, fleet: Fleet) -> None:
+        """Place a fleet, ship by ship."""
+        self._fleet = fleet
+        for placement in fleet.placements:
+            topic = BY_NAME["place"].of(self.table, player=self.name, ship=placement.ship)
+            self._outbox.append(wire.Publication(topic, wire.write_placement(placement, self._sealer), False))
+
+    def fire(self, shots: Sequence[Shot]) -> None:
+        """Fire shots of the turn that was asked for, signed for just this game, turn, shot and target."""
+        view = self.view
+        assert view is not None, "fire() answers SalvoWanted"
+        first = len(view.fired_this_turn) + 1
+        for number, shot in enumerate(shots, start=first):
+            context = m.ShotContext(view.game, view.turn, number, shot.player)
+            payload = wire.write_shot(shot.x, shot.y, context, self._sealer)
+            self._outbox.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
+        view.fired(shots)
+        view.shots -= len(shots)
+
+    def receive(self, topic: str, payload: bytes, retained: bool, now: float) -> list[Event]:
+        """Take in one message.
+
+        Args:
+            retained: whether the broker had kept it.
+            now: seconds on the monotonic clock.
+
+        Raises:
+            WireError: the server at the other end speaks another contract.
+        """
+        try:
+            address = topics.parse(topic)
+        except WireError:
+            return []
+        if address.table != self.table or address.topic.name not in _HEARD_OR_OWN:
+            return []
+        if address.topic.reader is Reader.OWNER and address.player != self.name:
+            return []
+        if address.topic.name == "recap":
+            return self._recalled(payload, now)
+        return self._heard(wire.read_announcement(address, payload), retained, now)
+
+    def _heard(self, announcement: m.Announcement | None, retained: bool, now: float) -> list[Event]:
+        match announcement:
+            case m.RulesAnnounced(book=book):
+                self.rules = book
+            case m.ServerStatus():
+                return self._server_seen(announcement)
+            case m.StateChanged(state):
+                return self._state_changed(state)
+            case m.PlayersListed(names):
+                return self._players_listed(names, retained)
+            case m.TurnBegan():
+                return self._turn_began(announcement, now)
+            case m.ShotLanded(to=_, x=x, y=y):
+                if self.view is not None:
+                    self.view.landed(x, y)
+            case m.SalvoResolved():
+                return self._salvo_resolved(announcement)
+            case m.PlayerStats(player=player):
+                self._stats[player] = announcement
+            case m.GameWon(winner):
+                self._winner = winner
+            case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
+                return self._refused(code, text)
+            case _:
+                pass
+        return []
+
+    # --- lobby --------------------------------------------------------------------------------------------------
+
+    def _ask_to_take_part(self) -> None:
+        topic = BY_NAME["request_participation"].of(self.table)
+        self._outbox.append(wire.Publication(topic, wire.write_participation(self.name, self._secret), False))
+
+    def _server_seen(self, status: m.ServerStatus) -> list[Event]:
+        if status.game:
+            self.game = status.game
+        return [] if status.status_topic else [ServerSeen(status.online)]
+
+    def _state_changed(self, state: State) -> list[Event]:
+        before, self.state = self.state, state
+        if state is State.LOBBY and before not in (None, State.LOBBY):
+            self._forget_game()
+            if self.wants_to_play:
+                self._ask_to_take_part()
+        return self._game_ended() if state is State.OVER else []
+
+    def _forget_game(self) -> None:
+        self.view = None
+        self._fleet = None
+        self._turn = None
+        self._asked = None
+        self._listed = False
+        self._players = ()
+        self._stats = {}
+        self._winner = ""
+
+    def _players_listed(self, names: tuple[str, ...], retained: bool) -> list[Event]:
+        self._players = names
+        was_listed, self._listed = self._listed, self.name in names
+        if self.state is not State.LOBBY:
+            return []
+        if was_listed and not self._listed and self.wants_to_play:
+            self._fleet = None
+            self._ask_to_take_part()  # struck off the list: the fleet was not complete in time
+        # A kept list that has the name already means a team that comes back; then the recap tells what to place.
+        if self._listed and not retained and self._fleet is None:
+            return self._want_fleet()
+        return []
+
+    def _want_fleet(self) -> list[Event]:
+        return [FleetWanted(self.rules, self.game)] if self.rules is not None else []
+
+    def _refused(self, code: str, text: str) -> list[Event]:
+        if code == "wrong_state" and not self._listed:
+            return []  # a game is on without this team; the next lobby will take it
+        return [Refused(code, text)]
+
+    # --- the game -----------------------------------------------------------------------------------------------
+
+    def _turn_began(self, turn: m.TurnBegan, now: float) -> list[Event]:
+        if self._turn is not None and (turn.game, turn.turn) <= (self._turn.game, self._turn.turn):
+            return []
+        self._turn = turn
+        self._turn_deadline = now + (turn.deadline - turn.now) / 1000
+        if self._fleet is not None and self.rules is not None and self.name in self._players:
+            if self.view is None or self.view.game != turn.game:
+                self.view = View(self.rules, self.name, self._players, turn.game, self._fleet, self._random)
+            return self._consider_turn()
+        return []
+
+    def _consider_turn(self) -> list[Event]:
+        """Ask the player, once a turn, for the shots that it has not fired yet."""
+        turn, view = self._turn, self.view
+        if turn is None or view is None or view.game != turn.game or self._asked == (turn.game, turn.turn):
+            return []
+        self._asked = (turn.game, turn.turn)
+        mine = turn.player == self.name
+        left = turn.shots - len(view.fired_this_turn) if mine else 0
+        view.begin_turn(turn.turn, left, self._turn_deadline)
+        return [SalvoWanted(view)] if left else []
+
+    def _salvo_resolved(self, result: m.SalvoResolved) -> list[Event]:
+        view = self.view
+        if view is None or result.game != view.game:
+            return []
+        if view.results and result.turn <= view.results[-1].turn:
+            return []
+        view.resolved(result)
+        return [SalvoHeard(result)]
+
+    def _game_ended(self) -> list[Event]:
+        if self.view is None or not self._winner or self._ended_game == self.view.game:
+            return []
+        self._ended_game = self.view.game
+        return [GameEnded(self.view.game, self._winner, dict(self._stats))]
+
+    # --- coming back --------------------------------------------------------------------------------------------
+
+    def _recalled(self, payload: bytes, now: float) -> list[Event]:
+        """Take up the game where the server says it stands; a recap that does not open is nobody's."""
+        try:
+            blob = parse_blob(payload.decode(), LONGEST_RECAP_BYTES)
+            key = self._sealer.key if blob.salt == self._sealer.salt else derive_key(self._secret, blob.salt)
+            recap = wire.read_recap(self.name, open_blob(blob, key_to_team(key)))
+        except (SealError, WireError, UnicodeDecodeError):
+            return []
+        self._listed = True
+        self.game = recap.game
+        if self.rules is None:
+            return []
+        if len(recap.fleet) < len(self.rules.fleet):
+            return self._want_fleet() if self.state is State.LOBBY else []
+        self._fleet = Fleet(self.rules, recap.fleet)
+        if recap.turn == 0 or not self._players:
+            return []
+        known = self.view
+        self.view = self._rebuild(recap, self._fleet)
+        if known is not None and known.game == self.view.game:
+            on_their_way = known.fired_this_turn[len(self.view.fired_this_turn) :]
+            if len(known.results) == len(self.view.results):
+                self.view.fired(on_their_way)
+        else:
+            self._asked = None
+        if self.state is State.OVER:
+            return self._game_ended()
+        if self._asked is not None and self._turn is not None and self._turn.player == self.name:
+            self.view.begin_turn(self._turn.turn, 0, self._turn_deadline)
+        return self._consider_turn()
+
+    def _rebuild(self, recap: m.Recap, fleet: Fleet) -> View:
+        assert self.rules is not None
+        view = View(self.rules, self.name, self._players, recap.game, fleet, self._random)
+        shots: dict[int, list[Shot]] = {}
+        for shot in recap.shots:
+            shots.setdefault(shot.turn, []).append(Shot(shot.target, shot.x, shot.y))
+        for result in recap.results:
+            view.fired(shots.pop(result.turn, []))
+            view.resolved(result)
+        for late in shots.values():
+            view.fired(late)
+        view.incoming = list(recap.landed)
+        view.turn = recap.turn
+        return view
+
+
+#: Public topics that a session listens to; the others say the same in the specification's words.
+_HEARD = frozenset({"state", "list", "turn", "result", "stats", "winner", "rules", "server"})
+_OWN = frozenset(topic.name for topic in topics.TOPICS if topic.reader is Reader.OWNER)
+_HEARD_OR_OWN = _HEARD | _OWN

@@ -1,0 +1,202 @@
+"""What one player may know of a game, and nothing else.
+
+A :class:`View` starts from the own fleet and the list of players and is fed with what that player is told: its turns,
+its own shots, the shots that landed on its board, the result of every salvo. Session and arena feed it alike, so a
+bot cannot tell them apart.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from random import Random
+from typing import NamedTuple
+
+from salvo.messages import SalvoResolved
+from salvo.rules import Fleet, Grid, RuleBook
+
+
+class Shot(NamedTuple):
+    """A shot at a player's board: x = column and y = row, both from 1."""
+
+    player: str
+    x: int
+    y: int
+
+
+class OwnSalvo(NamedTuple):
+    """One of the player's own salvos and what came of it."""
+
+    turn: int
+    shots: tuple[Shot, ...]
+    result: SalvoResolved
+
+
+@lru_cache(maxsize=1024)
+def board_shots(player: str, grid: Grid) -> tuple[Shot, ...]:
+    """Return the shots at every cell of a player's board, in the order of the cells."""
+    return tuple(Shot(player, *grid.xy(cell)) for cell in range(grid.size))
+
+
+@lru_cache(maxsize=256)
+def _all_shots(players: tuple[str, ...], grid: Grid) -> tuple[list[Shot], dict[Shot, int]]:
+    shots = [shot for player in players for shot in board_shots(player, grid)]
+    return shots, {shot: place for place, shot in enumerate(shots)}
+
+
+class Untouched(Collection[Shot]):
+    """The cells of standing opponents that this player has not fired at yet, as shots.
+
+    Drawing and removing cost the same however many there are.
+    """
+
+    __slots__ = ("_place", "_random", "_shots")
+
+    def __init__(self, players: Sequence[str], grid: Grid, random: Random) -> None:
+        """Start with every cell of these players' boards."""
+        shots, place = _all_shots(tuple(players), grid)
+        self._random = random
+        self._shots = shots.copy()
+        self._place = place.copy()
+
+    def __len__(self) -> int:
+        return len(self._shots)
+
+    def __iter__(self) -> Iterator[Shot]:
+        return iter(self._shots)
+
+    def __contains__(self, shot: object) -> bool:
+        return shot in self._place
+
+    def of(self, player: str) -> list[Shot]:
+        """Return those at one player's board."""
+        return [shot for shot in self._shots if shot.player == player]
+
+    def sample(self, count: int) -> list[Shot]:
+        """Return ``count`` different ones drawn with the bot's own randomness; all of them if there are fewer."""
+        shots, random = self._shots, self._random.random
+        size = len(shots)
+        if count * 2 >= size:
+            return self._sample_most(count)
+        chosen: list[Shot] = []
+        while len(chosen) < count:
+            shot = shots[int(random() * size)]
+            if shot not in chosen:
+                chosen.append(shot)
+        return chosen
+
+    def _sample_most(self, count: int) -> list[Shot]:
+        chosen: list[Shot] = []
+        pool = self._shots.copy()
+        while pool and len(chosen) < count:
+            chosen.append(pool.pop(int(self._random.random() * len(pool))))
+        return chosen
+
+    def discard(self, shots: Iterable[Shot]) -> None:
+        """Take shots out, wherever they are."""
+        order, places = self._shots, self._place
+        for shot in shots:
+            place = places.pop(shot, None)
+            if place is None:
+                continue
+            last = order.pop()
+            if last is not shot and last != shot:
+                order[place] = last
+                places[last] = place
+
+    def discard_player(self, player: str) -> None:
+        """Take out the whole board of a player that is defeated."""
+        self._shots = [shot for shot in self._shots if shot.player != player]
+        self._place = {shot: place for place, shot in enumerate(self._shots)}
+
+
+class View:
+    """One player's knowledge of one game.
+
+    Attributes:
+        rules: the rule book that is played.
+        me: the own name.
+        players: all names in play order.
+        game: the game's number at the table.
+        turn: the running number of the turn, from 1; 0 before the first.
+        shots: how many shots may be fired in the turn to be answered; 0 when it is somebody else's.
+        fleet: the own ships.
+        opponents: the others that still stand, in play order.
+        defeated: who is out, in that order.
+        ships_afloat: by player, the own ones too.
+        sunk: ship names by player.
+        untouched: cells of opponents not fired at yet.
+        incoming: cells of the own board that were shot at, as (x, y), in order.
+        salvos: the own salvos with their results.
+        results: the results of all salvos, in order.
+        random: the bot's own source of randomness; using no other keeps a game reproducible.
+    """
+
+    def __init__(
+        self, rules: RuleBook, me: str, players: Sequence[str], game: int, fleet: Fleet, random: Random
+    ) -> None:
+        self.rules = rules
+        self.me = me
+        self.players = tuple(players)
+        self.game = game
+        self.turn = 0
+        self.shots = 0
+        self.fleet = fleet
+        self.opponents = tuple(player for player in players if player != me)
+        self.defeated: tuple[str, ...] = ()
+        self.ships_afloat = dict.fromkeys(players, len(rules.fleet))
+        self.sunk: dict[str, tuple[str, ...]] = dict.fromkeys(players, ())
+        self.untouched = Untouched(self.opponents, rules.grid, random)
+        self.incoming: list[tuple[int, int]] = []
+        self.salvos: list[OwnSalvo] = []
+        self.results: list[SalvoResolved] = []
+        self.random = random
+        self._fired: list[Shot] = []
+        self._deadline: float | None = None  # on the monotonic clock
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time until the turn's deadline; None where no clock runs, as in the arena."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    @property
+    def fired_this_turn(self) -> tuple[Shot, ...]:
+        """Own shots of a turn whose result is not known yet."""
+        return tuple(self._fired)
+
+    def afloat(self, player: str) -> list[str]:
+        """Return the names of a player's ships that are afloat."""
+        return [ship.name for ship in self.rules.fleet if ship.name not in self.sunk[player]]
+
+    # --- feeding ----------------------------------------------------------------------------------------------
+
+    def begin_turn(self, turn: int, shots: int, deadline: float | None = None) -> None:
+        """A turn began; ``shots`` is 0 when it is somebody else's, ``deadline`` is on the monotonic clock."""
+        self.turn = turn
+        self.shots = shots
+        self._deadline = deadline
+
+    def fired(self, shots: Sequence[Shot]) -> None:
+        """This player fired."""
+        self._fired += shots
+        self.untouched.discard(shots)
+
+    def landed(self, x: int, y: int) -> None:
+        """A shot fell on the own board."""
+        self.incoming.append((x, y))
+
+    def resolved(self, result: SalvoResolved) -> None:
+        """A salvo was announced."""
+        self.results.append(result)
+        if result.player == self.me:
+            self.salvos.append(OwnSalvo(result.turn, tuple(self._fired), result))
+            self._fired = []
+            self.shots = 0
+        for ship in result.sunk:
+            self.ships_afloat[ship.player] -= 1
+            self.sunk[ship.player] += (ship.ship,)
+        for player in result.defeated:
+            self.defeated += (player,)
+            self.opponents = tuple(other for other in self.opponents if other != player)
+            self.untouched.discard_player(player)
