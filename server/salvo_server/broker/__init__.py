@@ -1,0 +1,28 @@
+"""The embedded broker: amqtt in the server's own process, hardened, for demo, development and tests.
+
+A contest runs on mosquitto; this one needs no installation. :mod:`~salvo_server.broker.embedded` gives it a thread
+and addresses, :mod:`~salvo_server.broker.hardened` mends what stock amqtt gets wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from salvo.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from salvo_server.broker.embedded import EmbeddedBroker as EmbeddedBroker
+
+__all__ = ["EmbeddedBroker"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "EmbeddedBroker":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from salvo_server.broker import embedded
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.partition(".")[0] == "amqtt":
+            raise MissingExtra("the embedded broker", "server") from None
+        raise
+    return embedded.EmbeddedBroker

@@ -1,0 +1,178 @@
+"""A broker with a thread of its own, started and stopped from anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import threading
+from types import TracebackType
+from typing import Any
+
+from salvo.errors import SalvoError
+
+from salvo_server.broker.hardened import HardenedBroker
+from salvo_server.broker.limits import Access, BrokerLimits
+
+#: amqtt tells every step at level INFO and repeats in words what an error already says.
+_AMQTT_LOG_LEVEL = logging.ERROR
+
+
+class BrokerError(SalvoError):
+    """The embedded broker cannot start."""
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Read ``HOST:PORT``; port 0 lets the system choose.
+
+    Raises:
+        BrokerError: ``bad_address``.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65_535:
+        raise BrokerError("bad_address", f"{address!r} is not HOST:PORT with a port of 0..65535")
+    return host.strip("[]"), int(port)
+
+
+class EmbeddedBroker:
+    """amqtt in this process.
+
+    Use it as a context manager, or call :meth:`start` and :meth:`stop`.
+    """
+
+    def __init__(
+        self,
+        listen: str = "127.0.0.1:0",
+        websocket: str | None = None,
+        *,
+        limits: BrokerLimits | None = None,
+        access: Access | None = None,
+    ) -> None:
+        """Choose the addresses; nothing is bound before :meth:`start`.
+
+        Args:
+            listen: where MQTT over TCP is spoken, ``HOST:PORT``.
+            websocket: where MQTT over WebSocket is spoken, on any path; nowhere when None.
+        """
+        self._listen = split_address(listen)
+        self._websocket = None if websocket is None else split_address(websocket)
+        self._limits = limits or BrokerLimits()
+        self._access = access or Access()
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._bound: dict[str, tuple[str, int]] = {}
+        self._failure: BaseException | None = None
+
+    @property
+    def host(self) -> str:
+        """The host that MQTT over TCP is spoken on."""
+        return self._bound["default"][0]
+
+    @property
+    def port(self) -> int:
+        """The port that MQTT over TCP is spoken on."""
+        return self._bound["default"][1]
+
+    @property
+    def url(self) -> str:
+        """Where clients connect over TCP."""
+        return f"mqtt://{_reachable(self.host)}:{self.port}"
+
+    @property
+    def websocket_url(self) -> str | None:
+        """Where clients connect over WebSocket."""
+        if "websocket" not in self._bound:
+            return None
+        host, port = self._bound["websocket"]
+        return f"ws://{_reachable(host)}:{port}/mqtt"
+
+    def start(self) -> EmbeddedBroker:
+        """Return once the listeners are bound.
+
+        Raises:
+            BrokerError: ``address_in_use`` or whatever else keeps it from listening.
+        """
+        logging.getLogger("amqtt").setLevel(_AMQTT_LOG_LEVEL)
+        logging.getLogger("websockets").setLevel(logging.CRITICAL)
+        logging.getLogger("transitions").setLevel(logging.ERROR)
+        self._bound = {"default": _free(*self._listen)}
+        if self._websocket is not None:
+            self._bound["websocket"] = _free(*self._websocket)
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(ready,), name="broker", daemon=True)
+        self._thread.start()
+        ready.wait()
+        if self._failure is not None:
+            self._thread.join()
+            raise BrokerError("broker_failed", f"the embedded broker cannot start: {self._failure}")
+        return self
+
+    def stop(self) -> None:
+        """Disconnect everybody and stop; harmless when it is not running."""
+        if self._thread is None or self._loop is None or self._stop is None:
+            return
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(10)
+        self._thread = None
+
+    def __enter__(self) -> EmbeddedBroker:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _run(self, ready: threading.Event) -> None:
+        try:
+            asyncio.run(self._serve(ready))
+        except BaseException as error:  # told to the thread that waits in start()
+            self._failure = error
+        finally:
+            ready.set()
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        broker = HardenedBroker(self._config(), self._limits, self._access)
+        await broker.start()
+        ready.set()
+        await self._stop.wait()
+        await broker.shutdown()
+
+    def _config(self) -> dict[str, Any]:
+        listeners: dict[str, dict[str, Any]] = {"default": {"type": "tcp", "bind": _joined(*self._bound["default"])}}
+        if "websocket" in self._bound:
+            listeners["websocket"] = {"type": "ws", "bind": _joined(*self._bound["websocket"])}
+        return {"listeners": listeners, "plugins": {}}
+
+
+def _joined(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _reachable(host: str) -> str:
+    """The address to tell people for a host that means every interface."""
+    if host in ("0.0.0.0", "::", ""):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _free(host: str, port: int) -> tuple[str, int]:
+    """Return the address if nobody listens there; for port 0 one that the system chooses.
+
+    Raises:
+        BrokerError: ``address_in_use``, ``bad_address``.
+    """
+    try:
+        [family, *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+            return host, probe.getsockname()[1]
+    except socket.gaierror as error:
+        raise BrokerError("bad_address", f"{host}: {error}") from None
+    except OSError as error:
+        raise BrokerError("address_in_use", f"cannot listen on {host}:{port}: {error.strerror}") from None

@@ -1,0 +1,85 @@
+"""The one command line, ``salvo``. Every command has a module of its own, imported when it is called.
+
+An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0 done, 1 failed, 2 wrong usage,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+from typing import Any
+
+import click
+from salvo.errors import SalvoError
+
+from salvo_server import __version__
+
+#: Command name -> (module, what it is for). The texts stand here so that ``--help`` imports none of the modules.
+COMMANDS = {
+    "demo": "Watch house bots play a whole game over a real broker, all in this process.",
+    "play": "Play bots against each other in this process, without a broker.",
+    "serve": "Run the contest server, with its own broker or on a given one.",
+    "join": "Play a bot in a contest.",
+    "watch": "Follow a table live.",
+    "health": "Tell whether a server is online.",
+    "bots": "List the bots that ship.",
+}
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"salvo_server.cli.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.version_option(__version__, prog_name="salvo")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="warning",
+    help="How much the log on standard error tells.",
+)
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+@click.pass_context
+def cli(ctx: click.Context, log_level: str, debug: bool) -> None:
+    """Battleship: Salvo over MQTT: the contest server and what a team needs."""
+    ctx.ensure_object(dict)["debug"] = debug
+    logging.basicConfig(
+        level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line and exit."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = cli.main(args=given, prog_name="salvo", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        code = 130
+    except SalvoError as error:
+        if "--debug" in given:
+            raise
+        click.echo(f"error: {error}", err=True)
+        code = 2 if error.code in ("bad_setting", "unknown_setting", "bad_address", "bad_url") else 1
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

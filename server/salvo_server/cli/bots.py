@@ -1,0 +1,16 @@
+"""``salvo bots``."""
+
+from __future__ import annotations
+
+import inspect
+
+import click
+from salvo.bots import HOUSE_BOTS
+
+
+@click.command()
+def bots() -> None:
+    """List the bots that ship."""
+    for name, get in HOUSE_BOTS.items():
+        first_line = (inspect.getdoc(get()) or "").splitlines()[0]
+        click.echo(f"{name:10} {first_line}")

@@ -1,0 +1,76 @@
+"""``salvo play``."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import click
+from salvo.arena import Outcome
+from salvo.arena import play as play_game
+from salvo.errors import BotError
+from salvo.player import Bot, load
+
+from salvo_server.cli.output import again, has_terminal, places_line, seat_names
+
+
+@click.command()
+@click.argument("bots", nargs=-1, required=True)
+@click.option("--seed", help="Decides the whole game; drawn when not given.")
+@click.option("--game", default=1, show_default=True, help="Number of the (first) game; one seed has many games.")
+@click.option("--games", type=click.IntRange(min=1), default=1, help="How many games, seats fixed.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
+def play(bots: tuple[str, ...], seed: str | None, game: int, games: int, as_json: bool) -> None:
+    """Play BOTS (files, file.py:Name, or house bots) against each other, in play order."""
+    if len(bots) < 2:
+        raise BotError(
+            "too_few_players", f"{len(bots)} bot; a game has two or more, such as: salvo play {bots[0]} hunter"
+        )
+    seed = seed or str(secrets.randbits(32))
+    seated = {name: load(bot)() for name, bot in zip(seat_names(bots), bots, strict=True)}
+    wins: Counter[str] = Counter()
+    for outcome in _with_progress(_games(seated, seed, game, games), games, hidden=as_json):
+        wins[outcome.winner] += 1
+        if as_json:
+            click.echo(json.dumps(_record(outcome)))
+        elif games == 1:
+            click.echo(f"winner: {outcome.winner} after {outcome.turns} salvos")
+            click.echo(f"places: {places_line(outcome.places)}")
+    if not as_json:
+        if games > 1:
+            click.echo("wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in seated))
+        click.echo(f"seed:   {seed}")
+        click.echo(f"again:  {again(bots, seed, game, games)}")
+
+
+def _games(bots: dict[str, Bot], seed: str, first: int, count: int) -> Iterator[Outcome]:
+    for number in range(first, first + count):
+        yield play_game(bots, seed=seed, game=number)
+
+
+def _with_progress(outcomes: Iterator[Outcome], count: int, *, hidden: bool) -> Iterator[Outcome]:
+    """Show how far it is on a terminal when it takes longer than a glance."""
+    if hidden or count == 1 or not has_terminal():
+        yield from outcomes
+        return
+    start = time.monotonic()
+    with click.progressbar(outcomes, length=count, label="games", file=click.get_text_stream("stderr")) as progress:
+        yield from progress
+    click.echo(f"{count / (time.monotonic() - start):.0f} games a second", err=True)
+
+
+def _record(outcome: Outcome) -> dict[str, object]:
+    return {
+        "winner": outcome.winner,
+        "places": outcome.places,
+        "turns": outcome.turns,
+        "seed": outcome.seed,
+        "game": outcome.game,
+        "stats": {
+            name: {"shots": s.shots, "hits": s.hits, "sunk": s.sunk, "turns": s.turns, "place": s.place}
+            for name, s in outcome.stats.items()
+        },
+    }

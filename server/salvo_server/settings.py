@@ -1,0 +1,162 @@
+"""What an operator may set, from the command line, the environment and a TOML file, in that order.
+
+The environment's names are the settings' names in capitals behind ``SALVO_``. A TOML file has them at its top level.
+Every mistake is a :class:`SettingsError` that names the source, the line in a file, and the nearest name that exists.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+from salvo.errors import MissingExtra, SalvoError
+from salvo.topics import check_name
+
+from salvo_server.referee import Limits
+
+try:
+    from pydantic_settings import BaseSettings, SettingsConfigDict
+except ModuleNotFoundError:
+    raise MissingExtra("the server", "server") from None
+
+Seconds = Annotated[int, Field(ge=1, le=86_400)]
+
+
+class SettingsError(SalvoError):
+    """A setting that does not exist or has a value that it may not have."""
+
+
+class ServerSettings(BaseSettings):
+    """The settings of ``salvo serve``."""
+
+    model_config = SettingsConfigDict(env_prefix="SALVO_", extra="forbid", frozen=True)
+
+    listen: Annotated[str, Field(description="where the embedded broker listens, HOST:PORT")] = "127.0.0.1:1883"
+    websocket: Annotated[
+        str | None, Field(description="where the embedded broker speaks MQTT over WebSocket, HOST:PORT")
+    ] = None
+    broker: Annotated[
+        str | None, Field(description="a broker to use instead of the embedded one, mqtt://HOST:PORT")
+    ] = None
+    tables: Annotated[
+        tuple[str, ...], Field(description="further tables beside the default one, each with its own topics")
+    ] = ()
+    players: Annotated[int | None, Field(ge=2, le=64, description="start as soon as so many fleets are complete")] = (
+        None
+    )
+    most_players: Annotated[
+        int, Field(ge=2, le=1000, description="teams at a table at once; a list of 64 names is a small message")
+    ] = 64
+    placement_seconds: Annotated[
+        Seconds, Field(description="time to place a fleet, since the newest team came; a minute by the specification")
+    ] = 60
+    turn_seconds: Annotated[Seconds, Field(description="time for a salvo; long enough for a person at a keyboard")] = 30
+    over_seconds: Annotated[
+        Seconds, Field(description="how long a result stands before the next lobby; five minutes by the specification")
+    ] = 300
+    empty_turns: Annotated[
+        int, Field(ge=1, le=100, description="turns in a row without a shot that defeat a player")
+    ] = 3
+    profile: Annotated[
+        Literal["literal"], Field(description="who may read and do what on the broker; literal: anybody anything")
+    ] = "literal"
+    seed: Annotated[str | None, Field(description="decides all that is drawn; a fresh one when not set")] = None
+    games: Annotated[
+        int | None, Field(ge=1, description="end after so many games at every table; for ever when not set")
+    ] = None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of every table."""
+        return Limits(
+            players=self.players,
+            placement_ms=self.placement_seconds * 1000,
+            turn_ms=self.turn_seconds * 1000,
+            over_ms=self.over_seconds * 1000,
+            empty_turns=self.empty_turns,
+            most_players=self.most_players,
+        )
+
+
+#: Environment variables behind the same prefix that are the bot's, not the server's.
+_OF_BOTS = frozenset({"SALVO_URL", "SALVO_TEAM", "SALVO_SECRET", "SALVO_TABLE", "SALVO_SLOW_SECONDS"})
+
+
+def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerSettings:
+    """Return the settings.
+
+    Args:
+        given: what the command line says, by setting; None and empty values mean not said.
+        file: a TOML file.
+
+    Raises:
+        SettingsError: ``bad_setting`` or ``unknown_setting``.
+        WireError: ``bad_name`` for a table.
+    """
+    said = {key: value for key, value in given.items() if value not in (None, ())}
+    kept = _read_file(file) if file is not None else {}
+    _check_environment()
+    from_environment = {name for name in ServerSettings.model_fields if f"SALVO_{name.upper()}" in os.environ}
+    values = {key: value for key, value in kept.items() if key not in from_environment} | said
+    try:
+        settings = ServerSettings(**values)
+    except ValidationError as error:
+        raise _explain(error, said, kept, file) from None
+    for table in settings.tables:
+        check_name(table, "table")
+    return settings
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(file.read_text())
+    except OSError as error:
+        raise SettingsError("bad_setting", f"{file}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError("bad_setting", f"{file}: {error}") from None
+    for key in values:
+        if key not in ServerSettings.model_fields:
+            raise _unknown(f"{file}, line {_line_of(file, key)}: {key!r}", key, list(ServerSettings.model_fields))
+    if isinstance(values.get("tables"), list):
+        values["tables"] = tuple(values["tables"])
+    return values
+
+
+def _check_environment() -> None:
+    names = {f"SALVO_{name.upper()}" for name in ServerSettings.model_fields} | _OF_BOTS
+    for variable in os.environ:
+        if variable.startswith("SALVO_") and variable not in names:
+            raise _unknown(f"environment variable {variable}", variable, sorted(names))
+
+
+def _unknown(where: str, name: str, names: list[str]) -> SettingsError:
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+    return SettingsError("unknown_setting", f"{where} is no setting; {hint}")
+
+
+def _explain(
+    error: ValidationError, said: Mapping[str, Any], kept: Mapping[str, Any], file: Path | None
+) -> SettingsError:
+    first = error.errors(include_url=False)[0]
+    name = str(first["loc"][0])
+    if name in said:
+        where = f"--{name.replace('_', '-')}"
+    elif f"SALVO_{name.upper()}" in os.environ:
+        where = f"environment variable SALVO_{name.upper()}"
+    elif name in kept and file is not None:
+        where = f"{file}, line {_line_of(file, name)}: {name}"
+    else:
+        where = name
+    return SettingsError("bad_setting", f"{where}: {first['input']!r}: {first['msg'].lower()}")
+
+
+def _line_of(file: Path, key: str) -> int:
+    found = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", file.read_text(), re.MULTILINE)
+    return file.read_text().count("\n", 0, found.end()) + 1 if found else 1
