@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from salvo import session as s
 from salvo.errors import BotError, SalvoError
 from salvo.messages import PlayerStats
 from salvo.mqtt import Connection
-from salvo.player import Answer, Bot, check_salvo
+from salvo.player import Answer, Bot, check_salvo, is_loading, team_name
 from salvo.rules import Fleet, generator
 from salvo.session import Event, Session
 from salvo.view import Shot, View
@@ -185,9 +186,12 @@ def play(
 def run(bot: type[Bot]) -> None:
     """Play: in the contest that ``SALVO_URL`` names, else a local game against the hunter.
 
-    Reads ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES`` and ``SALVO_SEED``. Errors
+    Does nothing while ``salvo join`` or ``salvo play`` reads the bot's file: they play it themselves. Reads
+    ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES`` and ``SALVO_SEED``. Errors
     end the program with one line on standard error and exit code 1, Ctrl-C with 130.
     """
+    if is_loading():
+        return
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         if os.environ.get("SALVO_URL"):
@@ -203,7 +207,7 @@ def run(bot: type[Bot]) -> None:
 
 def _run_contest(bot: type[Bot]) -> None:
     env = os.environ
-    team = env.get("SALVO_TEAM") or bot.__name__
+    team = env.get("SALVO_TEAM") or team_name(sys.argv[0])
     secret = env.get("SALVO_SECRET") or secrets.token_urlsafe(16)
     games = env.get("SALVO_GAMES")
     reports = play(
@@ -225,7 +229,8 @@ def _run_local(bot: type[Bot]) -> None:
     from salvo.bots.hunter import Hunter
 
     seed = os.environ.get("SALVO_SEED") or str(secrets.randbits(32))
-    name = bot.__name__ if bot.__name__ != "hunter" else "mine"
+    name = team_name(sys.argv[0])
+    name = name if name != "hunter" else "team-hunter"
     outcome = arena.play({name: bot(), "hunter": Hunter()}, seed=seed)
     print(f"{outcome.winner} wins after {outcome.turns} salvos; seed {seed}")
     print(f"the same game again: SALVO_SEED={seed} and the same command")

@@ -322,7 +322,8 @@ class Connection:
             else:
                 self._client.connect(self.url.host, self.url.port, self._keepalive)
         except (OSError, ValueError, paho.WebsocketConnectionError) as error:
-            log.warning("no broker at %s yet: %s", self.url, error)
+            level = logging.WARNING if self._attempt == 1 else logging.DEBUG
+            log.log(level, "no broker at %s yet, trying on: %s", self.url, error)
             return min(timeout_seconds, max(0.0, self._next_attempt - time.monotonic()))
         self._handshake_end = now + CONNECT_SECONDS
         return timeout_seconds

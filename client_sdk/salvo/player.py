@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
-from salvo.errors import BotError, IllegalCommand
+from salvo import topics
+from salvo.errors import BotError, IllegalCommand, WireError
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.view import Shot, View
@@ -124,7 +126,25 @@ def load(source: str) -> type[Bot]:
     raise BotError("bad_bot", f"no bot {source!r}; give a file.py or one of {', '.join(HOUSE_BOTS)}")
 
 
+def is_loading() -> bool:
+    """Whether a bot's file is being read by :func:`load`; ``salvo.run`` at its end does nothing then."""
+    return _loading
+
+
+_loading = False
+
+
+def team_name(source: str) -> str:
+    """Return a name for the team of a bot's source: the file's or the house bot's, made legal."""
+    stem = re.sub(r"[^A-Za-z0-9_-]", "-", Path(source.partition(".py:")[0]).stem).strip("-_")[:24] or "bot"
+    try:
+        return topics.check_name(stem)
+    except WireError:
+        return f"team-{stem}"
+
+
 def _load_module(path: Path) -> Any:
+    global _loading
     if not path.is_file():
         raise BotError("bad_bot", f"no file {path}")
     spec = importlib.util.spec_from_file_location(f"salvo_bot_{path.stem}", path)
@@ -132,10 +152,13 @@ def _load_module(path: Path) -> Any:
         raise BotError("bad_bot", f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
+    _loading = True
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         raise BotError("bad_bot", f"{path} fails when it is imported: {type(error).__name__}: {error}") from error
+    finally:
+        _loading = False
     return module
 
 

@@ -132,6 +132,7 @@ class Referee:
         self.results: list[m.SalvoResolved] = []
         self._order: list[Player] = []  # play order: as the fleets were completed (SALVO-TURN-2)
         self._cut_short: set[int] = set()  # turns that ended by their deadline
+        self._void_shots = 0  # shots of the winning salvo that may still arrive
         self._deadline: int | None = None
 
     # --- inputs -------------------------------------------------------------------------------------------------
@@ -319,12 +320,22 @@ class Referee:
         player = self.players.get(command.player)
         if player is None:
             return []
+        if self._is_void(player):
+            return []
         try:
             self._check_state(command)
             target, cell = self._check_shot(player, command)
         except IllegalCommand as error:
             return self._refuse(player, error.code, error.text)
         return self._resolve(player, target, cell, now)
+
+    def _is_void(self, player: Player) -> bool:
+        """Whether a shot belongs to the rest of the salvo that won the game (SALVO-FIRE-12)."""
+        won = self.state is State.OVER and self.results[-1].player == player.name
+        if not won or not self._void_shots:
+            return False
+        self._void_shots -= 1
+        return True
 
     def _check_shot(self, player: Player, command: m.Fire) -> tuple[Player, int]:
         game = self.game
@@ -423,6 +434,7 @@ class Referee:
             for s, p in enumerate(self._order)
         ]
         self.state = State.OVER
+        self._void_shots = game.shots_left
         self._deadline = now + self.limits.over_ms
         return [*stats, m.GameWon(self._order[game.winner].name), m.StateChanged(State.OVER)]
 

@@ -20,7 +20,6 @@ from salvo import topics, wire
 from salvo.errors import WireError
 from salvo.mqtt import Inbound
 from salvo.topics import BY_NAME, Publisher
-
 from salvo_server import __version__
 from salvo_server.gate import Gate, Opened, SealedRecap
 from salvo_server.referee import Referee

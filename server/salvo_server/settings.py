@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
+
 from salvo.errors import MissingExtra, SalvoError
 from salvo.topics import check_name
-
 from salvo_server.referee import Limits
 
 try:

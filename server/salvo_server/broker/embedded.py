@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import Any
 
 from salvo.errors import SalvoError
-
 from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 

@@ -12,8 +12,8 @@ import sys
 from typing import Any
 
 import click
-from salvo.errors import SalvoError
 
+from salvo.errors import SalvoError
 from salvo_server import __version__
 
 #: Command name -> (module, what it is for). The texts stand here so that ``--help`` imports none of the modules.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import click
+
 from salvo.bots import HOUSE_BOTS
 
 

@@ -6,6 +6,7 @@ import os
 import time
 
 import click
+
 from salvo import topics, wire
 from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus

@@ -7,14 +7,15 @@ import logging
 import secrets
 
 import click
+
 from salvo.client import play as play_contest
-from salvo.player import load
+from salvo.player import load, team_name
 
 
 @click.command()
 @click.argument("url")
 @click.argument("bot")
-@click.option("--team", envvar="SALVO_TEAM", help="The team's name; the bot's by default.")
+@click.option("--team", envvar="SALVO_TEAM", help="The team's name; the file's by default.")
 @click.option("--secret", envvar="SALVO_SECRET", help="The team's secret; drawn and shown when not given.")
 @click.option("--table", envvar="SALVO_TABLE", default="", help="The table; the default one when not given.")
 @click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
@@ -36,7 +37,7 @@ def join(
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
     kind = load(bot)
-    team = team or kind.__name__
+    team = team or team_name(bot)
     if secret is None:
         secret = secrets.token_urlsafe(16)
         click.echo(f"secret of {team}: {secret} (give it with --secret to come back)", err=True)

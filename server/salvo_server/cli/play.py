@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 
 import click
+
+from salvo import arena
 from salvo.arena import Outcome
-from salvo.arena import play as play_game
 from salvo.errors import BotError
 from salvo.player import Bot, load
-
 from salvo_server.cli.output import again, has_terminal, places_line, seat_names
 
 
@@ -48,7 +49,7 @@ def play(bots: tuple[str, ...], seed: str | None, game: int, games: int, as_json
 
 def _games(bots: dict[str, Bot], seed: str, first: int, count: int) -> Iterator[Outcome]:
     for number in range(first, first + count):
-        yield play_game(bots, seed=seed, game=number)
+        yield arena.play(bots, seed=seed, game=number)
 
 
 def _with_progress(outcomes: Iterator[Outcome], count: int, *, hidden: bool) -> Iterator[Outcome]:
@@ -57,7 +58,7 @@ def _with_progress(outcomes: Iterator[Outcome], count: int, *, hidden: bool) -> 
         yield from outcomes
         return
     start = time.monotonic()
-    with click.progressbar(outcomes, length=count, label="games", file=click.get_text_stream("stderr")) as progress:
+    with click.progressbar(outcomes, length=count, label="games", file=sys.stderr) as progress:
         yield from progress
     click.echo(f"{count / (time.monotonic() - start):.0f} games a second", err=True)
 

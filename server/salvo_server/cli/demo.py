@@ -1,0 +1,185 @@
+"""``salvo demo``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from salvo import messages as m
+from salvo.client import play as play_contest
+from salvo.errors import SalvoError
+from salvo.messages import State
+from salvo.player import Answer, Bot, load
+from salvo.rules import SALVO
+from salvo.view import View
+from salvo_server.cli.output import again, has_terminal, places_line, seat_names
+from salvo_server.contest import Contest
+from salvo_server.screen import Board, draw_boards, draw_page
+from salvo_server.settings import ServerSettings
+
+#: Pause before a salvo when somebody looks on, so that a whole game takes about half a minute.
+_PAUSE_ON_SCREEN_SECONDS = 0.25
+#: A bot that is not listed with a complete fleet by then never will be.
+_JOIN_SECONDS = 30.0
+
+
+@click.command()
+@click.option("--players", type=click.IntRange(2, 8), default=4, help="How many bots, hunters and randoms in turn.")
+@click.option("--seed", help="Decides the whole game; drawn when not given.")
+@click.option(
+    "--pause", "pause_seconds", type=float, help="Pause before each salvo.  [default: 0.25 on a terminal, else 0]"
+)
+@click.option("--listen", default="127.0.0.1:0", help="Where the broker listens; port 0 lets the system choose.")
+@click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
+def demo(players: int, seed: str | None, pause_seconds: float | None, listen: str, as_json: bool) -> None:
+    """Watch house bots play a whole game over a real broker, with broker, server and bots in this process."""
+    live = has_terminal() and not as_json
+    pause = pause_seconds if pause_seconds is not None else (_PAUSE_ON_SCREEN_SECONDS if live else 0.0)
+    seed = seed or str(secrets.randbits(32))
+    bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
+    show = _Show()
+    settings = ServerSettings(listen=listen, players=players, seed=seed, over_seconds=3600)
+    contest = Contest(settings, show)
+    if not as_json:
+        click.echo(f"broker for an MQTT explorer: {contest.url}")
+    with contest.in_background(), _live(show) if live else contextlib.nullcontext() as screen:
+        threads = [_join(contest.url, name, bot, seed, pause, show) for name, bot in _seats(bots)]
+        while not show.over.wait(0.1):
+            if screen is not None:
+                screen.update(show.page(contest), refresh=True)
+            if show.failure is not None:
+                raise show.failure
+        if screen is not None:
+            screen.update(show.page(contest), refresh=True)
+        for thread in threads:
+            thread.join(5)
+    _print_result(show, bots, seed, as_json)
+
+
+def _seats(bots: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(seat_names(bots), bots, strict=True))
+
+
+def _live(show: _Show) -> Any:
+    from rich.live import Live
+
+    return Live(auto_refresh=False)
+
+
+def _join(url: str, name: str, source: str, seed: str, pause: float, show: _Show) -> threading.Thread:
+    """Start a bot on a thread of its own; return once its fleet is complete, so that the play order is fixed."""
+    complete = show.complete.setdefault(name, threading.Event())
+    bot = _unhurried(load(source), pause)()
+
+    def run() -> None:
+        try:
+            play_contest(bot, url, name, secrets.token_urlsafe(16), seed=seed)
+        except SalvoError as error:
+            show.failure = error
+            complete.set()
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    if not complete.wait(_JOIN_SECONDS):
+        raise SalvoError("demo_failed", f"{name} did not place its fleet within {_JOIN_SECONDS:g} s")
+    return thread
+
+
+def _unhurried(kind: type[Bot], pause: float) -> type[Bot]:
+    if not pause:
+        return kind
+
+    class Unhurried(kind):  # type: ignore[misc, valid-type]
+        def choose_salvo(self, view: View) -> Answer:
+            time.sleep(pause)
+            answer: Answer = super().choose_salvo(view)
+            return answer
+
+    return Unhurried
+
+
+class _Show:
+    """Follows the server from inside: a demo may look at every board."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        self.complete: dict[str, threading.Event] = {}
+        self.failure: SalvoError | None = None
+        self.winner = ""
+        self.stats: dict[str, m.PlayerStats] = {}
+        self.turns = 0
+        self._boards: dict[str, Board] = {}
+        self._approved: dict[str, set[str]] = {}
+        self._current = ""
+        self._news: deque[str] = deque(maxlen=5)
+
+    def __call__(
+        self, table: str, now: int, command: m.Command | None, announcements: Sequence[m.Announcement]
+    ) -> None:
+        for announcement in announcements:
+            self._take_in(announcement)
+
+    def _take_in(self, announcement: m.Announcement) -> None:
+        match announcement:
+            case m.PlacementJudged(player, spelling, True):
+                approved = self._approved.setdefault(player, set())
+                approved.add(spelling)
+                if len(approved) == len(SALVO.fleet):
+                    self.complete.setdefault(player, threading.Event()).set()
+            case m.PlayersListed(names):
+                ships = {ship.name: True for ship in SALVO.fleet}
+                self._boards = {name: Board(dict(ships)) for name in names}
+            case m.TurnBegan(player=player):
+                self._current = player
+            case m.ShotLanded(to, x, y):
+                self._boards[to].struck.add(SALVO.grid.cell(x, y))
+            case m.SalvoResolved():
+                self._salvo(announcement)
+            case m.PlayerStats(player=player):
+                self.stats[player] = announcement
+            case m.GameWon(winner):
+                self.winner = winner
+            case m.StateChanged(State.OVER):
+                self.over.set()
+            case _:
+                pass
+
+    def _salvo(self, result: m.SalvoResolved) -> None:
+        self.turns = result.turn
+        self._boards[result.player].last = f"{result.hits} of {result.shots}"
+        for ship in result.sunk:
+            self._boards[ship.player].ships[ship.ship] = False
+            self._news.append(f"turn {result.turn}: {result.player} sinks {ship.player}'s {ship.ship}")
+        for name in result.defeated:
+            self._boards[name].out = True
+            self._news.append(f"turn {result.turn}: {name} is defeated")
+
+    def page(self, contest: Contest) -> Any:
+        """Return the picture of the moment, as the referee sees it."""
+        game = contest.service.tables[""].game
+        if game is not None:
+            for board, fleet in zip(self._boards.values(), game.fleets, strict=False):
+                board.fleet = fleet
+        heading = f"{contest.url}   turn {self.turns}   {self._current} to fire" if self._current else contest.url
+        return draw_page(heading, draw_boards(self._boards, SALVO.grid, self._current), list(self._news))
+
+
+def _print_result(show: _Show, bots: Sequence[str], seed: str, as_json: bool) -> None:
+    places = {name: stats.place for name, stats in show.stats.items()}
+    command = again(bots, seed)
+    if as_json:
+        record = {"winner": show.winner, "places": places, "turns": show.turns, "seed": seed, "again": command}
+        click.echo(json.dumps(record))
+        return
+    click.echo(f"winner: {show.winner} after {show.turns} salvos")
+    click.echo(f"places: {places_line(places)}")
+    click.echo(f"seed:   {seed}")
+    click.echo(f"again:  {command}")

@@ -1,0 +1,107 @@
+"""``salvo serve``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salvo import messages as m
+from salvo.messages import State
+from salvo_server.cli.output import places_line
+from salvo_server.contest import Contest
+from salvo_server.settings import load_settings
+
+#: What somebody on the broker can read and do, by profile.
+PROFILES = {"literal": "open broker: anybody can read every topic and publish anything; secrets and boards stay sealed"}
+
+
+@click.command()
+@click.option("--listen", metavar="HOST:PORT", help="Where the embedded broker listens.  [default: 127.0.0.1:1883]")
+@click.option("--websocket", metavar="HOST:PORT", help="Where it speaks MQTT over WebSocket as well.")
+@click.option("--broker", metavar="URL", help="A broker to use instead, mqtt://HOST:PORT.")
+@click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
+@click.option("--players", type=int, help="Start as soon as so many fleets are complete.")
+@click.option("--most-players", type=int, help="Teams at a table at once.  [default: 64]")
+@click.option("--profile", help="Who may read and do what: literal.  [default: literal]")
+@click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
+@click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
+@click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
+@click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
+@click.option("--seed", help="Decides all that is drawn.")
+@click.option("--games", type=int, help="End after so many games at every table.")
+@click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
+def serve(config: Path | None, as_json: bool, **given: Any) -> None:
+    """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
+    settings = load_settings(given, config)
+    report = _Report(as_json, settings.games)
+    contest = Contest(settings, report)
+    report.contest = contest
+    contest.end_on_signals()
+    report.say(
+        f"listening on {contest.url}" + (f" and {contest.websocket_url}" if contest.websocket_url else ""),
+        event="listening",
+        url=contest.url,
+        websocket=contest.websocket_url,
+    )
+    report.say(f"profile {settings.profile}: {PROFILES[settings.profile]}", event="profile", profile=settings.profile)
+    contest.run()
+    report.say("ended", event="ended")
+
+
+class _Report:
+    """Prints what happens at the tables."""
+
+    def __init__(self, as_json: bool, games: int | None) -> None:
+        self._as_json = as_json
+        self._games = games
+        self._stats: dict[str, list[m.PlayerStats]] = {}
+        self._ended: dict[str, int] = {}
+        self.contest: Contest | None = None
+
+    def say(self, line: str, **record: Any) -> None:
+        click.echo(json.dumps(record) if self._as_json else line)
+        sys.stdout.flush()
+
+    def __call__(
+        self, table: str, now: int, command: m.Command | None, announcements: Sequence[m.Announcement]
+    ) -> None:
+        where = f"table {table}: " if table else ""
+        for announcement in announcements:
+            match announcement:
+                case m.TableOpened(game):
+                    self._stats[table] = []
+                    self.say(f"{where}game {game}: lobby is open", event="lobby", table=table, game=game)
+                case m.PlayersListed(names):
+                    self.say(f"{where}players: {', '.join(names) or 'none'}", event="players", table=table, names=names)
+                case m.StateChanged(State.TURN):
+                    self.say(f"{where}the game begins", event="begin", table=table)
+                case m.PlayerStats():
+                    self._stats[table].append(announcement)
+                case m.GameWon(winner):
+                    self._won(table, where, winner)
+                case _:
+                    pass
+
+    def _won(self, table: str, where: str, winner: str) -> None:
+        assert self.contest is not None
+        game = self.contest.service.tables[table].number
+        places = {stats.player: stats.place for stats in self._stats[table]}
+        self.say(
+            f"{where}game {game}: {winner} wins; places: {places_line(places)}; seed {self.contest.seed}",
+            event="won",
+            table=table,
+            game=game,
+            winner=winner,
+            places=places,
+            seed=self.contest.seed,
+        )
+        self._ended[table] = game
+        tables = self.contest.service.tables
+        if self._games is not None and all(self._ended.get(name, 0) >= self._games for name in tables):
+            self.contest.end()

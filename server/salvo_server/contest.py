@@ -1,0 +1,87 @@
+"""A running server: a broker if it brings its own, the connection, the tables, and a clean end."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+from salvo.mqtt import Connection
+from salvo_server.broker import EmbeddedBroker
+from salvo_server.referee import Referee
+from salvo_server.service import Listener, Service, last_will
+from salvo_server.settings import ServerSettings
+
+#: The default table, whose topics are the specification's.
+DEFAULT_TABLE = ""
+
+
+class Contest:
+    """Everything that ``salvo serve`` starts.
+
+    Attributes:
+        seed: what all draws of this run come from.
+        url: the broker that the tables are on.
+        websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
+    """
+
+    def __init__(self, settings: ServerSettings, listener: Listener | None = None) -> None:
+        """Start the embedded broker, unless there is another one, and set the tables.
+
+        Raises:
+            BrokerError: the embedded broker cannot listen.
+            ConnectionLost: ``bad_url``.
+        """
+        self.seed = settings.seed or str(secrets.randbits(32))
+        self.stop = threading.Event()
+        self._embedded: EmbeddedBroker | None = None
+        self.websocket_url: str | None = None
+        if settings.broker is None:
+            self._embedded = EmbeddedBroker(settings.listen, settings.websocket).start()
+            self.url = self._embedded.url
+            self.websocket_url = self._embedded.websocket_url
+        else:
+            self.url = settings.broker
+        tables = [DEFAULT_TABLE, *settings.tables]
+        will = last_will(tables[0], settings.profile)
+        self._connection = Connection(self.url, "salvo-server", will=will)
+        referees = [Referee(self.seed, table, limits=settings.limits) for table in tables]
+        self.service = Service(self._connection, referees, profile=settings.profile, listener=listener)
+
+    def run(self) -> None:
+        """Serve until :meth:`end` is called, then say goodbye; the broker goes last."""
+        try:
+            self.service.run(self.stop)
+        finally:
+            self._connection.close()
+            self.service.gate.close()
+            if self._embedded is not None:
+                self._embedded.stop()
+
+    def end(self) -> None:
+        """Make :meth:`run` return; from any thread or signal handler."""
+        self.stop.set()
+        self._connection.wake()
+
+    @contextlib.contextmanager
+    def in_background(self) -> Iterator[None]:
+        """Serve on another thread for the length of a ``with`` block."""
+        thread = threading.Thread(target=self.run, name="server", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.end()
+            thread.join(10)
+
+    def end_on_signals(self) -> None:
+        """End cleanly on Ctrl-C and on SIGTERM."""
+
+        def ended(number: int, frame: FrameType | None) -> None:
+            self.end()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, ended)

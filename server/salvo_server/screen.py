@@ -1,0 +1,98 @@
+"""What people look at in a terminal: boards and tables of players, drawn with rich.
+
+Pictures are made from plain values; nothing here listens or waits.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from salvo.errors import MissingExtra
+from salvo.rules import Fleet, Grid
+
+try:
+    from rich.columns import Columns
+    from rich.console import Group, RenderableType
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+except ModuleNotFoundError:
+    raise MissingExtra("the live view", "terminal") from None
+
+_WATER, _SHIP, _HIT, _MISS = "·", "■", "✖", "○"
+_STYLES = {_WATER: "dim blue", _SHIP: "white", _HIT: "bold red", _MISS: "cyan"}
+
+
+@dataclass(slots=True)
+class Board:
+    """One player as the screen shows it.
+
+    Attributes:
+        ships: names by ship, True while afloat.
+        struck: cells that were shot at.
+        fleet: the ships' places where the onlooker may see them, else None.
+    """
+
+    ships: dict[str, bool]
+    shots: int = 0
+    hits: int = 0
+    last: str = ""
+    out: bool = False
+    struck: set[int] = field(default_factory=set)
+    fleet: Fleet | None = None
+
+
+def draw_board(board: Board, grid: Grid) -> Text:
+    """Return a board with rows A.. and columns 1.. as the referee sees it."""
+    text = Text("   " + " ".join(str(x % 10) for x in range(1, grid.width + 1)), style="dim")
+    owner = board.fleet.board if board.fleet is not None else bytes(grid.size)
+    for y in range(grid.height):
+        text.append(f"\n {string.ascii_uppercase[y]} ", style="dim")
+        for cell in range(y * grid.width, (y + 1) * grid.width):
+            struck = cell in board.struck
+            mark = (_HIT if struck else _SHIP) if owner[cell] else (_MISS if struck else _WATER)
+            text.append(mark + " ", style=_STYLES[mark])
+    return text
+
+
+def draw_boards(boards: Mapping[str, Board], grid: Grid, current: str) -> RenderableType:
+    """Return all boards side by side, the current player's framed brighter."""
+    panels = []
+    for name, board in boards.items():
+        afloat = sum(board.ships.values())
+        title = f"{name} ☠" if board.out else f"{name} {'▮' * afloat}"
+        style = "dim" if board.out else ("bold green" if name == current else "blue")
+        panels.append(
+            Panel(draw_board(board, grid), title=title, subtitle=board.last, border_style=style, expand=False)
+        )
+    return Columns(panels)
+
+
+def draw_players(boards: Mapping[str, Board], current: str) -> Table:
+    """Return what everybody may know of the players."""
+    table = Table(box=None, padding=(0, 2))
+    for heading in ("", "player", "afloat", "sunk", "shots", "hits", "last salvo"):
+        table.add_column(heading, justify="right" if heading in ("shots", "hits") else "left")
+    for name, board in boards.items():
+        afloat = [ship for ship, floats in board.ships.items() if floats]
+        sunk = [ship for ship, floats in board.ships.items() if not floats]
+        mark = "☠" if board.out else ("▶" if name == current else "")
+        style = "dim" if board.out else ("bold green" if name == current else "")
+        table.add_row(
+            mark,
+            name,
+            "▮" * len(afloat),
+            ", ".join(sunk),
+            str(board.shots),
+            str(board.hits),
+            board.last,
+            style=style,
+        )
+    return table
+
+
+def draw_page(heading: str, body: RenderableType, news: Sequence[str]) -> Group:
+    """Return a page: a heading, the body, the latest news below."""
+    return Group(Text(heading, style="bold"), body, Text("\n".join(news), style="dim"))
