@@ -1,0 +1,162 @@
+"""A client written from the specification alone: paho-mqtt and PyNaCl, nothing of ours, none of our additions.
+
+It is a program (``spec_client.py HOST PORT NAME SECRET``) and a class for tests. ``fresh`` draws a new salt for every
+message, as somebody would who reads no more than "argon2id13, base64"; ``key`` names the open body of a shot, which
+the specification prints both as ``data`` and as ``payload``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import random
+import threading
+from typing import Any, Literal
+
+import nacl.pwhash
+import nacl.secret
+import nacl.utils
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+
+FLEET = {"carrier": 5, "battleship": 4, "destroyer": 3, "submarine": 3, "patrolboat": 2}
+
+
+class SpecClient:
+    """Plays one game on a thread of paho's.
+
+    Attributes:
+        winner: the winner's name once the game is over.
+        over: set then.
+        errors: what came on the error topics of the own ships.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        name: str,
+        secret: str,
+        *,
+        key: str = "data",
+        fresh: bool = True,
+        prefix: str = "",
+        transport: Literal["tcp", "websockets"] = "tcp",
+        seed: int | None = None,
+    ) -> None:
+        self.name = name
+        self.winner = ""
+        self.over = threading.Event()
+        self.errors: list[str] = []
+        self._secret = secret
+        self._key = key
+        self._fresh = fresh
+        self._prefix = prefix
+        self._random = random.Random(seed)
+        self._salt = nacl.utils.random(16)
+        self._keys: dict[bytes, bytes] = {}
+        self._targets: dict[str, list[tuple[int, int]]] = {}
+        self._afloat = len(FLEET)
+        self._placed = False
+        self._client = mqtt.Client(CallbackAPIVersion.VERSION2, transport=transport)
+        self._client.on_connect = self._on_connect
+        self._client.on_message = self._on_message
+        self._client.connect(host, port)
+
+    def start(self) -> None:
+        self._client.loop_start()
+
+    def stop(self) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def _blob(self, body: dict[str, Any]) -> str:
+        salt = nacl.utils.random(16) if self._fresh else self._salt
+        if salt not in self._keys:
+            self._keys[salt] = nacl.pwhash.argon2id.kdf(
+                32,
+                self._secret.encode(),
+                salt,
+                opslimit=nacl.pwhash.argon2id.OPSLIMIT_INTERACTIVE,
+                memlimit=nacl.pwhash.argon2id.MEMLIMIT_INTERACTIVE,
+            )
+        sealed = nacl.secret.SecretBox(self._keys[salt]).encrypt(json.dumps(body).encode())
+        return base64.b64encode(salt + sealed).decode()
+
+    def _on_connect(self, client: mqtt.Client, *_: Any) -> None:
+        topics = ["/game/state", "/game/current", "/game/winner", "/players/list", "/player/#"]
+        topics.append(f"/players/{self.name}/ships/+/error")
+        client.subscribe([(self._prefix + topic, 1) for topic in topics])
+
+    def _publish(self, topic: str, payload: str) -> None:
+        self._client.publish(self._prefix + topic, payload, qos=1)
+
+    def _on_message(self, client: mqtt.Client, _: Any, message: mqtt.MQTTMessage) -> None:
+        text = message.payload.decode()
+        match message.topic.removeprefix(self._prefix).split("/")[1:]:
+            case ["game", "state"] if text == "lobby":
+                self._publish("/game/request_participation", json.dumps({"name": self.name, "secret": self._secret}))
+            case ["players", "list"] if text:
+                self._listed(json.loads(text))
+            case ["players", _, "ships", ship, "error"]:
+                self.errors.append(f"{ship}: {text}")
+            case ["player", name, "ships", _, "sunk"] if text == "true" and name == self.name:
+                self._afloat -= 1
+            case ["player", name, "defeated"] if text == "true":
+                self._targets.pop(name, None)
+            case ["game", "current"] if text == self.name:
+                self._salvo()
+            case ["game", "winner"] if text:
+                self.winner = text
+                self.over.set()
+            case _:
+                pass
+
+    def _listed(self, names: list[str]) -> None:
+        cells = [(x, y) for x in range(1, 11) for y in range(1, 11)]
+        self._targets = {name: self._targets.get(name, cells.copy()) for name in names if name != self.name}
+        if self.name in names and not self._placed:
+            self._placed = True
+            for row, (ship, length) in enumerate(FLEET.items(), start=1):
+                place = {
+                    "coordinates": f"{self._random.randint(1, 11 - length)};{2 * row}",
+                    "Orientation": "HORIZONTAL",
+                }
+                self._publish(f"/players/{self.name}/ships/{ship}/place", self._blob(place))
+
+    def _salvo(self) -> None:
+        aims = [(name, cell) for name, cells in self._targets.items() for cell in cells]
+        for target, (x, y) in self._random.sample(aims, min(self._afloat, len(aims))):
+            self._targets[target].remove((x, y))
+            shot = {"x": x, "y": y}
+            self._publish(f"/players/{target}/fire", json.dumps({self._key: shot, "signature": self._blob(shot)}))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("host")
+    parser.add_argument("port", type=int)
+    parser.add_argument("name")
+    parser.add_argument("secret")
+    parser.add_argument("--key", choices=["data", "payload"], default="data")
+    parser.add_argument("--salt", choices=["fresh", "session"], default="fresh")
+    parser.add_argument("--prefix", default="", help="/TABLE for a further table")
+    given = parser.parse_args()
+    client = SpecClient(
+        given.host,
+        given.port,
+        given.name,
+        given.secret,
+        key=given.key,
+        fresh=given.salt == "fresh",
+        prefix=given.prefix,
+    )
+    client.start()
+    client.over.wait()
+    client.stop()
+    print(f"winner: {client.winner}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Both brokers, and servers on them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from integration.mosquitto import Mosquitto
+from salvo_server.broker import EmbeddedBroker
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+
+Broker = EmbeddedBroker | Mosquitto
+StartServer = Callable[..., contextlib.AbstractContextManager[Contest]]
+
+
+@pytest.fixture(params=["embedded", "mosquitto"])
+def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
+    """A broker that nobody else uses, of each kind in turn."""
+    kind = EmbeddedBroker(websocket="127.0.0.1:0") if request.param == "embedded" else Mosquitto()
+    with kind as running:
+        yield running
+
+
+@pytest.fixture
+def start_server(broker: Broker) -> StartServer:
+    """Start a server on the broker: ``with start_server(players=2) as contest: ...``."""
+
+    @contextlib.contextmanager
+    def start(listener: Any = None, **settings: Any) -> Iterator[Contest]:
+        values: dict[str, Any] = {"broker": broker.url, "seed": "7", "over_seconds": 600} | settings
+        contest = Contest(ServerSettings(**values), listener)
+        with contest.in_background():
+            yield contest
+
+    return start

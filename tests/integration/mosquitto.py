@@ -1,0 +1,91 @@
+"""A real mosquitto, started from the configuration that docker compose mounts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+
+CONFIG = Path(__file__).parents[2] / "deploy" / "mosquitto.conf"
+_START_SECONDS = 10.0
+
+
+def free_port() -> int:
+    """Return a port that the system has just given out."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Mosquitto:
+    """mosquitto on ports of its own, with the persistence folder of its own; it can be killed and started again."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.websocket_port = free_port()
+        self._folder = Path(tempfile.mkdtemp(prefix="mosquitto-"))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"mqtt://127.0.0.1:{self.port}"
+
+    @property
+    def websocket_url(self) -> str:
+        return f"ws://127.0.0.1:{self.websocket_port}/mqtt"
+
+    def start(self) -> Mosquitto:
+        program = shutil.which("mosquitto", path=f"{os.environ['PATH']}:/usr/sbin")
+        assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
+        self._process = subprocess.Popen(
+            [program, "-c", str(self._write_config())], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        end = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                for port in (self.port, self.websocket_port):
+                    socket.create_connection(("127.0.0.1", port), 1).close()
+                return self
+            except OSError:
+                assert self._process.poll() is None, f"mosquitto ended with {self._process.returncode}"
+                assert time.monotonic() < end, "mosquitto does not listen"
+
+    def _write_config(self) -> Path:
+        """The contest's own file; only what the container decides, folder and ports, is the test's."""
+        local = self._folder / "conf.d"
+        local.mkdir(exist_ok=True)
+        (local / "listeners.conf").write_text(
+            f"persistence_location {self._folder}/\n"
+            f"listener {self.port} 127.0.0.1\nprotocol mqtt\n"
+            f"listener {self.websocket_port} 127.0.0.1\nprotocol websockets\n"
+        )
+        text = CONFIG.read_text()
+        assert "include_dir /mosquitto/config/conf.d" in text
+        config = self._folder / "mosquitto.conf"
+        config.write_text(text.replace("/mosquitto/config/conf.d", str(local)) + "\nuser root\n")
+        return config
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+        self._process.wait(10)
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.kill(signal.SIGTERM)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Mosquitto:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()

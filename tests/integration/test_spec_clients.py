@@ -1,0 +1,80 @@
+"""Clients that know nothing but the specification play whole games on both brokers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.spec_client import SpecClient
+from integration.conftest import Broker, StartServer
+
+#: A key for each of about 90 shots under fresh salts, derived twice: at the client and at the server.
+_GAME_SECONDS = 60
+
+
+def _play(clients: list[SpecClient]) -> str:
+    for client in clients:
+        client.start()
+    try:
+        for client in clients:
+            assert client.over.wait(_GAME_SECONDS), f"{client.name} saw no winner; errors: {client.errors}"
+    finally:
+        for client in clients:
+            client.stop()
+    [winner] = {client.winner for client in clients}
+    assert [error for client in clients for error in client.errors] == []
+    return winner
+
+
+def test_a_fresh_salt_for_every_message_plays_a_whole_game(broker: Broker, start_server: StartServer) -> None:
+    with start_server(players=2):
+        fresh = SpecClient("127.0.0.1", broker.port, "Henkiebunch", "cockadoodledoo", seed=1)
+        rival = SpecClient("127.0.0.1", broker.port, "rivals", "secret", fresh=False, seed=1)
+        assert _play([fresh, rival]) in ("Henkiebunch", "rivals")
+
+
+def test_data_and_payload_and_a_session_salt_play_at_one_table(broker: Broker, start_server: StartServer) -> None:
+    with start_server(players=4):
+        keys = {"one": "data", "two": "payload", "three": "data", "four": "payload"}
+        clients = [
+            SpecClient("127.0.0.1", broker.port, name, name, key=key, fresh=False, seed=2) for name, key in keys.items()
+        ]
+        assert _play(clients) in keys
+
+
+def test_a_further_table_is_the_same_behind_its_prefix(broker: Broker, start_server: StartServer) -> None:
+    with start_server(players=2, tables=("blue",)):
+        clients = [
+            SpecClient("127.0.0.1", broker.port, name, name, fresh=False, prefix="/blue", seed=3) for name in ("a", "b")
+        ]
+        assert _play(clients) in ("a", "b")
+
+
+def test_a_websocket_client_plays(broker: Broker, start_server: StartServer) -> None:
+    port = int(str(broker.websocket_url).rpartition(":")[2].partition("/")[0])
+    with start_server(players=2):
+        clients = [
+            SpecClient("127.0.0.1", port, "web", "s", fresh=False, transport="websockets", seed=4),
+            SpecClient("127.0.0.1", broker.port, "tcp", "s", fresh=False, seed=4),
+        ]
+        assert _play(clients) in ("web", "tcp")
+
+
+@pytest.mark.parametrize("script", ["examples/spec_client_40_lines.py"])
+def test_the_forty_line_client_of_the_readme_plays(script: str, broker: Broker, start_server: StartServer) -> None:
+    path = Path(__file__).parents[2] / script
+    assert len([line for line in path.read_text().splitlines() if line.strip()]) <= 45
+    with start_server(players=2):
+        processes = [
+            subprocess.Popen(
+                [sys.executable, str(path), "127.0.0.1", str(broker.port), name, "secret"],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for name in ("left", "right")
+        ]
+        said = {process.communicate(timeout=60)[0].strip() for process in processes}
+        assert said in ({"winner: left"}, {"winner: right"})
