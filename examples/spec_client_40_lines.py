@@ -1,6 +1,13 @@
 """A client without any SDK: paho-mqtt and PyNaCl. Call it with HOST PORT NAME SECRET."""
-import base64, json, random, sys
-import nacl.pwhash, nacl.secret, nacl.utils
+
+import base64
+import json
+import random
+import sys
+
+import nacl.pwhash
+import nacl.secret
+import nacl.utils
 import paho.mqtt.client as mqtt
 
 host, port, me, secret = sys.argv[1:5]
@@ -9,8 +16,10 @@ salt = nacl.utils.random(16)
 box = nacl.secret.SecretBox(nacl.pwhash.argon2id.kdf(32, secret.encode(), salt, opslimit=2, memlimit=2**26))
 targets, afloat, placed = {}, 5, False
 
+
 def blob(body):
     return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()
+
 
 def on_message(client, _, message):
     global afloat, placed
@@ -38,6 +47,7 @@ def on_message(client, _, message):
         case ["game", "winner"], winner if winner:
             print("winner:", winner)
             client.disconnect()
+
 
 client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
 client.on_message = on_message

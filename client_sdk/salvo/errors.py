@@ -7,6 +7,42 @@ value and the allowed range; ``str(error)`` is ``<code>: <text>``, the form that
 
 from __future__ import annotations
 
+#: Every code that travels in an error topic or stands in a log line, and what it means. proto/README.md prints it.
+CODES = {
+    "not_utf8": "the payload, or a text in it, is not UTF-8",
+    "not_json": "the payload is not JSON",
+    "duplicate_key": "a key stands twice in a JSON object",
+    "not_integer": "a number has a point or an exponent, or is NaN or infinite",
+    "too_deep": "JSON is nested deeper than 4 levels",
+    "too_large": "the payload has more than 4096 bytes",
+    "wrong_shape": "a field is missing, unknown or of the wrong type",
+    "blob_not_base64": "a blob is not canonical standard base64 with padding",
+    "blob_length": "a blob decodes to fewer than 58 or more than 1024 bytes",
+    "forged": "a blob does not open with the team's key; logged, never answered",
+    "body_mismatch": "the open body and the signed one are not equal values",
+    "nonce_reused": "the nonce was used before by this team",
+    "rate_limited": "too many messages under fresh salts",
+    "retained_command": "a command was published as a retained message; logged and cleared",
+    "stale_context": "g, t, n, to are incomplete or do not match the game, turn, shot and target",
+    "unknown_topic": "the topic is not in the topic table, or nothing is sent to the server there",
+    "unknown_ship": "the fleet has no such ship",
+    "bad_name": "the name is not 1..32 of A-Z a-z 0-9 _ -, or is a word of the topic tree",
+    "bad_coordinates": "coordinates are not x;y, or y is neither a number nor a letter",
+    "bad_orientation": "Orientation is neither HORIZONTAL nor VERTICAL",
+    "name_taken": "another team has this name, or this name in another spelling",
+    "table_full": "the table has no seat left",
+    "wrong_state": "the command is not accepted in the table's state",
+    "placement_timeout": "the fleet was not complete in time; the team left the list",
+    "fleet_final": "the fleet is complete and cannot be changed",
+    "off_grid": "a cell or a ship is not on the grid",
+    "overlap": "a ship overlaps another one",
+    "too_close": "a ship is closer to another one than the rule book allows",
+    "not_your_turn": "it is another player's turn",
+    "too_many_shots": "the salvo is complete already",
+    "unknown_target": "no player has this name",
+    "turn_timeout": "the turn's deadline passed; tells how many shots were lost",
+}
+
 
 class SalvoError(Exception):
     """Root of all errors of this project."""

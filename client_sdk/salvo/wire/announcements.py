@@ -33,6 +33,8 @@ from salvo.wire.strict_json import Strict, parse_json, read_text, validate
 
 #: The rules of a large fleet and a recap of a long game are bigger than any command.
 LARGEST_ANNOUNCEMENT_BYTES: Final = 64 * 1024
+#: A recap holds results, which hold sunk ships.
+_DEEPEST_RECAP: Final = 5
 
 
 class Publication(NamedTuple):
@@ -420,7 +422,7 @@ def read_recap(player: str, plaintext: bytes) -> m.Recap:
     Raises:
         WireError: the server at the other end is not one of ours.
     """
-    body = validate(_RecapBody, parse_json(plaintext, 4 * LARGEST_ANNOUNCEMENT_BYTES))
+    body = validate(_RecapBody, parse_json(plaintext, 4 * LARGEST_ANNOUNCEMENT_BYTES, _DEEPEST_RECAP))
     fleet = tuple(
         Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation)) for ship in body.fleet
     )

@@ -119,7 +119,6 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
         case "request_participation":
             body = validate(ParticipationBody, parse_json(payload))
             topics.check_name(body.name)
-            _check_secret(body.secret)
             return ParticipationRequest(address.table, body.name, body.secret)
         case "place":
             ship = read_ship(address.ship, book)
@@ -127,13 +126,6 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
         case "fire":
             return _read_signed(address, parse_json(payload))
     raise WireError("unknown_topic", f"nothing is sent to the server on {address.topic.pattern}")
-
-
-def _check_secret(secret: str) -> None:
-    try:
-        secret.encode()
-    except UnicodeEncodeError:
-        raise WireError("not_utf8", "the secret holds half of a surrogate pair") from None
 
 
 def _read_signed(address: Address, value: Any) -> SignedShot:

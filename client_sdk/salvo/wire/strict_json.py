@@ -34,8 +34,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_float=_no_fractions, parse_constant=_no_fractions)
 
 
-def parse_json(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES) -> Any:
-    """Read strict JSON of at most ``largest`` bytes.
+def parse_json(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES, deepest: int = DEEPEST_JSON) -> Any:
+    """Read strict JSON of at most ``largest`` bytes and ``deepest`` levels.
 
     Raises:
         WireError: ``too_large``, ``not_utf8``, ``not_json``, ``duplicate_key``, ``not_integer`` or ``too_deep``.
@@ -46,10 +46,11 @@ def parse_json(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES) -> Any:
     except WireError:
         raise
     except RecursionError:
-        raise _too_deep() from None
+        raise _too_deep(deepest) from None
     except ValueError as error:
         raise WireError("not_json", f"not JSON: {str(error)[:120]}") from None
-    _check_depth(value, DEEPEST_JSON)
+    if _depth(value) > deepest:
+        raise _too_deep(deepest)
     return value
 
 
@@ -67,16 +68,15 @@ def read_text(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES) -> str:
         raise WireError("not_utf8", f"not UTF-8 at byte {error.start}") from None
 
 
-def _too_deep() -> WireError:
-    return WireError("too_deep", f"nested deeper than {DEEPEST_JSON} levels")
+def _too_deep(deepest: int) -> WireError:
+    return WireError("too_deep", f"nested deeper than {deepest} levels")
 
 
-def _check_depth(value: Any, levels: int) -> None:
-    if isinstance(value, (dict, list)):
-        if not levels:
-            raise _too_deep()
-        for member in value.values() if isinstance(value, dict) else value:
-            _check_depth(member, levels - 1)
+def _depth(value: Any) -> int:
+    """Levels of nesting; a bare number has none."""
+    if not isinstance(value, (dict, list)):
+        return 0
+    return 1 + max(map(_depth, value.values() if isinstance(value, dict) else value), default=0)
 
 
 def same_value(one: Any, other: Any) -> bool:
@@ -93,7 +93,7 @@ def same_value(one: Any, other: Any) -> bool:
 class Strict(BaseModel):
     """A model that converts nothing and allows no unknown field."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 _Model = TypeVar("_Model", bound=Strict)

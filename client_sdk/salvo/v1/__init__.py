@@ -1,0 +1,1 @@
+"""Generated from proto/salvo/v1 by proto/generate.py; do not edit."""

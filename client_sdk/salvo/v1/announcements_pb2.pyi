@@ -1,0 +1,168 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Hit(_message.Message):
+    __slots__ = ("x", "y")
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    x: int
+    y: int
+    def __init__(self, x: _Optional[int] = ..., y: _Optional[int] = ...) -> None: ...
+
+class Turn(_message.Message):
+    __slots__ = ("game", "turn", "player", "shots", "now", "deadline")
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    NOW_FIELD_NUMBER: _ClassVar[int]
+    DEADLINE_FIELD_NUMBER: _ClassVar[int]
+    game: int
+    turn: int
+    player: str
+    shots: int
+    now: float
+    deadline: float
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., player: _Optional[str] = ..., shots: _Optional[int] = ..., now: _Optional[float] = ..., deadline: _Optional[float] = ...) -> None: ...
+
+class Result(_message.Message):
+    __slots__ = ("game", "turn", "player", "shots", "hits", "sunk", "defeated", "outcomes")
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    SUNK_FIELD_NUMBER: _ClassVar[int]
+    DEFEATED_FIELD_NUMBER: _ClassVar[int]
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    game: int
+    turn: int
+    player: str
+    shots: int
+    hits: int
+    sunk: _containers.RepeatedCompositeFieldContainer[SunkShip]
+    defeated: _containers.RepeatedScalarFieldContainer[str]
+    outcomes: _containers.RepeatedScalarFieldContainer[bool]
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., player: _Optional[str] = ..., shots: _Optional[int] = ..., hits: _Optional[int] = ..., sunk: _Optional[_Iterable[_Union[SunkShip, _Mapping]]] = ..., defeated: _Optional[_Iterable[str]] = ..., outcomes: _Optional[_Iterable[bool]] = ...) -> None: ...
+
+class SunkShip(_message.Message):
+    __slots__ = ("player", "ship")
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    SHIP_FIELD_NUMBER: _ClassVar[int]
+    player: str
+    ship: str
+    def __init__(self, player: _Optional[str] = ..., ship: _Optional[str] = ...) -> None: ...
+
+class Stats(_message.Message):
+    __slots__ = ("shots", "hits", "sunk", "turns", "place")
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    SUNK_FIELD_NUMBER: _ClassVar[int]
+    TURNS_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    shots: int
+    hits: int
+    sunk: int
+    turns: int
+    place: int
+    def __init__(self, shots: _Optional[int] = ..., hits: _Optional[int] = ..., sunk: _Optional[int] = ..., turns: _Optional[int] = ..., place: _Optional[int] = ...) -> None: ...
+
+class Rules(_message.Message):
+    __slots__ = ("rules", "width", "height", "first", "fleet", "spacing", "shots", "order", "announce", "ending", "starter", "placement_seconds", "turn_seconds", "over_seconds", "empty_turns", "table")
+    class FleetEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    FLEET_FIELD_NUMBER: _ClassVar[int]
+    SPACING_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    ORDER_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCE_FIELD_NUMBER: _ClassVar[int]
+    ENDING_FIELD_NUMBER: _ClassVar[int]
+    STARTER_FIELD_NUMBER: _ClassVar[int]
+    PLACEMENT_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    TURN_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    OVER_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    EMPTY_TURNS_FIELD_NUMBER: _ClassVar[int]
+    TABLE_FIELD_NUMBER: _ClassVar[int]
+    rules: str
+    width: int
+    height: int
+    first: int
+    fleet: _containers.ScalarMap[str, int]
+    spacing: str
+    shots: str
+    order: str
+    announce: str
+    ending: str
+    starter: str
+    placement_seconds: int
+    turn_seconds: int
+    over_seconds: int
+    empty_turns: int
+    table: str
+    def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ...) -> None: ...
+
+class Server(_message.Message):
+    __slots__ = ("status", "status_topic", "version", "game", "profile")
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    STATUS_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    status: str
+    status_topic: str
+    version: str
+    game: int
+    profile: str
+    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ...) -> None: ...
+
+class Recap(_message.Message):
+    __slots__ = ("game", "turn", "fleet", "shots", "hits", "results")
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    FLEET_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    game: int
+    turn: int
+    fleet: _containers.RepeatedCompositeFieldContainer[RecapShip]
+    shots: _containers.RepeatedCompositeFieldContainer[RecapShot]
+    hits: _containers.RepeatedCompositeFieldContainer[Hit]
+    results: _containers.RepeatedCompositeFieldContainer[Result]
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., fleet: _Optional[_Iterable[_Union[RecapShip, _Mapping]]] = ..., shots: _Optional[_Iterable[_Union[RecapShot, _Mapping]]] = ..., hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., results: _Optional[_Iterable[_Union[Result, _Mapping]]] = ...) -> None: ...
+
+class RecapShip(_message.Message):
+    __slots__ = ("ship", "coordinates", "orientation")
+    SHIP_FIELD_NUMBER: _ClassVar[int]
+    COORDINATES_FIELD_NUMBER: _ClassVar[int]
+    ORIENTATION_FIELD_NUMBER: _ClassVar[int]
+    ship: str
+    coordinates: str
+    orientation: str
+    def __init__(self, ship: _Optional[str] = ..., coordinates: _Optional[str] = ..., orientation: _Optional[str] = ...) -> None: ...
+
+class RecapShot(_message.Message):
+    __slots__ = ("turn", "to", "x", "y")
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    TO_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    turn: int
+    to: str
+    x: int
+    y: int
+    def __init__(self, turn: _Optional[int] = ..., to: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ...) -> None: ...

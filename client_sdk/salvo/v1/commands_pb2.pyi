@@ -1,0 +1,58 @@
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Orientation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ORIENTATION_UNSPECIFIED: _ClassVar[Orientation]
+    HORIZONTAL: _ClassVar[Orientation]
+    VERTICAL: _ClassVar[Orientation]
+ORIENTATION_UNSPECIFIED: Orientation
+HORIZONTAL: Orientation
+VERTICAL: Orientation
+
+class Participation(_message.Message):
+    __slots__ = ("name", "secret")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    secret: str
+    def __init__(self, name: _Optional[str] = ..., secret: _Optional[str] = ...) -> None: ...
+
+class Placement(_message.Message):
+    __slots__ = ("coordinates", "orientation")
+    COORDINATES_FIELD_NUMBER: _ClassVar[int]
+    ORIENTATION_FIELD_NUMBER: _ClassVar[int]
+    coordinates: str
+    orientation: Orientation
+    def __init__(self, coordinates: _Optional[str] = ..., orientation: _Optional[_Union[Orientation, str]] = ...) -> None: ...
+
+class Shot(_message.Message):
+    __slots__ = ("x", "y", "g", "t", "n", "to")
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    G_FIELD_NUMBER: _ClassVar[int]
+    T_FIELD_NUMBER: _ClassVar[int]
+    N_FIELD_NUMBER: _ClassVar[int]
+    TO_FIELD_NUMBER: _ClassVar[int]
+    x: int
+    y: int
+    g: int
+    t: int
+    n: int
+    to: str
+    def __init__(self, x: _Optional[int] = ..., y: _Optional[int] = ..., g: _Optional[int] = ..., t: _Optional[int] = ..., n: _Optional[int] = ..., to: _Optional[str] = ...) -> None: ...
+
+class SignedShot(_message.Message):
+    __slots__ = ("data", "payload", "signature")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    data: Shot
+    payload: Shot
+    signature: str
+    def __init__(self, data: _Optional[_Union[Shot, _Mapping]] = ..., payload: _Optional[_Union[Shot, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
