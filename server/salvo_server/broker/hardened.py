@@ -245,6 +245,8 @@ class Peer:
 
     def _cut_packet(self) -> tuple[int, bytes] | None:
         buffer = self._buffer
+        if self._session is None and buffer and buffer[0] >> 4 != CONNECT:
+            raise ProtocolFault("the first packet is no CONNECT")
         length = shift = 0
         for place in range(1, 5):
             if place >= len(buffer):
@@ -277,8 +279,6 @@ class Peer:
     # --- the greeting -------------------------------------------------------------------------------------------
 
     async def _greet(self, first: int, body: bytes) -> None:
-        if first >> 4 != CONNECT:
-            raise ProtocolFault("the first packet is no CONNECT")
         level = body[6] if body[:6] == b"\x00\x04MQTT" and len(body) > 6 else 0
         if level != 4:
             self.send(CONNACK_FOR_V5 if level == 5 else bytes((0x20, 2, 0, BAD_PROTOCOL)))

@@ -1,0 +1,44 @@
+# Everything runs in .venv, made from the lock by the first target that needs it. Python 3.11 or later, git and make.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: demo test check bench compose-test format contract clean
+
+demo: $(READY)           ## four bots play a whole game on a real broker
+	$(BIN)/salvo demo
+
+test: $(READY)           ## all tests; those on mosquitto need it installed
+	$(BIN)/pytest -n 2
+
+check: $(READY)          ## format, lint, types, import contracts, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2
+
+bench: $(READY)          ## the benchmarks, a table as result (about five minutes)
+	$(BIN)/pip install --quiet -e '.[bench]'
+	$(BIN)/python tests/bench/run.py
+
+compose-test: $(READY)   ## docker-compose.yml, up and down for real; root and Debian's packages
+	$(BIN)/python tests/compose/run.py
+
+format: $(READY)         ## rewrite in the house's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+contract: $(READY)       ## generated Python, the contract's tables and the vectors
+	$(BIN)/python proto/generate.py
+	$(BIN)/python proto/print_contract.py
+	$(BIN)/python proto/vectors/make.py
+
+clean:
+	rm -rf .venv
+
+$(READY): requirements-dev.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install --quiet --no-deps -e .
+	touch $@

@@ -1,0 +1,451 @@
+"""What the embedded broker mends in amqtt.
+
+Each test tells one fault. It runs against stock amqtt, where the fault must still be there (when a later amqtt mends
+it, the test says so and the mending can go), and against ours, where it must not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import itertools
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import paho.mqtt.client as paho
+import pytest
+from amqtt.broker import Broker as StockBroker
+from amqtt.contexts import Action
+from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
+from amqtt.session import Session
+from paho.mqtt.enums import CallbackAPIVersion
+
+from salvo.mqtt import Connection
+from salvo_server.broker.embedded import BrokerError, EmbeddedBroker
+from salvo_server.broker.limits import Access, BrokerLimits
+
+# Stock amqtt leaves tasks and transports to the garbage collector when it is stopped.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+_names = (f"client-{number}" for number in itertools.count())
+
+
+# --- two brokers of the same face ---------------------------------------------------------------------------------
+
+
+class OnlyAliceWrites(Access):
+    """Topics below /alice belong to the user alice; a password is the user's name backwards."""
+
+    def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
+        return username is None or password == username[::-1]
+
+    def allows(self, client_id: str, username: str | None, action: str, topic: str) -> bool:
+        return action != "publish" or not topic.startswith("/alice") or username == "alice"
+
+
+class StockTopicRule(BaseTopicPlugin):  # type: ignore[misc]
+    """The same rule for stock amqtt."""
+
+    async def topic_filtering(
+        self, *, session: Session | None = None, topic: str | None = None, action: Action | None = None
+    ) -> bool | None:
+        user = session.username if session else None
+        return action != Action.PUBLISH or not (topic or "").startswith("/alice") or user == "alice"
+
+
+class Stock:
+    """Stock amqtt on a thread of its own."""
+
+    def __init__(self, plugins: dict[str, Any]) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self._plugins = plugins
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+
+    async def _serve(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        broker = StockBroker(
+            {
+                "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{self.port}"}},
+                "plugins": self._plugins,
+            }
+        )
+        await broker.start()
+        self._ready.set()
+        await self._stop.wait()
+        with contextlib.suppress(asyncio.TimeoutError, Exception):
+            await asyncio.wait_for(broker.shutdown(), 2)
+
+    def __enter__(self) -> Stock:
+        self._thread.start()
+        assert self._ready.wait(5)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(5)
+        gc.collect()  # now, and not in the middle of another test
+
+
+_AUTH = "amqtt.plugins.authentication.AnonymousAuthPlugin"
+
+
+@contextlib.contextmanager
+def stock(ruled: bool = False) -> Iterator[Any]:
+    plugins: dict[str, Any] = {_AUTH: {"allow_anonymous": True}}
+    if ruled:
+        plugins[f"{__name__}.StockTopicRule"] = {}
+    with Stock(plugins) as broker:
+        yield broker
+
+
+@contextlib.contextmanager
+def ours(ruled: bool = False, **limits: Any) -> Iterator[Any]:
+    with EmbeddedBroker(access=OnlyAliceWrites() if ruled else None, limits=BrokerLimits(**limits)) as broker:
+        yield broker
+
+
+both = pytest.mark.parametrize(
+    ("make", "faulty"), [pytest.param(stock, True, id="stock"), pytest.param(ours, False, id="ours")]
+)
+
+
+# --- raw MQTT -----------------------------------------------------------------------------------------------------
+
+
+def packet(first: int, body: bytes) -> bytes:
+    assert len(body) < 128
+    return bytes((first, len(body))) + body
+
+
+def text(value: str) -> bytes:
+    return struct.pack("!H", len(value)) + value.encode()
+
+
+def connect_packet(client_id: str, *, level: int = 4, clean: bool = True, keep_alive: int = 60, **given: Any) -> bytes:
+    flags = 2 * clean
+    tail = text(client_id)
+    if "will" in given:
+        flags |= 4 | 32  # a retained will
+        tail += text(given["will"][0]) + text(given["will"][1])
+    if "user" in given:
+        flags |= 128 | 64
+        tail += text(given["user"]) + text(given["password"])
+    properties = b"\0" if level == 5 else b""
+    return packet(0x10, b"\0\4MQTT" + bytes((level, flags)) + struct.pack("!H", keep_alive) + properties + tail)
+
+
+class Raw:
+    """A socket that speaks MQTT byte by byte."""
+
+    def __init__(self, port: int, client_id: str | None = None, **given: Any) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), 5)
+        self.send(connect_packet(client_id or next(_names), **given))
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def read(self, seconds: float = 3.0) -> bytes | None:
+        """The next bytes; empty when the broker hung up, None when nothing comes."""
+        self.socket.settimeout(seconds)
+        try:
+            return self.socket.recv(65_536)
+        except TimeoutError:
+            return None
+        except ConnectionError:
+            return b""
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def __enter__(self) -> Raw:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def subscribe_packet(*filters: str) -> bytes:
+    return packet(0x82, b"\0\1" + b"".join(text(name) + b"\1" for name in filters))
+
+
+def publish_packet(topic: str, payload: bytes, mid: int = 1, retain: bool = False) -> bytes:
+    return packet(0x32 | retain, text(topic) + struct.pack("!H", mid) + payload)
+
+
+def retained_at(port: int, topic: str) -> bytes | None:
+    """What a newcomer is sent on subscribing; None when there is nothing."""
+    with Raw(port) as reader:
+        assert reader.read() == b"\x20\2\0\0"
+        reader.send(subscribe_packet(topic, "/marker"))
+        got = reader.read() or b""
+        reader.send(publish_packet("/marker", b"end", 7))
+        while b"end" not in got and text(topic) not in got:  # stock amqtt waits for our PUBACK before the marker
+            chunk = reader.read()
+            assert chunk, "the broker fell silent"
+            got += chunk
+        head, found, rest = got.partition(text(topic))
+        return rest[2:][: head[-1] - len(text(topic)) - 2] if found else None
+
+
+# --- the faults ---------------------------------------------------------------------------------------------------
+
+
+def test_an_mqtt_5_client_is_refused_at_once_and_can_tell_why() -> None:
+    refused: list[str] = []
+    done = threading.Event()
+
+    def connected(client: Any, data: Any, flags: Any, reason: Any, properties: Any) -> None:
+        refused.append(str(reason))
+        done.set()
+
+    with ours() as broker:
+        client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5, reconnect_on_failure=False)
+        client.on_connect = connected
+        client.connect("127.0.0.1", broker.port)
+        client.loop_start()
+        assert done.wait(3)
+        client.loop_stop()
+        with Raw(broker.port, level=5) as raw:
+            assert raw.read() == b"\x20\3\0\x84\0"  # in the shape of MQTT 5, and nothing left to wait for
+            assert raw.read() == b""
+    assert refused == ["Unsupported protocol version"]
+
+
+@both
+def test_a_will_needs_the_right_to_publish(make: Any, faulty: bool) -> None:
+    with make(ruled=True) as broker:
+        with Raw(broker.port, will=("/alice/will", "forged")) as rival:
+            assert rival.read() == b"\x20\2\0\0"
+        end = time.monotonic() + 2
+        found = None
+        while found is None and time.monotonic() < end:
+            found = retained_at(broker.port, "/alice/will")
+        # stock retains a will only after broadcasting it; either way it must not reach anybody
+    assert (found is not None) == faulty
+
+
+@both
+def test_a_wrong_password_does_not_disconnect_the_owner_of_the_client_id(make: Any, faulty: bool) -> None:
+    context: Any = Stock({f"{__name__}.StockPasswords": {}}) if faulty else ours(ruled=True)
+    with context as broker, Raw(broker.port, "owner", clean=False, user="alice", password="ecila") as owner:
+        assert owner.read() == b"\x20\2\0\0"
+        with Raw(broker.port, "owner", clean=False, user="alice", password="wrong") as rival:
+            answer = rival.read()
+        assert answer is None or answer[:1] in (b"", b"\x20")
+        with contextlib.suppress(ConnectionError):
+            owner.send(b"\xc0\0")  # a ping tells whether the owner is still there
+        alive = owner.read(1.5) == b"\xd0\0"
+    assert alive != faulty
+
+
+class StockPasswords(BaseAuthPlugin):  # type: ignore[misc]
+    """Passwords for stock amqtt."""
+
+    async def authenticate(self, *, session: Session) -> bool:
+        return session.password == (session.username or "")[::-1]
+
+
+@both
+def test_a_client_that_falls_silent_is_disconnected_after_its_keep_alive(make: Any, faulty: bool) -> None:
+    with make() as broker, Raw(broker.port, keep_alive=1) as client:
+        assert client.read() == b"\x20\2\0\0"
+        assert (client.read(3.5) == b"") != faulty
+
+
+@both
+def test_a_shared_subscription_is_refused_instead_of_never_served(make: Any, faulty: bool) -> None:
+    with make() as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        client.send(subscribe_packet("$share/group/x"))
+        answer = client.read()
+    assert answer is not None
+    assert (answer[-1] == 0x80) != faulty
+
+
+@both
+def test_qos_1_comes_again_after_a_client_froze_and_came_back(make: Any, faulty: bool) -> None:
+    with make() as broker:
+        frozen = Raw(broker.port, "freezer", clean=False, user="alice", password="ecila")
+        assert frozen.read() == b"\x20\2\0\0"
+        frozen.send(subscribe_packet("x"))
+        assert frozen.read() == b"\x90\3\0\1\1"
+        with Raw(broker.port) as sender:
+            assert sender.read() == b"\x20\2\0\0"
+            sender.send(publish_packet("x", b"precious"))
+        got = frozen.read()
+        assert got is not None
+        assert b"precious" in got  # delivered, never acknowledged
+        frozen.close() if not faulty else _after(5.5, frozen.close)
+        with Raw(broker.port, "freezer", clean=False, user="alice", password="ecila") as back:
+            answer = back.read()
+            assert answer is not None
+            again = answer + (back.read(1.0) or b"")
+    assert (b"precious" in again) != faulty
+
+
+def _after(seconds: float, act: Callable[[], None]) -> None:
+    """Stock amqtt forgets a message five seconds after it sent it; the freeze has to be longer."""
+    waited = threading.Event()
+    waited.wait(seconds)
+    act()
+
+
+@both
+def test_a_client_that_stops_reading_costs_a_bounded_amount(make: Any, faulty: bool) -> None:
+    context = make() if faulty else make(queued_messages=200)
+    with context as broker, Raw(broker.port) as stuck:
+        assert stuck.read() == b"\x20\2\0\0"
+        stuck.send(subscribe_packet("flood"))
+        assert stuck.read() == b"\x90\3\0\1\1"
+        sender = Connection(f"mqtt://127.0.0.1:{broker.port}", next(_names), clean_session=True)
+        sender.connect(5)
+        for _ in range(1000):
+            sender.publish("flood", b"x" * 1000)
+        assert sender.flush(20)
+        sender.close()
+        received, chunk = 0, stuck.read(1.0)
+        while chunk:
+            received += len(chunk)
+            chunk = stuck.read(1.0)
+    dropped = chunk == b""
+    assert dropped != faulty
+    assert faulty or received < 700_000
+
+
+@both
+def test_an_oversized_packet_is_never_read(make: Any, faulty: bool) -> None:
+    with make() as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        client.send(b"\x30\xff\xff\x7f" + b"x" * 1000)  # announces two million bytes
+        assert (client.read(1.5) == b"") != faulty
+
+
+# --- what has to work besides ------------------------------------------------------------------------------------
+
+
+def test_a_message_that_is_retained_is_kept_replaced_and_cleared() -> None:
+    with ours() as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        for mid, payload in enumerate((b"one", b"two"), start=1):
+            client.send(publish_packet("kept", payload, mid, retain=True))
+            assert client.read() == b"\x40\2\0" + bytes((mid,))
+        assert retained_at(broker.port, "kept") == b"two"
+        client.send(publish_packet("kept", b"", 3, retain=True))
+        assert client.read() == b"\x40\2\0\3"
+        assert retained_at(broker.port, "kept") is None
+
+
+def test_a_will_is_published_when_a_client_vanishes_and_not_when_it_says_goodbye() -> None:
+    with ours() as broker:
+        with Raw(broker.port, will=("polite", "gone")) as client:
+            assert client.read() == b"\x20\2\0\0"
+            client.send(b"\xe0\0")
+            assert client.read() == b""
+        with Raw(broker.port, will=("rude", "gone")) as client:
+            assert client.read() == b"\x20\2\0\0"
+        end = time.monotonic() + 3
+        while retained_at(broker.port, "rude") is None:
+            assert time.monotonic() < end
+        assert retained_at(broker.port, "polite") is None
+
+
+def test_qos_1_loses_nothing_and_keeps_order_under_subscription_churn() -> None:
+    count = 3000
+    with ours() as broker:
+        reader = Connection(broker.url, "reader", clean_session=True)
+        reader.on_connect = lambda _: reader.subscribe(["data/#"])
+        reader.connect(5)
+        assert reader.flush(5)
+        stop = threading.Event()
+
+        def churn() -> None:
+            other = Connection(broker.url, "churner", clean_session=True)
+            other.connect(5)
+            while not stop.is_set():
+                other.subscribe(["data/+"])
+                other.poll(0.001)
+                other.unsubscribe(["data/+"])
+                for message in other.poll(0.001):
+                    other.acknowledge(message)
+            other.close()
+
+        def send() -> None:
+            sender = Connection(broker.url, "sender", clean_session=True)
+            sender.connect(5)
+            for number in range(count):
+                sender.publish("data/x", b"%d" % number)
+                if number % 50 == 0:
+                    sender.flush(5)
+            sender.flush(10)
+            sender.close()
+
+        threads = [threading.Thread(target=work) for work in (churn, send)]
+        for thread in threads:
+            thread.start()
+        got: list[int] = []
+        end = time.monotonic() + 30
+        while len(got) < count and time.monotonic() < end:
+            for message in reader.poll(0.5):
+                got.append(int(message.payload))
+                reader.acknowledge(message)
+        stop.set()
+        for thread in threads:
+            thread.join(10)
+        reader.close()
+    assert got == list(range(count))
+
+
+def test_a_taken_port_is_a_clear_error() -> None:
+    with ours() as broker, pytest.raises(BrokerError, match="address_in_use"):
+        EmbeddedBroker(f"127.0.0.1:{broker.port}").start()
+
+
+@pytest.mark.parametrize("address", ["", "1883", "localhost:", "localhost:x", "127.0.0.1:70000"])
+def test_a_bad_address_is_a_clear_error(address: str) -> None:
+    with pytest.raises(BrokerError, match="bad_address"):
+        EmbeddedBroker(address)
+
+
+def test_it_stops_quickly_with_clients_connected_and_may_be_stopped_twice() -> None:
+    broker = EmbeddedBroker().start()
+    with Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        broker.stop()
+        assert client.read() == b""
+    broker.stop()
+
+
+def test_one_client_too_many_is_turned_away() -> None:
+    with ours(connections=1) as broker, Raw(broker.port) as first:
+        assert first.read() == b"\x20\2\0\0"
+        with Raw(broker.port) as second:
+            assert second.read() == b""
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x30\x03\0\1x",
+        packet(0x10, b"\0\6MQIsdp\3\2\0\x3c" + text("old")),
+        b"\x10\xff\xff\xff\xff\xff",
+    ],
+)
+def test_whatever_greets_wrongly_is_hung_up_on_and_harms_nobody(greeting: bytes) -> None:
+    with ours() as broker:
+        with socket.create_connection(("127.0.0.1", broker.port), 5) as client:
+            client.sendall(greeting)
+            client.settimeout(3)
+            with contextlib.suppress(ConnectionError):
+                while client.recv(100):
+                    pass
+        with Raw(broker.port) as other:
+            assert other.read() == b"\x20\2\0\0"
