@@ -250,7 +250,7 @@ class StockPasswords(BaseAuthPlugin):  # type: ignore[misc]
     """Passwords for stock amqtt."""
 
     async def authenticate(self, *, session: Session) -> bool:
-        return session.password == (session.username or "")[::-1]
+        return bool(session.password == (session.username or "")[::-1])
 
 
 @both

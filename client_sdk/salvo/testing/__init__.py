@@ -1,0 +1,11 @@
+"""What authors of bots test with: drawn boards, a check of a whole bot, a scripted server.
+
+``board`` and ``draw`` turn pictures into fleets and back; ``check_bot`` plays a bot on many seeds and lists
+what is wrong with it; ``ScriptedServer`` says to a session what a server would.
+"""
+
+from salvo.testing.boards import board, draw
+from salvo.testing.check import Report, check_bot
+from salvo.testing.script import ScriptedServer
+
+__all__ = ["Report", "ScriptedServer", "board", "check_bot", "draw"]

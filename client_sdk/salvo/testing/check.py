@@ -1,0 +1,94 @@
+"""Is a bot fit for a contest? Plays it on many seeds and lists what would go wrong there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from salvo import arena
+from salvo.bots.random_bot import RandomBot
+from salvo.errors import BotError
+from salvo.messages import SalvoResolved
+from salvo.player import Bot
+from salvo.rules import SALVO, RuleBook
+from salvo.view import Shot, View
+
+_NAME = "candidate"
+
+
+@dataclass(slots=True)
+class Report:
+    """What :func:`check_bot` found.
+
+    Attributes:
+        games: how many were played to their end.
+        wins: how many of them the bot won.
+        slowest_seconds: the longest that it thought about a salvo.
+        problems: one sentence each; empty when all is well.
+    """
+
+    games: int = 0
+    wins: int = 0
+    slowest_seconds: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+
+def check_bot(
+    kind: type[Bot],
+    *,
+    games: int = 20,
+    seed: int | str = 0,
+    turn_seconds: float = 30.0,
+    opponents: int = 2,
+    book: RuleBook = SALVO,
+) -> Report:
+    """Play a bot against random ones, every game twice.
+
+    Finds exceptions, illegal fleets and salvos, turns that take longer than ``turn_seconds``, and games that differ
+    although their seed is the same (a bot that draws from anything but its own randomness).
+    """
+    report = Report()
+    for game in range(1, games + 1):
+        watched = _watched(kind, report)
+        try:
+            first = _play(watched(), seed, game, opponents, book)
+            second = _play(watched(), seed, game, opponents, book)
+        except BotError as error:
+            report.problems.append(str(error))
+            continue
+        report.games += 1
+        report.wins += first[0] == _NAME
+        if first != second:
+            report.problems.append(
+                f"game {game}, seed {seed}: played twice it went two ways; draw from self.random or view.random only"
+            )
+    if report.slowest_seconds > turn_seconds:
+        report.problems.append(f"a salvo took {report.slowest_seconds:.1f} s; a turn has {turn_seconds:g} s")
+    return report
+
+
+def _watched(kind: type[Bot], report: Report) -> type[Bot]:
+    """The same bot with a stop-watch."""
+
+    class Watched(kind):  # type: ignore[misc, valid-type]
+        def choose_salvo(self, view: View) -> object:
+            start = time.perf_counter()
+            answer = super().choose_salvo(view)
+            report.slowest_seconds = max(report.slowest_seconds, time.perf_counter() - start)
+            return answer
+
+    return Watched
+
+
+def _play(
+    bot: Bot, seed: int | str, game: int, opponents: int, book: RuleBook
+) -> tuple[str, list[tuple[tuple[Shot, ...], SalvoResolved]]]:
+    salvos: list[tuple[tuple[Shot, ...], SalvoResolved]] = []
+
+    def listen(shots: Sequence[Shot], result: SalvoResolved) -> None:
+        salvos.append((tuple(shots), result))
+
+    rivals: dict[str, Bot] = {f"random-{number}": RandomBot() for number in range(1, opponents + 1)}
+    outcome = arena.play({_NAME: bot, **rivals}, seed=seed, game=game, book=book, listener=listen)
+    return outcome.winner, salvos

@@ -1,0 +1,76 @@
+"""A server that says what a test tells it to, for one session, without a socket."""
+
+from __future__ import annotations
+
+from salvo import messages as m
+from salvo import topics, wire
+from salvo.messages import State
+from salvo.rules import SALVO, RuleBook
+from salvo.seal import Sealer, key_to_team, make_blob, open_blob
+from salvo.session import Event, Session
+from salvo.topics import BY_NAME
+
+
+class ScriptedServer:
+    """Speaks to a session and opens what it answers.
+
+    Attributes:
+        now: the session's clock in seconds; a test sets it.
+    """
+
+    def __init__(self, session: Session, secret: str, book: RuleBook = SALVO, game: int = 1) -> None:
+        self.now = 0.0
+        self._session = session
+        self._secret = secret
+        self._book = book
+        self._game = game
+
+    def say(self, *announcements: m.Announcement, retained: bool = False) -> list[Event]:
+        """Publish announcements in order; return the session's events."""
+        events: list[Event] = []
+        for announcement in announcements:
+            for publication in wire.write_announcement(announcement, self._session.table):
+                events += self._deliver(publication.topic, publication.payload, retained)
+        return events
+
+    def say_recap(self, recap: m.Recap, sealer: Sealer) -> list[Event]:
+        """Publish a recap, sealed for the team."""
+        blob = make_blob(wire.write_recap(recap), key_to_team(sealer.key), sealer.salt)
+        topic = BY_NAME["recap"].of(self._session.table, player=self._session.name)
+        return self._deliver(topic, blob.encode(), False)
+
+    def _deliver(self, topic: str, payload: bytes, retained: bool) -> list[Event]:
+        if not any(_matches(wanted, topic) for wanted in self._session.filters()):
+            return []
+        return self._session.receive(topic, payload, retained, self.now)
+
+    def open_lobby(self, *names: str) -> list[Event]:
+        """Open the table with these players listed."""
+        rules = m.RulesAnnounced(self._book, self._session.table, 60, 30, 300, 3)
+        status = m.ServerStatus(True, "test", self._game, "literal")
+        return self.say(status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(names))
+
+    def begin_turn(self, turn: int, player: str, shots: int) -> list[Event]:
+        """Begin a turn of 30 seconds."""
+        return self.say(m.TurnBegan(self._game, turn, player, shots, 1_000_000, 1_030_000))
+
+    def commands(self, sealer: Sealer) -> list[m.PlaceShip | m.Fire | wire.ParticipationRequest]:
+        """Return what the session wants to publish, opened with its key."""
+        return [self._read(publication, sealer) for publication in self._session.take_outbox()]
+
+    def _read(self, publication: wire.Publication, sealer: Sealer) -> m.PlaceShip | m.Fire | wire.ParticipationRequest:
+        request = wire.read_command(topics.parse(publication.topic), publication.payload, self._book)
+        if isinstance(request, wire.SealedPlacement):
+            return wire.read_placement(request, open_blob(request.blob, sealer.key))
+        if isinstance(request, wire.SignedShot):
+            return wire.read_shot(request, self._session.name, open_blob(request.blob, sealer.key))
+        return request
+
+
+def _matches(topic_filter: str, topic: str) -> bool:
+    wanted, levels = topic_filter.split("/"), topic.split("/")
+    return len(wanted) == len(levels) and all(_level(*pair) for pair in zip(wanted, levels, strict=True))
+
+
+def _level(wanted: str, level: str) -> bool:
+    return wanted in ("+", level)

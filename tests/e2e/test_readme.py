@@ -1,0 +1,137 @@
+"""Every command and every block of code in the README runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+PYTHON = [code for language, code in BLOCKS if language == "python"]
+COMMANDS = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
+THREE_LINES, CLASS, TESTING, SPEC_CLIENT = PYTHON
+
+#: Commands that another test runs for real: (where, what it says there).
+ELSEWHERE = {
+    "make test": (".ci/run", "make check"),
+    "docker compose up": ("tests/compose/run.py", "docker-compose.yml"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mybot.py").write_text(THREE_LINES)
+    return tmp_path
+
+
+def _environment() -> dict[str, str]:
+    scripts = sysconfig.get_path("scripts")
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    return clean | {"PATH": f"{scripts}:{os.environ['PATH']}", "PYTHONWARNINGS": "error"}
+
+
+def _run(command: str, folder: Path) -> str:
+    done = subprocess.run(
+        shlex.split(command), cwd=folder, env=_environment(), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture
+def contest(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The README's server, on a port of its own."""
+    [command] = [line for line in COMMANDS if line.startswith("salvo serve")]
+    server = subprocess.Popen(
+        shlex.split(command.replace("127.0.0.1:1883", "127.0.0.1:0")),
+        cwd=folder,
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    address = server.stdout.readline().split()[-1]
+    yield address, server
+    server.terminate()
+    server.wait(10)
+    server.stdout.close()
+
+
+def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None:
+    assert "make demo" in COMMANDS
+    recipe = (ROOT / "Makefile").read_text().split("demo: $(READY)")[1].split("\n\n")[0]
+    assert "$(BIN)/salvo demo" in recipe
+    said = _run("salvo demo", ROOT)
+    again = re.search(r"^again:  (.*)$", said, re.MULTILINE)
+    assert again is not None
+    repeated = _run(again[1], ROOT)
+    assert [line for line in said.splitlines() if line.startswith(("winner", "places", "seed"))] == [
+        line for line in repeated.splitlines() if line.startswith(("winner", "places", "seed"))
+    ]
+    assert re.search(r"^broker for an MQTT explorer: mqtt://127\.0\.0\.1:\d+$", said, re.MULTILINE)
+
+
+def test_the_three_lines_play_a_local_game(folder: Path) -> None:
+    assert "wins after" in _run("python mybot.py", folder)
+    assert "python mybot.py" in COMMANDS
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("salvo play")])
+def test_the_bot_plays_others(command: str, folder: Path) -> None:
+    assert re.search(r"^again:  salvo play mybot.py ", _run(command, folder), re.MULTILINE)
+
+
+def test_the_class_plays(folder: Path) -> None:
+    (folder / "corners.py").write_text(CLASS)
+    assert "wins after" in _run("python corners.py", folder)
+    assert "winner" in _run("salvo play corners.py mybot.py", folder)
+
+
+def test_the_testing_example_holds(folder: Path) -> None:
+    (folder / "mytest.py").write_text(TESTING)
+    assert "A A A A A" in _run("python mytest.py", folder)
+
+
+def test_the_contest_is_served_joined_and_watched(folder: Path, contest: tuple[str, subprocess.Popen[str]]) -> None:
+    address, server = contest
+    clients = [line.replace("mqtt://127.0.0.1:1883", address) for line in COMMANDS if "mqtt://127.0.0.1:1883" in line]
+    assert len(clients) == 3
+    processes = [
+        subprocess.Popen(shlex.split(line), cwd=folder, env=_environment(), stdout=subprocess.PIPE, text=True)
+        for line in clients
+    ]
+    said = [process.communicate(timeout=40)[0] for process in processes]
+    assert all(process.returncode == 0 for process in processes), said
+    assert server.wait(10) == 0
+    winner = re.search(r"^winner: (\w+)", said[2], re.MULTILINE)
+    assert winner is not None
+    assert all(f"{winner[1]} wins" in text for text in said[:2])
+
+
+def test_the_client_without_the_sdk_is_the_example_file() -> None:
+    assert (ROOT / "examples" / "spec_client_40_lines.py").read_text() == SPEC_CLIENT
+
+
+def test_no_command_is_left_out() -> None:
+    run_above = ("make demo", "python mybot.py", "salvo play", "salvo serve", "salvo join", "salvo watch")
+    for command in COMMANDS:
+        if command.startswith(run_above):
+            continue
+        place, text = ELSEWHERE[command]
+        assert text in (ROOT / place).read_text()
+
+
+def test_importing_the_sdk_takes_less_than_what_it_promises() -> None:
+    """The promise is 0.3 s; counted in modules, because a clock would fail on a busy machine."""
+    heavy = ("pydantic", "paho", "nacl", "google")
+    code = f"import sys, salvo; print(sum(name.split('.')[0] in {heavy} for name in sys.modules))"
+    assert _run(f'{shlex.quote(sys.executable)} -c "{code}"', ROOT).strip() == "0"
