@@ -50,7 +50,7 @@ def on_message(client, _, message):
 
 
 client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
+client.on_connect = lambda *_: client.subscribe([("/players/list", 1), ("/game/#", 1), ("/player/#", 1)])
 client.on_message = on_message
 client.connect(host, int(port))
-client.subscribe([("/players/list", 1), ("/game/#", 1), ("/player/#", 1)])
 client.loop_forever()
