@@ -1,0 +1,235 @@
+"""The gate: who sent it, is it fresh, and what a flood costs."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import pytest
+
+from salvo import messages as m
+from salvo import topics, wire
+from salvo.rules import SALVO, Orientation, Placement
+from salvo.seal import Sealer, derive_key, key_to_team, make_blob, open_blob, parse_blob
+from salvo_server.gate import LONGEST_QUEUE, Gate, Opened
+
+NOW = 1_000_000
+SALT_A, SALT_B = bytes(16), bytes(range(16))
+ANN, BOB = Sealer("ann's", SALT_A), Sealer("bob's", SALT_B)
+
+
+class ByHand(Executor):
+    """Derives only when the test says so."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.waiting.append((future, fn, args))
+        return future
+
+    def work(self) -> int:
+        waiting, self.waiting = self.waiting, []
+        for future, fn, args in waiting:
+            future.set_result(fn(*args))
+        return len(waiting)
+
+
+@pytest.fixture
+def worker() -> ByHand:
+    return ByHand()
+
+
+@pytest.fixture
+def gate(worker: ByHand) -> Gate:
+    gate = Gate(executor=worker)
+    gate.admit("", "ann", "ann's", NOW)
+    gate.admit("", "bob", "bob's", NOW)
+    return gate
+
+
+def shot(sealer: Sealer, target: str = "bob", x: int = 1, nonce: bytes | None = None) -> wire.SignedShot:
+    payload = sealer.sign({"x": x, "y": 1}, nonce)
+    request = wire.read_command(topics.parse(f"/players/{target}/fire"), payload, SALVO)
+    assert isinstance(request, wire.SignedShot)
+    return request
+
+
+def placement(sealer: Sealer, player: str = "ann") -> wire.SealedPlacement:
+    payload = wire.write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), sealer)
+    request = wire.read_command(topics.parse(f"/players/{player}/ships/carrier/place"), payload, SALVO)
+    assert isinstance(request, wire.SealedPlacement)
+    return request
+
+
+def prove(gate: Gate, worker: ByHand, sealer: Sealer, name: str) -> None:
+    """Make a salt known."""
+    assert gate.open(placement(sealer, name), [name], NOW) is None
+    worker.work()
+    [opened] = gate.finished()
+    assert isinstance(opened.command, m.PlaceShip)
+
+
+def code(opened: Opened | None) -> str:
+    assert opened is not None
+    assert isinstance(opened.command, m.Unreadable)
+    return opened.command.code
+
+
+def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    opened = gate.open(shot(ANN), ["ann", "bob"], NOW)
+    assert opened is not None
+    assert opened.command == m.Fire("ann", "bob", 1, 1)
+    assert worker.waiting == []
+
+
+def test_a_shot_is_whose_key_opens_it_and_not_whose_turn_it_is(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, BOB, "bob")
+    opened = gate.open(shot(BOB, "ann"), ["ann", "bob"], NOW)
+    assert opened is not None
+    assert opened.command == m.Fire("bob", "ann", 1, 1)
+
+
+def test_the_very_same_message_again_is_ignored(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    assert gate.open(request, ["ann"], NOW) is not None
+    assert gate.open(request, ["ann"], NOW) is None
+    assert gate.counts["duplicate"] == 1
+
+
+def test_a_shot_replayed_at_another_target_is_refused(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    gate.open(request, ["ann"], NOW)
+    replayed = wire.SignedShot("", "cy", request.body, request.blob)
+    assert code(gate.open(replayed, ["ann"], NOW)) == "nonce_reused"
+
+
+def test_a_nonce_is_burned_by_a_refused_message_too(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    mismatched = wire.SignedShot("", "bob", {"x": 9, "y": 9}, request.blob)
+    assert code(gate.open(mismatched, ["ann"], NOW)) == "body_mismatch"
+    later = wire.SignedShot("", "cy", request.body, request.blob)
+    assert code(gate.open(later, ["ann"], NOW)) == "nonce_reused"
+
+
+def test_a_nonce_stays_burned_over_games_and_tables(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    gate.open(request, ["ann"], NOW)
+    gate.retain("", ())
+    gate.admit("blue", "ann", "ann's", NOW)
+    moved = wire.SignedShot("blue", "bob", request.body, request.blob)
+    assert gate.open(moved, ["ann"], NOW) is None  # its salt is unknown at this table: a derivation
+    worker.work()
+    assert [code(opened) for opened in gate.finished()] == ["nonce_reused"]
+
+
+def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Gate, worker: ByHand) -> None:
+    request = shot(ANN)
+    gate.open(request, ["ann"], NOW)
+    gate.retain("", ())
+    worker.work()
+    assert gate.finished() == []
+    gate.admit("", "ann", "ann's", NOW)
+    gate.open(wire.SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
+    worker.work()
+    assert [code(opened) for opened in gate.finished()] == ["nonce_reused"]
+
+
+def test_a_placement_is_no_signature(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    stolen = wire.SignedShot("", "bob", {"x": 1, "y": 1}, placement(ANN).blob)
+    assert code(gate.open(stolen, ["ann"], NOW)) == "body_mismatch"
+
+
+def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Gate, worker: ByHand) -> None:
+    forged = shot(Sealer("a thief's", bytes(range(1, 17))))
+    assert gate.open(forged, ["ann", "bob"], NOW) is None
+    assert worker.work() == 1
+    assert gate.finished() == []
+    assert (gate.counts["forged"], gate.counts["opened"]) == (1, 0)
+    assert gate.open(forged, ["ann", "bob"], NOW) is None
+    assert worker.waiting == []
+
+
+def test_a_rival_under_a_known_salt_costs_no_derivation_of_its_owner(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    forged = shot(ANN)
+    broken = wire.SignedShot("", "bob", forged.body, parse_blob(make_blob(b"{}", bytes(32), SALT_A)))
+    assert gate.open(broken, ["ann"], NOW) is None
+    assert worker.waiting == []
+
+
+def fresh(count: int) -> list[wire.SignedShot]:
+    """Shots under salts that nobody has seen; the key is wrong, so that making them is quick."""
+    return [
+        wire.SignedShot(
+            "", "bob", {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big")))
+        )
+        for number in range(1, count + 1)
+    ]
+
+
+def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Gate, worker: ByHand) -> None:
+    flood = fresh(40)
+    answers = [gate.open(request, ["ann"], NOW) for request in flood[:20]]
+    assert [answer is None for answer in answers] == [True] * 12 + [False] * 8
+    assert code(answers[-1]) == "rate_limited"
+    again = [gate.open(request, ["ann"], NOW + 1000) for request in flood[20:30]]
+    assert [answer is None for answer in again] == [True] * 2 + [False] * 8
+
+
+def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Gate, worker: ByHand) -> None:
+    flood = fresh(13)
+    for request in flood:
+        gate.open(request, ["ann"], NOW)
+    late = wire.SignedShot("", "cy", flood[-1].body, flood[-1].blob)
+    assert gate.open(late, ["ann"], NOW + 60_000) is None
+    assert gate.counts["duplicate"] == 1
+
+
+def test_an_accepted_command_gives_its_derivation_back(gate: Gate, worker: ByHand) -> None:
+    requests = fresh(30)
+    for number, request in enumerate(requests):
+        assert gate.open(request, ["ann"], NOW) is None, number
+        gate.well_spent("", "ann")
+
+
+def test_the_queue_of_derivations_is_bounded(worker: ByHand) -> None:
+    gate = Gate(executor=worker)
+    names = [f"team{number}" for number in range(10)]
+    for name in names:
+        gate.admit("", name, name, NOW)
+    for number, request in enumerate(fresh(120)):
+        gate.open(request, [names[number % 10]], NOW)
+    assert len(worker.waiting) == LONGEST_QUEUE
+
+
+def test_a_recap_opens_with_the_sub_key_only(gate: Gate, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    recap = gate.seal_recap("", "ann", b'{"game": 1}')
+    assert recap is not None
+    blob = parse_blob(recap.payload.decode())
+    assert open_blob(blob, key_to_team(ANN.key)).strip() == b'{"game": 1}'
+    with pytest.raises(Exception, match="forged"):
+        open_blob(blob, ANN.key)
+
+
+def test_a_recap_waits_for_a_key_when_none_is_known(gate: Gate, worker: ByHand) -> None:
+    assert gate.seal_recap("", "ann", b"{}") is None
+    worker.work()
+    [recap] = gate.sealed()
+    blob = parse_blob(recap.payload.decode())
+    assert open_blob(blob, key_to_team(derive_key("ann's", blob.salt))).strip() == b"{}"
+
+
+def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(gate: Gate) -> None:
+    assert gate.credential("ann", "s") == gate.credential("ann", "s")
+    assert len({gate.credential("ann", "s"), gate.credential("ann", "t"), gate.credential("bob", "s")}) == 3
+    assert gate.credential("ann", "s") != Gate(executor=ByHand()).credential("ann", "s")
+    assert "secret" not in repr(m.Participate("ann", b"secret"))

@@ -1,0 +1,378 @@
+"""The referee: every command in every state, every timer, and what is announced."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from salvo import messages as m
+from salvo.messages import State
+from salvo.rules import SALVO, Orientation, Placement
+from salvo_server.referee import ACCEPTED, TRANSITIONS, Limits, Referee
+
+NOW = 1_000_000
+ROWS = dict(zip((ship.name for ship in SALVO.fleet), (1, 3, 5, 7, 9), strict=True))
+
+
+def place(name: str, ship: str, x: int = 1, spelling: str | None = None) -> m.PlaceShip:
+    return m.PlaceShip(name, spelling or ship, Placement(ship, x, ROWS[ship], Orientation.HORIZONTAL))
+
+
+def seat(referee: Referee, *names: str, now: int = NOW) -> list[m.Announcement]:
+    """Let players join and place complete fleets."""
+    said: list[m.Announcement] = []
+    for name in names:
+        said += referee.receive(m.Participate(name, name.encode()), now)
+        for ship in ROWS:
+            said += referee.receive(place(name, ship), now)
+    return said
+
+
+def playing(*names: str, **limits: int) -> Referee:
+    referee = Referee(7, limits=Limits(players=len(names), **limits))
+    seat(referee, *names)
+    return referee
+
+
+def finished() -> Referee:
+    referee = playing("a", "b")
+    winner, loser = _current(referee), _other(referee)
+    for ship, row in ROWS.items():
+        for x in range(1, {s.name: s.length for s in SALVO.fleet}[ship] + 1):
+            while _current(referee) != winner:
+                referee.receive(m.Fire(_current(referee), winner, 10, 10), NOW)
+            referee.receive(m.Fire(winner, loser, x, row), NOW)
+    assert referee.state is State.OVER
+    return referee
+
+
+def _current(referee: Referee) -> str:
+    assert referee.current is not None
+    return referee.current.name
+
+
+def _other(referee: Referee) -> str:
+    return next(name for name in referee.players if name != _current(referee))
+
+
+def kinds(announcements: list[m.Announcement]) -> list[str]:
+    return [type(a).__name__ for a in announcements]
+
+
+def codes(announcements: list[m.Announcement]) -> list[str]:
+    return [a.code for a in announcements if isinstance(a, (m.CommandRefused, m.PlacementRefused))]
+
+
+# --- every state x command -----------------------------------------------------------------------------------------
+
+
+def _in(state: State) -> Referee:
+    if state is State.LOBBY:
+        referee = Referee(7)
+        seat(referee, "a")
+        referee.receive(m.Participate("b", b"b"), NOW)
+        return referee
+    return playing("a", "b") if state is State.TURN else finished()
+
+
+COMMANDS: dict[str, m.Command] = {
+    "a new team": m.Participate("new", b"new"),
+    "a team that comes back": m.Participate("a", b"a"),
+    "a thief of a name": m.Participate("A", b"thief"),
+    "a placement": place("b", "carrier"),
+    "a shot": m.Fire("?", "a", 10, 10),
+    "rubbish": m.Unreadable("a", "", "not_json", "not JSON"),
+}
+EXPECTED = {
+    ("a new team", State.LOBBY): (["PlayersListed"], []),
+    ("a new team", State.TURN): (["CommandRefused"], ["wrong_state"]),
+    ("a new team", State.OVER): (["CommandRefused"], ["wrong_state"]),
+    ("a team that comes back", State.LOBBY): (["Recap"], []),
+    ("a team that comes back", State.TURN): (["Recap"], []),
+    ("a team that comes back", State.OVER): (["Recap"], []),
+    ("a thief of a name", State.LOBBY): (["CommandRefused"], ["name_taken"]),
+    ("a thief of a name", State.TURN): (["CommandRefused"], ["name_taken"]),
+    ("a thief of a name", State.OVER): (["CommandRefused"], ["name_taken"]),
+    ("a placement", State.LOBBY): (["PlacementJudged"], []),
+    ("a placement", State.TURN): (["PlacementRefused"], ["wrong_state"]),
+    ("a placement", State.OVER): (["PlacementRefused"], ["wrong_state"]),
+    ("a shot", State.LOBBY): (["CommandRefused"], ["wrong_state"]),
+    ("a shot", State.TURN): (["ShotLanded"], []),
+    ("a shot", State.OVER): (["CommandRefused"], ["wrong_state"]),
+    ("rubbish", State.LOBBY): (["CommandRefused"], ["not_json"]),
+    ("rubbish", State.TURN): (["CommandRefused"], ["not_json"]),
+    ("rubbish", State.OVER): (["CommandRefused"], ["not_json"]),
+}
+
+
+@pytest.mark.parametrize(("name", "state"), list(product(COMMANDS, State)))
+def test_every_command_in_every_state(name: str, state: State) -> None:
+    referee = _in(state)
+    command = COMMANDS[name]
+    if isinstance(command, m.Fire):
+        shooter = _current(referee) if state is State.TURN else "b" if state is State.LOBBY else _loser(referee)
+        command = m.Fire(shooter, "a", 10, 10)
+    announcements = referee.receive(command, NOW)
+    assert (kinds(announcements), codes(announcements)) == EXPECTED[name, state]
+
+
+def _loser(referee: Referee) -> str:
+    return next(name for name in referee.players if name != referee.results[-1].player)
+
+
+def test_what_is_accepted_is_what_the_published_table_says() -> None:
+    firsts = {"a new team": m.Participate, "a placement": m.PlaceShip, "a shot": m.Fire}
+    for (name, state), (_, refusals) in EXPECTED.items():
+        if name in firsts:
+            assert (refusals == []) == (state in ACCEPTED[firsts[name]])
+
+
+def test_every_arrow_of_the_diagram_is_drawn_once() -> None:
+    assert {(t.source, t.target) for t in TRANSITIONS} == {
+        (State.LOBBY, State.TURN),
+        (State.LOBBY, State.LOBBY),
+        (State.TURN, State.TURN),
+        (State.TURN, State.OVER),
+        (State.OVER, State.LOBBY),
+    }
+
+
+# --- the lobby ----------------------------------------------------------------------------------------------------
+
+
+def test_the_minute_restarts_with_each_new_name_and_not_with_a_return() -> None:
+    referee = Referee(7)
+    seat(referee, "a")
+    referee.receive(m.Participate("b", b"b"), NOW + 50_000)
+    referee.receive(m.Participate("a", b"a"), NOW + 55_000)
+    assert referee.deadline() == NOW + 110_000
+
+
+def test_complete_fleets_play_at_the_end_of_the_minute_and_the_others_leave() -> None:
+    referee = Referee(7)
+    seat(referee, "a", "b")
+    referee.receive(m.Participate("late", b"late"), NOW)
+    said = referee.handle_timer(NOW + 60_000)
+    assert kinds(said) == ["CommandRefused", "PlayerLeft", "PlayersListed", "StateChanged", "TurnBegan"]
+    assert codes(said) == ["placement_timeout"]
+    assert list(referee.players) == ["a", "b"]
+
+
+def test_one_complete_fleet_waits_on_without_a_deadline() -> None:
+    referee = Referee(7)
+    seat(referee, "a")
+    assert referee.handle_timer(NOW + 60_000) == []
+    assert (referee.state, referee.deadline(), list(referee.players)) == (State.LOBBY, None, ["a"])
+
+
+def test_play_order_is_the_order_of_complete_fleets() -> None:
+    referee = Referee(7, limits=Limits(players=2))
+    referee.receive(m.Participate("first", b"1"), NOW)
+    said = seat(referee, "second")
+    for ship in ROWS:
+        said += referee.receive(place("first", ship), NOW)
+    assert [a.names for a in said if isinstance(a, m.PlayersListed)][-1] == ("second", "first")
+
+
+def test_a_refused_placement_leaves_the_earlier_one_in_force() -> None:
+    referee = Referee(7)
+    referee.receive(m.Participate("a", b"a"), NOW)
+    referee.receive(place("a", "carrier", 2), NOW)
+    said = referee.receive(place("a", "carrier", 9), NOW)
+    assert kinds(said) == ["PlacementJudged", "PlacementRefused"]
+    assert referee.players["a"].placements["carrier"].x == 2
+    assert codes(referee.receive(place("a", "carrier", 3), NOW)) == []
+    assert referee.players["a"].placements["carrier"].x == 3
+
+
+def test_a_complete_fleet_is_final() -> None:
+    referee = Referee(7)
+    seat(referee, "a")
+    assert codes(referee.receive(place("a", "carrier", 2), NOW)) == ["fleet_final"]
+
+
+def test_answers_use_the_spelling_of_the_message_and_take_back_the_former_one() -> None:
+    referee = Referee(7)
+    referee.receive(m.Participate("a", b"a"), NOW)
+    assert referee.receive(place("a", "patrolboat", 1, "Patrol-Boat"), NOW) == [
+        m.PlacementJudged("a", "Patrol-Boat", True)
+    ]
+    assert referee.receive(place("a", "patrolboat", 2, "PATROLBOAT"), NOW) == [
+        m.SpellingDropped("a", "Patrol-Boat"),
+        m.PlacementJudged("a", "PATROLBOAT", True),
+    ]
+
+
+def test_a_full_table_takes_nobody_more() -> None:
+    referee = Referee(7, limits=Limits(most_players=2))
+    for name in ("a", "b"):
+        referee.receive(m.Participate(name, b""), NOW)
+    assert codes(referee.receive(m.Participate("c", b""), NOW)) == ["table_full"]
+
+
+# --- turns --------------------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_announcements_of_a_salvo() -> None:
+    referee = playing("a", "b")
+    shooter, target = _current(referee), _other(referee)
+    said = [a for x in range(1, 6) for a in referee.receive(m.Fire(shooter, target, x, 1), NOW)]
+    assert kinds(said) == ["ShotLanded"] * 5 + ["SalvoResolved", "TurnBegan"]
+    result = said[5]
+    assert isinstance(result, m.SalvoResolved)
+    assert (result.hits, result.sunk) == (5, (m.SunkShip(target, "carrier", "carrier"),))
+    assert said[6] == m.TurnBegan(1, 2, target, 4, NOW, NOW + 30_000)
+
+
+def test_the_sixth_shot_is_refused_and_counts_for_nothing() -> None:
+    referee = playing("a", "b")
+    shooter, target = _current(referee), _other(referee)
+    for _ in range(5):
+        referee.receive(m.Fire(shooter, target, 10, 10), NOW)
+    said = referee.receive(m.Fire(shooter, target, 10, 10), NOW)
+    assert codes(said) == ["too_many_shots"]
+    assert "had 5 shots" in said[0].text if isinstance(said[0], m.CommandRefused) else False
+
+
+@pytest.mark.parametrize(
+    ("target", "x", "y", "code"),
+    [
+        ("nobody", 1, 1, "unknown_target"),
+        ("B", 1, 1, "unknown_target"),
+        ("b", 0, 1, "off_grid"),
+        ("b", 1, 11, "off_grid"),
+    ],
+)
+def test_an_impossible_shot_is_refused_with_its_reason(target: str, x: int, y: int, code: str) -> None:
+    referee = playing("a", "b")
+    assert codes(referee.receive(m.Fire(_current(referee), target, x, y), NOW)) == [code]
+    assert referee.game is not None
+    assert referee.game.shots_left == 5
+
+
+def test_a_shot_signed_for_another_occasion_is_refused() -> None:
+    referee = playing("a", "b")
+    shooter, target = _current(referee), _other(referee)
+    right = m.ShotContext(1, 1, 1, target)
+    wrong = [right.__class__(2, 1, 1, target), right.__class__(1, 2, 1, target), right.__class__(1, 1, 2, target)]
+    wrong.append(m.ShotContext(1, 1, 1, shooter))
+    for context in wrong:
+        assert codes(referee.receive(m.Fire(shooter, target, 1, 1, context), NOW)) == ["stale_context"]
+    assert codes(referee.receive(m.Fire(shooter, target, 1, 1, right), NOW)) == []
+
+
+def test_a_deadline_loses_the_rest_of_the_salvo_and_says_so() -> None:
+    referee = playing("a", "b")
+    shooter, target = _current(referee), _other(referee)
+    referee.receive(m.Fire(shooter, target, 1, 1), NOW)
+    said = referee.handle_timer(NOW + 30_000)
+    assert kinds(said) == ["CommandRefused", "SalvoResolved", "TurnBegan"]
+    assert codes(said) == ["turn_timeout"]
+    assert "4 shots not fired" in str(said[0])
+
+
+def test_a_shot_after_the_deadline_comes_too_late_even_before_the_timer_ran() -> None:
+    referee = playing("a", "b")
+    shooter, target = _current(referee), _other(referee)
+    said = referee.receive(m.Fire(shooter, target, 1, 1), NOW + 30_000)
+    assert codes(said) == ["turn_timeout", "not_your_turn"]
+
+
+def test_three_empty_turns_in_a_row_are_a_defeat_without_a_sunk_ship() -> None:
+    referee = playing("a", "b", "c")
+    silent = _current(referee)
+    now, said = NOW, []
+    for _ in range(7):
+        if _current(referee) == silent:
+            now += 30_000
+            said = referee.handle_timer(now)
+        else:
+            for _shot in range(5):
+                referee.receive(m.Fire(_current(referee), silent, 10, 10), now)
+    result = next(a for a in said if isinstance(a, m.SalvoResolved))
+    assert (result.defeated, result.sunk) == ((silent,), ())
+    assert referee.state is State.TURN
+
+
+def test_a_shot_between_empty_turns_starts_their_count_again() -> None:
+    referee = playing("a", "b", empty_turns=2)
+    now = NOW
+    for _ in range(4):
+        referee.receive(m.Fire(_current(referee), "a", 10, 10), now)
+        now += 30_000
+        referee.handle_timer(now)
+        assert referee.state is State.TURN
+
+
+def test_a_defeated_player_that_is_sunk_later_is_announced_only_as_sunk() -> None:
+    referee = playing("a", "b", "c", empty_turns=1)
+    silent = _current(referee)
+    referee.handle_timer(NOW + 30_000)
+    assert silent not in (_current(referee),)
+    shooter = _current(referee)
+    said = [a for x in range(1, 6) for a in referee.receive(m.Fire(shooter, silent, x, 1), NOW + 30_000)]
+    result = next(a for a in said if isinstance(a, m.SalvoResolved))
+    assert (len(result.sunk), result.defeated) == (1, ())
+
+
+# --- the end ------------------------------------------------------------------------------------------------------
+
+
+def test_the_end_tells_stats_winner_and_state_in_this_order() -> None:
+    referee = playing("a", "b", empty_turns=1)
+    said = referee.handle_timer(NOW + 30_000)
+    assert kinds(said) == ["CommandRefused", "SalvoResolved", "PlayerStats", "PlayerStats", "GameWon", "StateChanged"]
+    assert {a.place for a in said if isinstance(a, m.PlayerStats)} == {1, 2}
+
+
+def test_the_rest_of_the_winning_salvo_is_void_and_not_answered() -> None:
+    referee = finished()
+    winner, loser = referee.results[-1].player, _loser(referee)
+    void = 5 - referee.results[-1].shots
+    assert void > 0
+    for _ in range(void):
+        assert referee.receive(m.Fire(winner, loser, 1, 1), NOW) == []
+    assert codes(referee.receive(m.Fire(winner, loser, 1, 1), NOW)) == ["wrong_state"]
+
+
+def test_the_next_lobby_knows_nothing_of_the_game() -> None:
+    referee = finished()
+    said = referee.handle_timer(NOW + 300_000)
+    assert said == [m.GameForgotten(), m.TableOpened(2), m.StateChanged(State.LOBBY)]
+    assert (referee.players, referee.game, referee.results, referee.deadline()) == ({}, None, [], None)
+    assert kinds(seat(referee, "a"))[0] == "PlayersListed"
+
+
+# --- recap and answers --------------------------------------------------------------------------------------------
+
+
+def test_a_recap_tells_exactly_what_its_reader_may_know() -> None:
+    referee = playing("a", "b")
+    shooter, target = _current(referee), _other(referee)
+    for x in range(1, 6):
+        referee.receive(m.Fire(shooter, target, x, 1), NOW)
+    referee.receive(m.Fire(target, shooter, 9, 9), NOW)
+    [mine] = referee.receive(m.Participate(shooter, shooter.encode()), NOW)
+    assert isinstance(mine, m.Recap)
+    assert mine.to == shooter
+    assert [(s.turn, s.target, s.x, s.y) for s in mine.shots] == [(1, target, x, 1) for x in range(1, 6)]
+    assert (mine.landed, mine.turn, len(mine.fleet), len(mine.results)) == (((9, 9),), 2, 5, 1)
+
+
+def test_refusals_are_answered_three_times_a_ship_and_then_no_more_until_the_next_turn() -> None:
+    referee = playing("a", "b")
+    other = _other(referee)
+    answered = [bool(referee.receive(m.Fire(other, "a", 1, 1), NOW)) for _ in range(20)]
+    assert answered == [True] * 15 + [False] * 5
+    referee.handle_timer(NOW + 30_000)
+    referee.handle_timer(NOW + 60_000)
+    assert referee.receive(m.Fire(other, "a", 1, 1), NOW + 60_000)
+
+
+def test_noise_under_a_name_does_not_use_up_the_answers_to_the_team_itself() -> None:
+    referee = playing("a", "b")
+    other = _other(referee)
+    for _ in range(100):
+        referee.receive(m.Unreadable(other, "", "not_json", "noise"), NOW)
+    assert codes(referee.receive(m.Fire(other, "a", 1, 1), NOW)) == ["not_your_turn"]

@@ -1,0 +1,288 @@
+"""Rule books, fleets and the engine, on boards small enough to see."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from salvo.errors import IllegalCommand
+from salvo.rules import (
+    SALVO,
+    Announce,
+    Ending,
+    Fleet,
+    Game,
+    Grid,
+    Order,
+    Orientation,
+    Placement,
+    RuleBook,
+    ShipClass,
+    Shots,
+    Spacing,
+    Starter,
+    check_placement,
+    draw_starter,
+    generator,
+    random_fleet,
+    sample,
+)
+from salvo.testing import board, draw
+
+H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
+
+
+def tiny(
+    *lengths: int,
+    width: int = 4,
+    height: int = 3,
+    spacing: Spacing = Spacing.TOUCH,
+    shots: Shots = Shots.AFLOAT,
+    announce: Announce = Announce.COUNT,
+    starter: Starter = Starter.RANDOM,
+) -> RuleBook:
+    fleet = tuple(ShipClass(f"ship{number}", length) for number, length in enumerate(lengths))
+    return RuleBook(
+        "tiny", Grid(width, height), fleet, spacing, shots, Order.ROTATION, announce, Ending.LAST_AFLOAT, starter
+    )
+
+
+def fleet(book: RuleBook, *places: tuple[int, int, Orientation]) -> Fleet:
+    return Fleet(book, [Placement(ship.name, *place) for ship, place in zip(book.fleet, places, strict=True)])
+
+
+def all_fleets(book: RuleBook) -> int:
+    """How many legal layouts a book has, by brute force."""
+    places = [
+        [
+            Placement(ship.name, x, y, o)
+            for x, y, o in product(range(1, 9), range(1, 9), [H, V] if ship.length > 1 else [H])
+        ]
+        for ship in book.fleet
+    ]
+    count = 0
+    for layout in product(*places):
+        try:
+            Fleet(book, layout)
+        except IllegalCommand:
+            continue
+        count += 1
+    return count
+
+
+# --- fleets -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lengths", "spacing", "count"),
+    [
+        ((2,), Spacing.TOUCH, 17),  # 3 rows x 3 + 4 columns x 2
+        ((1, 1), Spacing.TOUCH, 12 * 11),
+        ((1, 1), Spacing.NO_COMMON_EDGE, 12 * 11 - 2 * 17),  # 17 pairs of cells share an edge
+        ((1, 1), Spacing.APART, 12 * 11 - 2 * 17 - 2 * 12),  # 12 pairs touch at a corner
+    ],
+)
+def test_the_number_of_layouts_is_the_one_counted_by_hand(
+    lengths: tuple[int, ...], spacing: Spacing, count: int
+) -> None:
+    assert all_fleets(tiny(*lengths, spacing=spacing)) == count
+
+
+def test_random_fleets_are_drawn_evenly_from_all_layouts() -> None:
+    book = tiny(2, 1, width=3, height=2)
+    random = generator("even")
+    seen: dict[bytes, int] = {}
+    draws = 5600
+    for _ in range(draws):
+        drawn = random_fleet(book, random).board
+        seen[drawn] = seen.get(drawn, 0) + 1
+    layouts = all_fleets(book)
+    assert len(seen) == layouts == 28
+    assert all(abs(times - draws / layouts) < 5 * (draws / layouts) ** 0.5 for times in seen.values())
+
+
+@pytest.mark.parametrize("spacing", list(Spacing))
+def test_a_random_fleet_is_legal_whatever_the_spacing(spacing: Spacing) -> None:
+    book = tiny(3, 2, 2, width=8, height=8, spacing=spacing)
+    for seed in range(50):
+        drawn = random_fleet(book, generator(seed))
+        assert Fleet(book, drawn.placements) == drawn
+
+
+def test_the_same_seed_draws_the_same_fleet_for_ever() -> None:
+    assert draw(random_fleet(SALVO, generator(7, "example"))) == GOLDEN_FLEET
+
+
+GOLDEN_FLEET = """\
+  1 2 3 4 5 6 7 8 9 0
+A . S S S . . . . . .
+B . . . . . A . . . .
+C . P . B . A . . . .
+D . P . B . A . . . .
+E . . . B . A D D D .
+F . . . B . A . . . .
+G . . . . . . . . . .
+H . . . . . . . . . .
+I . . . . . . . . . .
+J . . . . . . . . . ."""
+
+
+def test_ships_may_touch_and_never_overlap() -> None:
+    carrier = Placement("carrier", 1, 1, H)
+    check_placement(SALVO, Placement("battleship", 1, 2, H), [carrier])
+    with pytest.raises(IllegalCommand, match="overlap: battleship overlaps carrier at A5"):
+        check_placement(SALVO, Placement("battleship", 5, 1, V), [carrier])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "orientation", "text"),
+    [
+        (0, 1, H, "counted from 1"),
+        (11, 1, V, "x is 1..10"),
+        (7, 1, H, "its anchor may be x 1..6, y 1..10"),
+        (1, 7, V, "its anchor may be x 1..10, y 1..6"),
+    ],
+)
+def test_a_ship_off_the_grid_is_told_where_it_fits(x: int, y: int, orientation: Orientation, text: str) -> None:
+    with pytest.raises(IllegalCommand, match="off_grid") as raised:
+        Placement("carrier", x, y, orientation).cells(SALVO)
+    assert text in raised.value.text
+
+
+def test_a_drawn_board_is_the_fleet_and_back() -> None:
+    drawn = random_fleet(SALVO, generator(1))
+    picture = "\n".join(line[2:] for line in draw(drawn).splitlines()[1:])
+    assert board(picture) == drawn
+
+
+def test_a_board_with_a_crooked_ship_is_refused() -> None:
+    picture = ". " * 10 + "\n"
+    crooked = "A A A . . . . . . .\n. . A A . . . . . .\n" + picture * 8
+    with pytest.raises(ValueError, match="no straight line"):
+        board(crooked)
+
+
+def test_people_read_row_letter_and_column_number() -> None:
+    grid = SALVO.grid
+    assert grid.name(grid.cell(3, 2)) == "B3"
+    assert [grid.xy(grid.cell(x, y)) for x, y in ((1, 1), (10, 10))] == [(1, 1), (10, 10)]
+
+
+@pytest.mark.parametrize("lengths", [(), (5,), (0,)])
+def test_a_rule_book_that_nobody_can_play_is_refused(lengths: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="rule book tiny"):
+        tiny(*lengths)
+
+
+# --- the engine ---------------------------------------------------------------------------------------------------
+
+
+def duel(book: RuleBook) -> Game:
+    """Two equal fleets: ship0 along the first row, ship1 along the second."""
+    places = [(1, number, H) for number in range(1, len(book.fleet) + 1)]
+    return Game(book, [fleet(book, *places)] * 2, starter=0)
+
+
+def test_a_salvo_has_as_many_shots_as_ships_were_afloat_when_the_turn_began() -> None:
+    game = duel(tiny(2, 1))
+    assert game.shots_left == 2
+    game.fire([(0, 4)])  # sinks the own ship1, which costs nothing before the next turn
+    assert game.shots_left == 1
+    game.fire([(1, 11)])
+    game.end_turn()
+    game.fire([(0, 11)])
+    game.end_turn()
+    assert (game.current, game.shots_left) == (0, 1)
+
+
+def test_a_struck_cell_counts_as_a_hit_again_and_does_no_more_damage() -> None:
+    game = duel(tiny(2, 1))
+    game.fire([(1, 0), (1, 0)])
+    assert game.end_turn()[3:6] == (2, [1, 1], ())
+    assert game.afloat == [2, 2]
+
+
+def test_the_game_is_over_with_the_last_ship_and_the_rest_is_void() -> None:
+    game = duel(tiny(1, 1))
+    game.fire([(1, 0), (1, 4)])
+    assert game.over
+    salvo = game.end_turn()
+    assert (salvo.sunk, salvo.defeated, game.winner, game.places()) == (((1, 0), (1, 1)), (1,), 0, [1, 2])
+
+
+def test_who_sinks_the_own_last_ship_loses() -> None:
+    game = duel(tiny(1))
+    game.fire([(0, 0)])
+    assert (game.over, game.winner) == (True, 1)
+
+
+def test_the_void_shots_of_a_salvo_are_not_counted() -> None:
+    game = duel(tiny(1, 1))
+    game.fire([(1, 0), (1, 4)])
+    game.end_turn()
+    assert game.fired == [2, 0]
+    three = Game(tiny(1, 1, 1), [fleet(tiny(1, 1, 1), (1, 1, H), (2, 1, H), (3, 1, H))] * 2, 0)
+    three.defeat(1)
+    assert three.over
+
+
+def test_a_player_defeated_by_silence_stays_out_when_its_ships_sink_later() -> None:
+    book = tiny(1)
+    game = Game(book, [fleet(book, (1, 1, H))] * 3, starter=0)
+    game.defeat(2)
+    assert game.end_turn().defeated == (2,)
+    game.fire([(2, 0)])
+    salvo = game.end_turn()
+    assert (salvo.sunk, salvo.defeated, game.fallen) == (((2, 0),), (), [2])
+    assert game.current == 0
+
+
+def test_play_goes_round_and_leaves_the_defeated_out() -> None:
+    book = tiny(1)
+    game = Game(book, [fleet(book, (1, 1, H))] * 4, starter=2)
+    game.fire([(3, 0)])
+    order = [game.current]
+    for _ in range(5):
+        game.end_turn()
+        order.append(game.current)
+    assert order == [2, 0, 1, 2, 0, 1]
+
+
+def test_a_hit_shoots_again_where_the_book_says_so() -> None:
+    game = duel(tiny(2, shots=Shots.UNTIL_MISS))
+    game.fire([(1, 0)])
+    assert game.shots_left == 1
+    game.fire([(1, 11)])
+    assert game.shots_left == 0
+
+
+def test_one_shot_a_turn_where_the_book_says_so() -> None:
+    game = duel(tiny(2, 1, shots=Shots.ONE))
+    assert game.shots_left == 1
+
+
+def test_each_shot_is_announced_where_the_book_says_so_and_else_not() -> None:
+    for announce, expected in ((Announce.EACH_SHOT, (True, False)), (Announce.COUNT, None)):
+        book = tiny(2, 1, announce=announce)
+        game = duel(book)
+        game.fire([(1, 0), (1, 11)])
+        assert game.end_turn().announced_outcomes(book) == expected
+
+
+def test_the_starter_is_drawn_evenly_and_always_the_same_for_a_seed() -> None:
+    drawn = [draw_starter(SALVO, 7, "", game, 4) for game in range(1, 4001)]
+    assert drawn[:12] == GOLDEN_STARTERS
+    assert all(850 < drawn.count(seat) < 1150 for seat in range(4))
+    assert draw_starter(tiny(1, starter=Starter.FIRST), 7, "", 1, 4) == 0
+
+
+GOLDEN_STARTERS = [3, 1, 1, 2, 0, 2, 3, 3, 3, 2, 3, 3]
+
+
+def test_a_sample_has_no_doubles_and_every_order_is_as_likely() -> None:
+    random = generator("sample")
+    seen = [tuple(sample(random, "abc", 2)) for _ in range(3000)]
+    assert len(set(seen)) == 6
+    assert all(400 < seen.count(pair) < 600 for pair in set(seen))
+    assert sorted(sample(random, range(3), 9)) == [0, 1, 2]

@@ -1,0 +1,189 @@
+"""One player's side, told by a scripted server what a real one would say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from salvo import messages as m
+from salvo import wire
+from salvo.messages import State
+from salvo.rules import SALVO, generator, random_fleet
+from salvo.seal import Sealer
+from salvo.session import FleetWanted, GameEnded, Refused, SalvoHeard, SalvoWanted, Session
+from salvo.testing import ScriptedServer
+from salvo.view import Shot
+
+SEALER = Sealer("secret", bytes(16))
+FLEET = random_fleet(SALVO, generator(1))
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session("me", "secret", generator(2), sealer=SEALER)
+
+
+@pytest.fixture
+def server(session: Session) -> ScriptedServer:
+    return ScriptedServer(session, "secret")
+
+
+def listed(session: Session, server: ScriptedServer) -> None:
+    server.say(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.StateChanged(State.LOBBY), retained=True)
+    session.connected()
+    events = server.say(m.PlayersListed(("me", "you")))
+    assert events == [FleetWanted(SALVO, 1)]
+    session.place(FLEET)
+
+
+def my_turn(session: Session, server: ScriptedServer, turn: int = 1) -> list[object]:
+    server.say(m.StateChanged(State.TURN))
+    return list(server.begin_turn(turn, "me", 5))
+
+
+def result(turn: int, player: str = "me", **given: Any) -> m.SalvoResolved:
+    return m.SalvoResolved(1, turn, player, 5, 1, (), ())._replace(**given)
+
+
+def test_it_reads_what_it_may_and_nothing_else(session: Session) -> None:
+    filters = session.filters()
+    assert "/players/me/hit" in filters
+    assert not any(name in filters for name in ("#", "/players/+/hit", "/game/request_participation"))
+
+
+def test_it_asks_to_take_part_and_places_its_fleet(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    asked, *placed = server.commands(SEALER)
+    assert asked == wire.ParticipationRequest("", "me", "secret")
+    assert {c.placement for c in placed if isinstance(c, m.PlaceShip)} == set(FLEET.placements)
+
+
+def test_a_turn_is_asked_for_once_however_often_it_is_said(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    [wanted] = my_turn(session, server)
+    assert isinstance(wanted, SalvoWanted)
+    assert (wanted.view.shots, wanted.view.turn, wanted.view.opponents) == (5, 1, ("you",))
+    assert server.begin_turn(1, "me", 5) == []
+
+
+def test_shots_are_signed_for_their_game_turn_number_and_target(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.take_outbox()
+    session.fire([Shot("you", 1, 1), Shot("you", 2, 1)])
+    session.fire([Shot("you", 3, 1)])
+    fired = [c for c in server.commands(SEALER) if isinstance(c, m.Fire)]
+    assert [c.context for c in fired] == [m.ShotContext(1, 1, number, "you") for number in (1, 2, 3)]
+
+
+def test_a_result_that_comes_twice_is_heard_once(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.fire([Shot("you", 1, 1)])
+    assert server.say(result(1)) == [SalvoHeard(result(1))]
+    assert server.say(result(1)) == []
+    assert session.view is not None
+    assert len(session.view.salvos) == 1
+
+
+def test_the_view_follows_what_sinks_and_who_falls(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    view = session.view
+    assert view is not None
+    server.say(m.ShotLanded("me", 3, 4), result(1, sunk=(m.SunkShip("you", "carrier", "carrier"),)))
+    server.say(result(2, player="you", defeated=("you",)))
+    assert (view.incoming, view.sunk["you"], view.ships_afloat["you"]) == ([(3, 4)], ("carrier",), 4)
+    assert (view.opponents, view.defeated, len(view.untouched)) == ((), ("you",), 0)
+
+
+def test_the_end_is_told_once_with_the_stats(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    stats = [m.PlayerStats("me", 5, 1, 0, 1, 1), m.PlayerStats("you", 0, 0, 0, 0, 2)]
+    [ended] = server.say(*stats, m.GameWon("me"), m.StateChanged(State.OVER))
+    assert isinstance(ended, GameEnded)
+    assert (ended.winner, ended.stats["me"].place) == ("me", 1)
+    assert server.say(m.StateChanged(State.OVER)) == []
+
+
+def test_it_asks_again_in_the_next_lobby_and_not_when_it_has_enough(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.take_outbox()
+    server.say(m.StateChanged(State.OVER), m.StateChanged(State.LOBBY))
+    assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
+    session.wants_to_play = False
+    server.say(m.StateChanged(State.OVER), m.StateChanged(State.LOBBY))
+    assert session.take_outbox() == []
+
+
+def test_it_asks_again_when_it_was_struck_off_the_list(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    session.take_outbox()
+    server.say(m.PlayersListed(("you",)))
+    assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
+
+
+def test_a_game_without_this_team_is_none_of_its_business(session: Session, server: ScriptedServer) -> None:
+    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.TURN), retained=True)
+    session.connected()
+    assert server.say(m.PlayersListed(("you", "they")), m.CommandRefused("me", "wrong_state", "no")) == []
+    assert server.begin_turn(3, "you", 5) == []
+    assert server.say(result(3, player="you")) == []
+
+
+def test_a_refusal_is_told_with_its_code(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    assert server.say(m.CommandRefused("me", "turn_timeout", "too slow")) == [Refused("turn_timeout", "too slow")]
+    assert server.say(m.CommandRefused("you", "turn_timeout", "too slow")) == []
+
+
+def recap() -> m.Recap:
+    shots = tuple(
+        m.OwnShot(turn, "you", x, turn) for turn in (1, 3) for x in ((1, 2, 3, 4, 5) if turn == 1 else (1, 2))
+    )
+    return m.Recap("me", 1, 3, FLEET.placements, shots, ((9, 9),), (result(1), result(2, player="you")))
+
+
+def test_a_killed_bot_takes_up_its_turn_where_it_was(session: Session, server: ScriptedServer) -> None:
+    """A new process: kept topics first, then the recap; two of five shots of turn 3 were fired before the kill."""
+    server.say(
+        m.ServerStatus(True, "0", 1, "literal"),
+        m.RulesAnnounced(SALVO, "", 60, 30, 300, 3),
+        m.StateChanged(State.TURN),
+        m.PlayersListed(("me", "you")),
+        m.TurnBegan(1, 3, "me", 5, 0, 30_000),
+        result(2, player="you"),
+        retained=True,
+    )
+    session.connected()
+    [wanted] = server.say_recap(recap(), SEALER)
+    assert isinstance(wanted, SalvoWanted)
+    view = wanted.view
+    assert (view.shots, view.turn, len(view.results), view.incoming) == (3, 3, 2, [(9, 9)])
+    assert view.fleet == FLEET
+    assert len(view.untouched) == 100 - 7
+    session.take_outbox()
+    session.fire([Shot("you", 9, 9)])
+    [fired] = [c for c in server.commands(SEALER) if isinstance(c, m.Fire)]
+    assert fired.context == m.ShotContext(1, 3, 3, "you")
+
+
+def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.fire([Shot("you", x, 1) for x in (1, 2, 3, 4, 5)])
+    session.connected()
+    on_the_way = m.Recap("me", 1, 1, FLEET.placements, (m.OwnShot(1, "you", 1, 1),), (), ())
+    assert server.say_recap(on_the_way, SEALER) == []
+    assert session.view is not None
+    assert len(session.view.fired_this_turn) == 5
+
+
+def test_a_recap_of_somebody_else_is_ignored(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    assert server.say_recap(recap(), Sealer("a thief's", bytes(16))) == []
+    assert session.view is None
