@@ -1,0 +1,228 @@
+"""What somebody who subscribes to everything sees: exactly the topics of the table, in the order of SALVO-TOPIC-4."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from integration.conftest import Broker, StartServer
+from salvo import client, topics, wire
+from salvo import messages as m
+from salvo.bots.random_bot import RandomBot
+from salvo.mqtt import Connection, Inbound
+from salvo.topics import Publisher, Reader
+
+OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
+_PRINTED = ("sunk_as_printed", "defeated_as_printed")
+_SECONDS = 40.0
+_observers = itertools.count()
+
+
+class Observer:
+    """Subscribes to ``#`` and keeps everything."""
+
+    def __init__(self, url: str) -> None:
+        self.seen: list[Inbound] = []
+        self._connection = Connection(url, f"observer-{next(_observers)}", clean_session=True)
+        self._connection.on_connect = lambda _: self._connection.subscribe(["#"])
+        self._connection.connect(5)
+        assert self._connection.flush(5)
+
+    def until(self, holds: Callable[[list[Inbound]], bool]) -> list[Inbound]:
+        end = time.monotonic() + _SECONDS
+        while not holds(self.seen):
+            assert time.monotonic() < end, [message.topic for message in self.seen[-20:]]
+            for message in self._connection.poll(0.2):
+                self._connection.acknowledge(message)
+                self.seen.append(message)
+        return self.seen
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture
+def observer(broker: Broker) -> Iterator[Observer]:
+    watching = Observer(broker.url)
+    yield watching
+    watching.close()
+
+
+def said(topic: str, payload: bytes) -> Callable[[list[Inbound]], bool]:
+    return lambda seen: any((message.topic, message.payload) == (topic, payload) for message in seen)
+
+
+def play_bots(url: str, names: list[str], watch: Observer) -> None:
+    """Let random bots play one game, in the order of the names."""
+    threads = []
+    for name in names:
+        thread = threading.Thread(
+            target=client.play, args=(RandomBot(), url, name, f"secret {name}"), kwargs={"seed": "7"}, daemon=True
+        )
+        thread.start()
+        threads.append(thread)
+        watch.until(lambda seen, name=name: _placed(seen, name) == 5)  # type: ignore[misc]
+    watch.until(said("/game/state", b"over"))
+    for thread in threads:
+        thread.join(10)
+
+
+def _placed(seen: list[Inbound], name: str) -> int:
+    prefix = f"/players/{name}/ships/"
+    return len({x.topic for x in seen if x.topic.startswith(prefix) and x.topic.endswith("/approved")})
+
+
+@pytest.mark.parametrize("count", [2, 4, 8])
+def test_everything_seen_is_in_the_table_and_in_order(
+    count: int, broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    names = [f"team{number}" for number in range(count)]
+    with start_server(players=count, over_seconds=1):
+        observer.until(said("/game/state", b"lobby"))
+        assert [x.topic for x in observer.seen] == ["/game/server", "/game/rules", "/game/state"]
+        play_bots(broker.url, names, observer)
+        observer.until(lambda seen: [x.payload for x in seen if x.topic == "/game/state"][-1] == b"lobby")
+        late = Observer(broker.url)
+        late.until(said("/game/state", b"lobby"))
+        assert {x.topic for x in late.seen} == {"/game/state", "/game/rules", "/game/server"}
+        assert all(x.retain for x in late.seen)
+        late.close()
+    _check_payloads(observer.seen)
+    _check_order([_name(x) for x in observer.seen if x.payload], count)
+
+
+def _name(message: Inbound) -> str:
+    return topics.parse(message.topic).topic.name
+
+
+def _check_payloads(seen: list[Inbound]) -> None:
+    """Every topic is of the table; the server's payloads read back as what they announce."""
+    for message in seen:
+        address = topics.parse(message.topic)
+        if address.topic.name in ("count", "current", "hits", "sunk", "defeated", "recap", *_PRINTED):
+            assert b"{" not in message.payload or address.topic.name == "recap"
+        elif address.topic.publisher is Publisher.SERVER and message.payload:
+            assert wire.read_announcement(address, message.payload) is not None
+        elif address.topic.name == "place":
+            assert b"coordinates" not in message.payload  # sealed
+    public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
+    assert public - {_name(message) for message in seen} == set()
+
+
+def _check_order(names: list[str], count: int) -> None:
+    """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
+    told = [name for name in names if name in OURS]
+    start = told.index("turn")
+    assert told[start - 1 : start + 2] == ["state", "turn", "current"]
+    rest = told[start + 2 :]
+    over = rest.index("winner")
+    assert rest[over - count : over + 2] == ["stats"] * count + ["winner", "state"]
+    order = {"hit": 0, "hits": 1, "result": 2, "sunk": 3, "defeated": 4, "turn": 5, "current": 6, "stats": 7}
+    plain = [name.removesuffix("_as_printed") for name in rest[:over]]
+    salvo: list[int] = []
+    salvos = 0
+    for name in plain:
+        if name == "hit" and salvo and salvo[-1] > 0:
+            assert salvo == sorted(salvo)
+            assert [salvo.count(order[once]) for once in ("hits", "result", "turn", "current")] == [1, 1, 1, 1]
+            salvo, salvos = [], salvos + 1
+        salvo.append(order[name])
+    assert salvo == sorted(salvo)
+    assert salvos > 10
+
+
+def test_each_sunk_ship_and_defeat_is_said_under_both_spellings(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    with start_server(players=2):
+        observer.until(said("/game/state", b"lobby"))
+        play_bots(broker.url, ["a", "b"], observer)
+    printed = [x.topic for x in observer.seen if x.topic.startswith("/player/") and x.payload]
+    ours = [x.topic for x in observer.seen if x.topic.endswith(("/sunk", "/defeated")) and "/players/" in x.topic]
+    assert sorted(topic.replace("/player/", "/players/") for topic in printed) == sorted(ours)
+    assert len(ours) >= 6
+
+
+def test_what_an_earlier_server_left_behind_is_swept_away(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    stale = ["/players/ghost/ships/carrier/approved", "/game/winner", "/game/stats/ghost", "/player/ghost/defeated"]
+    litter = Connection(broker.url, "litter", clean_session=True)
+    litter.connect(5)
+    for topic in [*stale, "/players/ghost/fire", "/game/state", "/elsewhere/game/state"]:
+        litter.publish(topic, b"true", retain=True)
+    assert litter.flush(5)
+    litter.close()
+    with start_server():
+        gone = {*stale, "/players/ghost/fire"}
+        observer.until(lambda seen: gone <= {x.topic for x in seen if not x.payload})
+    fresh = Observer(broker.url)
+    fresh.until(said("/game/state", b"lobby"))
+    assert {x.topic for x in fresh.seen} == {"/game/state", "/game/rules", "/game/server", "/elsewhere/game/state"}
+    fresh.close()
+
+
+def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    with start_server():
+        observer.until(said("/game/state", b"lobby"))
+    observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
+    with start_server() as contest:
+        observer.until(lambda seen: b'"online"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
+        contest._connection._client._sock_close()  # the socket goes without a goodbye, as in a crash
+        contest.stop.set()
+        observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
+
+
+# --- the same game everywhere -------------------------------------------------------------------------------------
+
+Step = tuple[int, m.Command | None, list[m.Announcement]]
+
+
+def test_the_same_accepted_commands_give_the_same_announcements_in_process(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    from salvo_server.referee import Referee
+
+    steps: list[Step] = []
+
+    def listen(table: str, now: int, command: m.Command | None, announcements: Any) -> None:
+        steps.append((now, command, list(announcements)))
+
+    with start_server(listen, players=3) as contest:
+        observer.until(said("/game/state", b"lobby"))
+        play_bots(broker.url, ["a", "b", "c"], observer)
+        limits = contest.service.tables[""].limits
+    again = Referee("7", limits=limits)
+    for now, command, announced in steps:
+        if command is not None:
+            assert again.receive(command, now) == announced
+        elif announced and isinstance(announced[0], m.TableOpened):
+            assert again.open() == announced
+        else:
+            assert again.handle_timer(now) == announced
+
+
+def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    from salvo import arena
+
+    with start_server(players=3):
+        observer.until(said("/game/state", b"lobby"))
+        play_bots(broker.url, ["a", "b", "c"], observer)
+    heard = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
+    expected: list[dict[str, Any]] = []
+    arena.play(
+        {name: RandomBot() for name in "abc"},
+        seed="7",
+        listener=lambda shots, result: expected.append(wire.announcements.result_body(result)),
+    )
+    assert heard == expected
