@@ -1,13 +1,6 @@
 """A client without any SDK: paho-mqtt and PyNaCl. Call it with HOST PORT NAME SECRET."""
-
-import base64
-import json
-import random
-import sys
-
-import nacl.pwhash
-import nacl.secret
-import nacl.utils
+import base64, json, random, sys
+import nacl.pwhash, nacl.secret, nacl.utils
 import paho.mqtt.client as mqtt
 
 host, port, me, secret = sys.argv[1:5]
@@ -16,10 +9,8 @@ salt = nacl.utils.random(16)
 box = nacl.secret.SecretBox(nacl.pwhash.argon2id.kdf(32, secret.encode(), salt, opslimit=2, memlimit=2**26))
 targets, afloat, placed = {}, 5, False
 
-
 def blob(body):
     return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()
-
 
 def on_message(client, _, message):
     global afloat, placed
@@ -32,8 +23,9 @@ def on_message(client, _, message):
             if me in targets and not placed:  # every second row, so that no two ships overlap
                 placed = True
                 for row, (ship, length) in enumerate(fleet.items(), start=1):
-                    place = {"coordinates": f"{random.randint(1, 11 - length)};{2 * row}", "Orientation": "HORIZONTAL"}
-                    client.publish(f"/players/{me}/ships/{ship}/place", blob(place), qos=1)
+                    at = f"{random.randint(1, 11 - length)};{2 * row}"
+                    place = blob({"coordinates": at, "Orientation": "HORIZONTAL"})
+                    client.publish(f"/players/{me}/ships/{ship}/place", place, qos=1)
         case ["player", name, "ships", _, "sunk"], "true" if name == me:
             afloat -= 1
         case ["player", name, "defeated"], "true":
@@ -47,7 +39,6 @@ def on_message(client, _, message):
         case ["game", "winner"], winner if winner:
             print("winner:", winner)
             client.disconnect()
-
 
 client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
 client.on_connect = lambda *_: client.subscribe([("/players/list", 1), ("/game/#", 1), ("/player/#", 1)])

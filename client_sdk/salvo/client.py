@@ -56,7 +56,7 @@ class _Player:
         match event:
             case s.FleetWanted(rules, game):
                 self._prepare(game)
-                self._session.place(self._fleet(rules))
+                self._session.place(self._fleet(rules), time.monotonic())
                 log.info("%s: listed for game %d, fleet sent", self._session.name, game)
             case s.SalvoWanted(view):
                 self._answer(view)
@@ -175,6 +175,7 @@ def play(
             if games is not None and len(player.reports) >= games:
                 break
             session.wants_to_play = games is None or len(player.reports) + 1 <= games
+            session.handle_timer(time.monotonic())
             for publication in session.take_outbox():
                 connection.publish(publication.topic, publication.payload)
         return player.reports

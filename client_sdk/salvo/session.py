@@ -71,6 +71,11 @@ class ServerSeen:
 Event = FleetWanted | SalvoWanted | SalvoHeard | GameEnded | Refused | ServerSeen
 
 
+#: How long a placement may stay without an answer before it is sent again. A server that derives keys for a full queue
+#: answers within three seconds; under a flood it may drop a first message, which a second one heals.
+PATIENCE_SECONDS = 3.0
+
+
 class Session:
     """One team at one table.
 
@@ -105,6 +110,8 @@ class Session:
         self._players: tuple[str, ...] = ()
         self._listed = False
         self._fleet: Fleet | None = None
+        self._approved: set[str] = set()
+        self._placed_at = 0.0
         self._turn: m.TurnBegan | None = None
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
@@ -118,9 +125,8 @@ class Session:
         """Return the topics to subscribe: all that this player may read and nothing else."""
         own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.name in _HEARD]
-        return [topic.filter(self.table) for topic in public] + [
-            topic.filter(self.table).replace("/players/+/", f"/players/{self.name}/", 1) for topic in own
-        ]
+        filters = [topic.filter(self.table) for topic in [*public, *own]]
+        return [wanted.replace("/players/+/", f"/players/{self.name}/", 1) for wanted in filters]
 
     def connected(self) -> None:
         """The connection stands and the topics are subscribed: ask for the seat, or for the old one."""
@@ -137,10 +143,24 @@ class Session:
         """Use another source of randomness from the next game on."""
         self._random = random
 
-    def place(self, fleet: Fleet) -> None:
-        """Place a fleet, ship by ship."""
+    def place(self, fleet: Fleet, now: float) -> None:
+        """Place a fleet, ship by ship; ``now`` is on the monotonic clock."""
         self._fleet = fleet
-        for placement in fleet.placements:
+        self._approved = set()
+        self._send_fleet(now)
+
+    def handle_timer(self, now: float) -> None:
+        """Place again what the server has not answered; to be called now and then."""
+        waiting = self.state is State.LOBBY and self._listed and self._fleet is not None
+        if waiting and now - self._placed_at > PATIENCE_SECONDS:
+            self._send_fleet(now)
+
+    def _send_fleet(self, now: float) -> None:
+        assert self._fleet is not None
+        self._placed_at = now
+        for placement in self._fleet.placements:
+            if placement.ship in self._approved:
+                continue
             topic = BY_NAME["place"].of(self.table, player=self.name, ship=placement.ship)
             self._outbox.append(wire.Publication(topic, wire.write_placement(placement, self._sealer), False))
 
@@ -172,7 +192,7 @@ class Session:
             return []
         if address.table != self.table or address.topic.name not in _HEARD_OR_OWN:
             return []
-        if address.topic.reader is Reader.OWNER and address.player != self.name:
+        if address.player not in ("", self.name) and address.topic.name != "stats":
             return []
         if address.topic.name == "recap":
             return self._recalled(payload, now)
@@ -199,6 +219,8 @@ class Session:
                 self._stats[player] = announcement
             case m.GameWon(winner):
                 self._winner = winner
+            case m.PlacementJudged(_, ship, True):
+                self._approved.add(ship)
             case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
                 return self._refused(code, text)
             case _:
@@ -311,6 +333,7 @@ class Session:
         if len(recap.fleet) < len(self.rules.fleet):
             return self._want_fleet() if self.state is State.LOBBY else []
         self._fleet = Fleet(self.rules, recap.fleet)
+        self._approved = set(self.rules.ship_number)
         if recap.turn == 0 or not self._players:
             return []
         known = self.view
@@ -344,6 +367,6 @@ class Session:
 
 
 #: Public topics that a session listens to; the others say the same in the specification's words.
-_HEARD = frozenset({"state", "list", "turn", "result", "stats", "winner", "rules", "server"})
+_HEARD = frozenset({"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server"})
 _OWN = frozenset(topic.name for topic in topics.TOPICS if topic.reader is Reader.OWNER)
 _HEARD_OR_OWN = _HEARD | _OWN

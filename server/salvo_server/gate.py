@@ -183,12 +183,16 @@ class Gate:
 
     # --- opening --------------------------------------------------------------------------------------------------
 
-    def open(self, request: SealedPlacement | SignedShot, likely: Sequence[str], now: int) -> Opened | None:
+    def open(
+        self, request: SealedPlacement | SignedShot, likely: Sequence[str], now: int, *, expected: bool = True
+    ) -> Opened | None:
         """Open a message, or start to.
 
         Args:
             likely: who may have sent it, the likeliest first.
             now: epoch ms.
+            expected: whether the likeliest sender was to send such a message now. What nobody was to send is opened
+                as a courtesy, so that noise does not use up what a team needs for its fleet.
 
         Returns:
             what it says; None when it is forged, a duplicate, turned away or waits for a derivation, after which
@@ -210,10 +214,15 @@ class Gate:
         if not unknown:
             self._turn_away(request, "forged")
             return None
-        return self._queue(request, unknown, mark, now)
+        return self._queue(request, unknown, mark, now, expected)
 
     def _queue(
-        self, request: SealedPlacement | SignedShot, unknown: Sequence[_Member], mark: bytes, now: int
+        self,
+        request: SealedPlacement | SignedShot,
+        unknown: Sequence[_Member],
+        mark: bytes,
+        now: int,
+        expected: bool,
     ) -> Opened | None:
         """Give a message under a fresh salt to the worker, as far as the buckets allow.
 
@@ -224,7 +233,7 @@ class Gate:
         payable = [
             member
             for number, member in enumerate(unknown)
-            if room and (member.bucket if number == 0 else self._courtesy).take(now)
+            if room and (member.bucket if expected and number == 0 else self._courtesy).take(now)
         ]
         if not payable:
             self._turn_away(request, "rate_limited")

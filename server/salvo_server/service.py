@@ -18,6 +18,7 @@ from typing import Protocol
 from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import WireError
+from salvo.messages import State
 from salvo.mqtt import Inbound
 from salvo.topics import BY_NAME, Publisher
 from salvo_server import __version__
@@ -218,12 +219,12 @@ class Service:
             return
         if isinstance(request, wire.SealedPlacement):
             likely: Sequence[str] = (request.player,)
+            expected = referee.state is State.LOBBY
         else:
             current = referee.current
-            likely = tuple(referee.players)
-            if current is not None:
-                likely = (current.name, *(name for name in likely if name != current.name))
-        opened = self.gate.open(request, likely, now)
+            likely = sorted(referee.players, key=lambda name: current is None or name != current.name)
+            expected = current is not None
+        opened = self.gate.open(request, likely, now, expected=expected)
         if opened is not None:
             self._carry_out(opened, now)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from integration.mosquitto import Mosquitto
 from salvo_server.broker import EmbeddedBroker
+from salvo_server.cli.health import ask
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
@@ -34,6 +36,16 @@ def start_server(broker: Broker) -> StartServer:
         values: dict[str, Any] = {"broker": broker.url, "seed": "7", "over_seconds": 600} | settings
         contest = Contest(ServerSettings(**values), listener)
         with contest.in_background():
+            _wait_until_online(broker.url)
             yield contest
 
     return start
+
+
+def _wait_until_online(url: str) -> None:
+    """Return when the server has subscribed: it announces itself after that."""
+    end = time.monotonic() + 10
+    status = None
+    while status is None or not status.online:
+        assert time.monotonic() < end
+        status = ask(url, "", 5)

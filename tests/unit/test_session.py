@@ -35,7 +35,7 @@ def listed(session: Session, server: ScriptedServer) -> None:
     session.connected()
     events = server.say(m.PlayersListed(("me", "you")))
     assert events == [FleetWanted(SALVO, 1)]
-    session.place(FLEET)
+    session.place(FLEET, 0.0)
 
 
 def my_turn(session: Session, server: ScriptedServer, turn: int = 1) -> list[object]:
@@ -58,6 +58,19 @@ def test_it_asks_to_take_part_and_places_its_fleet(session: Session, server: Scr
     asked, *placed = server.commands(SEALER)
     assert asked == wire.ParticipationRequest("", "me", "secret")
     assert {c.placement for c in placed if isinstance(c, m.PlaceShip)} == set(FLEET.placements)
+
+
+def test_ships_that_are_not_answered_are_placed_again(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    session.take_outbox()
+    server.say(*(m.PlacementJudged("me", ship.name, True) for ship in SALVO.fleet[1:]))
+    session.handle_timer(1.0)
+    assert session.take_outbox() == []
+    session.handle_timer(4.0)
+    assert [c.placement.ship for c in server.commands(SEALER) if isinstance(c, m.PlaceShip)] == ["carrier"]
+    server.say(m.PlacementJudged("me", "carrier", True))
+    session.handle_timer(9.0)
+    assert session.take_outbox() == []
 
 
 def test_a_turn_is_asked_for_once_however_often_it_is_said(session: Session, server: ScriptedServer) -> None:

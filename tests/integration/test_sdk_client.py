@@ -1,0 +1,245 @@
+"""The SDK against a real server: lost processes, lost brokers, slow bots and rivals without manners."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sysconfig
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.conftest import Broker, StartServer
+from integration.mosquitto import Mosquitto
+from salvo import client
+from salvo import messages as m
+from salvo.bots.random_bot import RandomBot
+from salvo.errors import SalvoError
+from salvo.mqtt import Connection
+from salvo.player import Answer, Bot
+from salvo.view import View
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+_SECONDS = 40.0
+
+
+class Heard:
+    """Keeps what the referee announced, and wakes who waits for it."""
+
+    def __init__(self) -> None:
+        self.all: list[m.Announcement] = []
+        self._news = threading.Condition()
+
+    def __call__(self, table: str, now: int, command: m.Command | None, announcements: Any) -> None:
+        with self._news:
+            self.all += announcements
+            self._news.notify_all()
+
+    def until(self, holds: Callable[[list[m.Announcement]], bool]) -> None:
+        with self._news:
+            assert self._news.wait_for(lambda: holds(self.all), _SECONDS), self.all[-10:]
+
+    def of(self, kind: type) -> list[Any]:
+        return [announcement for announcement in self.all if isinstance(announcement, kind)]
+
+
+def join(url: str, name: str, bot: Bot | None = None, **given: Any) -> threading.Thread:
+    thread = threading.Thread(
+        target=client.play, args=(bot or RandomBot(), url, name, f"secret {name}"), kwargs=given, daemon=True
+    )
+    thread.start()
+    return thread
+
+
+def over(announcements: list[m.Announcement]) -> bool:
+    return any(isinstance(announcement, m.GameWon) for announcement in announcements)
+
+
+def salvos(count: int) -> Callable[[list[m.Announcement]], bool]:
+    return lambda announcements: sum(isinstance(a, m.SalvoResolved) for a in announcements) >= count
+
+
+def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: StartServer) -> None:
+    heard = Heard()
+    command = [SALVO, "join", "", "slow", "--team", "phoenix", "--secret", "ashes", "--games", "1"]
+    environment = os.environ | {"SALVO_SLOW_SECONDS": "0.05"}
+    with start_server(heard, players=2):
+        command[2] = broker.url
+        first = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        join(broker.url, "rival")
+        heard.until(salvos(6))
+        first.send_signal(signal.SIGKILL)
+        first.wait(10)
+        second = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        heard.until(over)
+    assert second.returncode == 0, second.stderr
+    assert "game 1: " in second.stdout
+    assert [refused.code for refused in heard.of(m.CommandRefused)] == []  # no turn lost, no shot doubled
+    resolved = heard.of(m.SalvoResolved)
+    assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
+
+
+class Sleepy(Bot):
+    """Sleeps through its second turn."""
+
+    def choose_salvo(self, view: View) -> Answer:
+        return () if view.turn in (3, 4) else view.untouched.sample(view.shots)
+
+
+def test_a_turn_that_is_lost_tells_why_and_the_table_goes_on(broker: Broker, start_server: StartServer) -> None:
+    heard = Heard()
+    refused: list[str] = []
+
+    def listen(event: Any) -> None:
+        if hasattr(event, "code"):
+            refused.append(f"{event.code}: {event.text}")
+
+    with start_server(heard, players=2, turn_seconds=1):
+        join(broker.url, "sleepy", Sleepy(), listener=listen)
+        join(broker.url, "rival")
+        heard.until(over)
+    assert len(refused) == 1
+    assert refused[0].startswith("turn_timeout: turn ")
+    assert "1 s with 5 shots not fired" in refused[0]
+
+
+class Async(Bot):
+    """Thinks without blocking."""
+
+    async def choose_salvo(self, view: View) -> Any:
+        return view.untouched.sample(view.shots)
+
+
+class Failing(Bot):
+    """Raises in its first turn."""
+
+    def choose_salvo(self, view: View) -> Answer:
+        if not view.salvos:
+            raise ZeroDivisionError("a mistake")
+        return view.untouched.sample(view.shots)
+
+
+def test_a_bot_may_be_async_and_one_that_fails_loses_its_turn_in_a_contest(
+    broker: Broker, start_server: StartServer
+) -> None:
+    heard = Heard()
+    with start_server(heard, players=2, turn_seconds=1):
+        join(broker.url, "async", Async())
+        failing = join(broker.url, "failing", Failing(), strict=False)
+        heard.until(over)
+        failing.join(10)
+    assert [refused.code for refused in heard.of(m.CommandRefused)] == ["turn_timeout"]
+
+
+def test_rudeness_is_refused_and_the_table_goes_on(broker: Broker, start_server: StartServer) -> None:
+    heard = Heard()
+    with start_server(heard, players=2) as contest:
+        rude = Connection(broker.url, "rude", clean_session=True)
+        rude.connect(5)
+        for topic in (
+            "/game/request_participation",
+            "/players/a/fire",
+            "/players/a/ships/carrier/place",
+            "/players//fire",
+        ):
+            for payload in (b"", b"\xff", b"{}", b"[" * 4000, b"x" * 9000, b'{"name": "a/b", "secret": "x"}', b"null"):
+                rude.publish(topic, payload, retain=len(payload) == 2)
+        rude.publish("/game/request_participation", b'{"name": "a", "secret": "a thief\'s"}')
+        assert rude.flush(10)
+        rude.close()
+        heard.until(lambda said: any(isinstance(a, m.PlayersListed) for a in said))
+        with pytest.raises(SalvoError, match="name_taken"):
+            client.play(RandomBot(), broker.url, "A", "another", games=1)
+        for name in ("one", "two"):
+            join(broker.url, name)
+        heard.until(over)
+    for code in ("not_utf8", "too_deep", "too_large", "wrong_shape", "bad_name"):
+        assert contest.service.counts[code] > 0, code
+
+
+def test_the_broker_is_killed_in_mid_game_and_nothing_is_lost() -> None:
+    """Commands sent while it is away arrive once; the state is said again when it is back."""
+    heard = Heard()
+    broker = Mosquitto().start()
+    try:
+        contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
+        with contest.in_background():
+            for name in ("a", "b"):
+                join(broker.url, name, _Slower())
+            for done in (4, 10):
+                heard.until(salvos(done))
+                broker.kill()
+                broker.start()
+            heard.until(over)
+    finally:
+        broker.stop()
+    resolved = heard.of(m.SalvoResolved)
+    assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
+    assert [refused.code for refused in heard.of(m.CommandRefused)] == []
+
+
+class _Slower(Bot):
+    """Leaves time for somebody to kill the broker between two salvos."""
+
+    def choose_salvo(self, view: View) -> Answer:
+        threading.Event().wait(0.03)
+        return view.untouched.sample(view.shots)
+
+
+def test_a_flood_of_forged_messages_leaves_a_known_team_alone(broker: Broker, start_server: StartServer) -> None:
+    """What it costs in milliseconds the benchmark tells; here, that the game is played and the flood does not grow."""
+    heard = Heard()
+    stop = threading.Event()
+    with start_server(heard, players=2) as contest:
+        for name in ("a", "b"):
+            join(broker.url, name)
+        flood = threading.Thread(target=_flood, args=(broker.url, stop), daemon=True)
+        flood.start()
+        heard.until(over)
+        stop.set()
+        flood.join(10)
+        gate = contest.service.gate
+        assert len(gate._jobs) <= 64
+        assert gate.counts["opened"] > 100
+
+
+def _flood(url: str, stop: threading.Event) -> None:
+    from salvo.seal import make_blob
+
+    connection = Connection(url, "flood", clean_session=True)
+    connection.connect(5)
+    while not stop.is_set():
+        for _ in range(20):
+            blob = make_blob(b"{}", bytes(32), secrets.token_bytes(16))
+            connection.publish("/players/a/fire", b'{"data":{"x":1,"y":1},"signature":"%s"}' % blob.encode())
+        connection.poll(0.02)
+    connection.close()
+
+
+def test_several_tables_play_at_once_in_one_server(broker: Broker, start_server: StartServer) -> None:
+    heard = Heard()
+    with start_server(heard, players=2, tables=("blue", "red")):
+        for table in ("", "blue", "red"):
+            for name in ("a", "b"):
+                join(broker.url, name, table=table)
+        heard.until(lambda said: sum(isinstance(a, m.GameWon) for a in said) == 3)
+
+
+def test_a_table_opens_its_next_lobby_and_the_same_teams_play_again(broker: Broker, start_server: StartServer) -> None:
+    heard = Heard()
+    start = time.monotonic()
+    with start_server(heard, players=2, over_seconds=1):
+        threads = [join(broker.url, name, games=2) for name in ("a", "b")]
+        for thread in threads:
+            thread.join(_SECONDS)
+    assert time.monotonic() - start < _SECONDS
+    assert len(heard.of(m.GameWon)) == 2
+    assert [opened.game for opened in heard.of(m.TableOpened)][:2] == [1, 2]
