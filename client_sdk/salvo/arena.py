@@ -97,7 +97,6 @@ class _Match:
         self._book = book
         self._listener = listener
         self._aims = _aims(self._names, book.grid)
-        self._seats = {name: seat for seat, name in enumerate(self._names)}
         self._silent = [0] * len(bots)
         self._hearing = [bot for bot in self._bots if type(bot).on_result is not Bot.on_result]
         fleets = [self._place(name, bot) for name, bot in bots.items()]
@@ -107,6 +106,7 @@ class _Match:
             View(book, name, self._names, game, fleet, bot.random)
             for name, bot, fleet in zip(self._names, self._bots, fleets, strict=True)
         ]
+        self._landed = {view.me: view.landed for view in self._views}
 
     def _place(self, name: str, bot: Bot) -> Fleet:
         bot.prepare(name, self._seed, self._number)
@@ -135,14 +135,13 @@ class _Match:
 
     def _turn(self, seat: int, view: View) -> Sequence[Shot]:
         """Ask until the shots of the turn are spent or the bot gives up the rest."""
-        game = self._game
+        game, aims = self._game, self._aims
         fired: Sequence[Shot] = ()
         while game.shots_left and not game.over:
             view.begin_turn(game.turn, game.shots_left)
             shots = self._ask(seat, view)
             if not shots:
                 break
-            aims = self._aims
             game.fire([aims[shot] for shot in shots])
             view.fired(shots)
             fired = [*fired, *shots] if fired else shots
@@ -150,16 +149,16 @@ class _Match:
 
     def _ask(self, seat: int, view: View) -> Sequence[Shot]:
         """Return the bot's salvo; anything but a short list of known shots goes the long way round."""
+        aims = self._aims
         try:
-            answer = self._bots[seat].choose_salvo(view)
-            if isinstance(answer, Awaitable):
+            answer: object = self._bots[seat].choose_salvo(view)
+            if type(answer) is list and len(answer) <= view.shots:
+                if list(map(type, answer)).count(Shot) == len(answer) and all(shot in aims for shot in answer):
+                    return answer
+            elif isinstance(answer, Awaitable):
                 answer = asyncio.run(_awaited(answer))
         except Exception as error:
             raise self._error(view.me, "bot_raised", f"turn {view.turn}: {type(error).__name__}: {error}") from error
-        if type(answer) is list and len(answer) <= view.shots and all(type(shot) is Shot for shot in answer):
-            aims = self._aims
-            if all(shot in aims for shot in answer):
-                return answer
         try:
             return check_salvo(answer, view)
         except BotError as error:
@@ -167,9 +166,9 @@ class _Match:
 
     def _tell(self, fired: Sequence[Shot], salvo: Salvo) -> None:
         """Feed every view with what its player is told, in the order of the publications."""
-        views, names = self._views, self._names
+        names, landed = self._names, self._landed
         for shot in fired[: salvo.shots]:
-            views[self._seats[shot[0]]].incoming.append(shot[1:])
+            landed[shot[0]](shot)
         result = SalvoResolved(
             self._number,
             salvo.turn,
@@ -180,7 +179,7 @@ class _Match:
             tuple([names[seat] for seat in salvo.defeated]) if salvo.defeated else (),
             salvo.announced_outcomes(self._book),
         )
-        for view in views:
+        for view in self._views:
             view.resolved(result)
         for bot in self._hearing:
             bot.on_result(result)

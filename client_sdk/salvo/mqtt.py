@@ -163,8 +163,6 @@ class Connection:
         client.on_disconnect = self._lost
         client.on_message = self._arrived
         client.on_socket_open = self._socket_opened
-        # With a write hook set, paho queues what is published and poll() sends it in one go.
-        client.on_socket_register_write = lambda *_: None
         return client
 
     # --- paho's callbacks, all inside poll() --------------------------------------------------------------------
@@ -220,8 +218,7 @@ class Connection:
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
         """Keep the connection up and return what arrived, waiting for the first message at most so long.
 
-        Everything published or acknowledged since the last call is sent first. Returns early, perhaps with nothing,
-        after :meth:`wake`.
+        Returns early, perhaps with nothing, after :meth:`wake`.
 
         Raises:
             ConnectionLost: ``connection_refused``.
@@ -235,7 +232,7 @@ class Connection:
         return arrived
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Queue a message, QoS 1; while the connection is down it waits for the next one."""
+        """Send a message, QoS 1; while the connection is down, or its socket full, it waits for :meth:`poll`."""
         self._client.publish(topic, payload, qos=1, retain=retain)
 
     def subscribe(self, filters: Iterable[str]) -> None:

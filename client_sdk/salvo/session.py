@@ -212,7 +212,7 @@ class Session:
                 return self._turn_began(announcement, now)
             case m.ShotLanded(to=_, x=x, y=y):
                 if self.view is not None:
-                    self.view.landed(x, y)
+                    self.view.landed(Shot(self.name, x, y))
             case m.SalvoResolved():
                 return self._salvo_resolved(announcement)
             case m.PlayerStats(player=player):
@@ -361,7 +361,8 @@ class Session:
             view.resolved(result)
         for late in shots.values():
             view.fired(late)
-        view.incoming = list(recap.landed)
+        for x, y in recap.landed:
+            view.landed(Shot(self.name, x, y))
         view.turn = recap.turn
         return view
 

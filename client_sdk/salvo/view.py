@@ -40,75 +40,82 @@ def board_shots(player: str, grid: Grid) -> tuple[Shot, ...]:
 
 
 @lru_cache(maxsize=256)
-def _all_shots(players: tuple[str, ...], grid: Grid) -> tuple[list[Shot], dict[Shot, int]]:
-    shots = [shot for player in players for shot in board_shots(player, grid)]
-    return shots, {shot: place for place, shot in enumerate(shots)}
+def _all_shots(players: tuple[str, ...], grid: Grid) -> tuple[tuple[Shot, ...], dict[Shot, int], list[int]]:
+    """Every shot at these boards, its number, and the numbers in order; shared and never changed."""
+    shots = tuple(shot for player in players for shot in board_shots(player, grid))
+    return shots, {shot: number for number, shot in enumerate(shots)}, list(range(len(shots)))
+
+
+#: Place of a shot that is not among the untouched ones.
+_GONE = -1
 
 
 class Untouched(Collection[Shot]):
     """The cells of standing opponents that this player has not fired at yet, as shots.
 
-    Drawing and removing cost the same however many there are.
+    Drawing and removing cost the same however many there are: shots are numbers in a list, ``_order``, and every number
+    knows its place there, so that the last one can fill a gap.
     """
 
-    __slots__ = ("_place", "_random", "_shots")
+    __slots__ = ("_number", "_order", "_place", "_random", "_shots")
 
     def __init__(self, players: Sequence[str], grid: Grid, random: Random) -> None:
         """Start with every cell of these players' boards."""
-        shots, place = _all_shots(tuple(players), grid)
+        self._shots, self._number, in_order = _all_shots(tuple(players), grid)
+        self._order = in_order.copy()
+        self._place = in_order.copy()
         self._random = random
-        self._shots = shots.copy()
-        self._place = place.copy()
 
     def __len__(self) -> int:
-        return len(self._shots)
+        return len(self._order)
 
     def __iter__(self) -> Iterator[Shot]:
-        return iter(self._shots)
+        return map(self._shots.__getitem__, self._order)
 
     def __contains__(self, shot: object) -> bool:
-        return shot in self._place
+        number = self._number.get(shot, _GONE)  # type: ignore[call-overload]
+        return bool(number != _GONE and self._place[number] != _GONE)
 
     def of(self, player: str) -> list[Shot]:
         """Return those at one player's board."""
-        return [shot for shot in self._shots if shot.player == player]
+        return [shot for shot in self if shot.player == player]
 
     def sample(self, count: int) -> list[Shot]:
         """Return ``count`` different ones drawn with the bot's own randomness; all of them if there are fewer."""
-        shots, random = self._shots, self._random.random
-        size = len(shots)
+        order, random = self._order, self._random.random
+        size = len(order)
         if count * 2 >= size:
             return self._sample_most(count)
-        chosen: list[Shot] = []
-        while len(chosen) < count:
-            shot = shots[int(random() * size)]
-            if shot not in chosen:
-                chosen.append(shot)
-        return chosen
+        chosen = [order[int(random() * size)] for _ in range(count)]
+        while len(set(chosen)) < count:  # a double: keep the first of each, draw the missing ones anew
+            chosen = list(dict.fromkeys(chosen))
+            chosen += [order[int(random() * size)] for _ in range(count - len(chosen))]
+        shots = self._shots
+        return [shots[number] for number in chosen]
 
     def _sample_most(self, count: int) -> list[Shot]:
         chosen: list[Shot] = []
-        pool = self._shots.copy()
+        pool = self._order.copy()
         while pool and len(chosen) < count:
-            chosen.append(pool.pop(int(self._random.random() * len(pool))))
+            chosen.append(self._shots[pool.pop(int(self._random.random() * len(pool)))])
         return chosen
 
     def discard(self, shots: Iterable[Shot]) -> None:
         """Take shots out, wherever they are."""
-        order, places = self._shots, self._place
+        numbers, order, places = self._number, self._order, self._place
         for shot in shots:
-            place = places.pop(shot, None)
-            if place is None:
+            number = numbers.get(shot, _GONE)
+            if number == _GONE or places[number] == _GONE:
                 continue
+            place, places[number] = places[number], _GONE
             last = order.pop()
-            if last is not shot and last != shot:
+            if last != number:
                 order[place] = last
                 places[last] = place
 
     def discard_player(self, player: str) -> None:
         """Take out the whole board of a player that is defeated."""
-        self._shots = [shot for shot in self._shots if shot.player != player]
-        self._place = {shot: place for place, shot in enumerate(self._shots)}
+        self.discard(self.of(player))
 
 
 class View:
@@ -127,7 +134,6 @@ class View:
         ships_afloat: by player, the own ones too.
         sunk: ship names by player.
         untouched: cells of opponents not fired at yet.
-        incoming: cells of the own board that were shot at, as (x, y), in order.
         salvos: the own salvos with their results.
         results: the results of all salvos, in order.
         random: the bot's own source of randomness; using no other keeps a game reproducible.
@@ -148,17 +154,22 @@ class View:
         self.ships_afloat = dict.fromkeys(players, len(rules.fleet))
         self.sunk: dict[str, tuple[str, ...]] = dict.fromkeys(players, ())
         self.untouched = Untouched(self.opponents, rules.grid, random)
-        self.incoming: list[tuple[int, int]] = []
         self.salvos: list[OwnSalvo] = []
         self.results: list[SalvoResolved] = []
         self.random = random
         self._fired: list[Shot] = []
+        self._landed: list[Shot] = []
         self._deadline: float | None = None  # on the monotonic clock
 
     @property
     def seconds_left(self) -> float | None:
         """Time until the turn's deadline; None where no clock runs, as in the arena."""
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    @property
+    def incoming(self) -> list[tuple[int, int]]:
+        """Cells of the own board that were shot at, as (x, y), in order."""
+        return [(x, y) for _, x, y in self._landed]
 
     @property
     def fired_this_turn(self) -> tuple[Shot, ...]:
@@ -182,9 +193,9 @@ class View:
         self._fired += shots
         self.untouched.discard(shots)
 
-    def landed(self, x: int, y: int) -> None:
+    def landed(self, shot: Shot) -> None:
         """A shot fell on the own board."""
-        self.incoming.append((x, y))
+        self._landed.append(shot)
 
     def resolved(self, result: SalvoResolved) -> None:
         """A salvo was announced."""

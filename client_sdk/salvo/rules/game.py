@@ -101,6 +101,8 @@ class Game:
         self.sank = [0] * players
         self.turns = [0] * players
         self.turn = 0
+        self._sunk: tuple[tuple[int, int], ...] = ()
+        self._defeated: tuple[int, ...] = ()
         self._begin_turn(starter)
 
     def _begin_turn(self, seat: int) -> None:
@@ -108,8 +110,6 @@ class Game:
         self.current = seat
         self.shots_left = self.afloat[seat] if self._by_afloat else 1
         self._outcomes: list[int] = []
-        self._sunk: tuple[tuple[int, int], ...] = ()
-        self._defeated: tuple[int, ...] = ()
 
     @property
     def winner(self) -> int | None:
@@ -133,7 +133,10 @@ class Game:
         if any(outcomes):
             del outcomes[self._strike(shots, outcomes) :]
         self._outcomes += outcomes
-        self.shots_left = int(outcomes[-1] > 0) if self._until_miss else self.shots_left - len(outcomes)
+        if self._until_miss:
+            self.shots_left = int(outcomes[-1] > 0)
+        else:
+            self.shots_left -= len(outcomes)
 
     def _strike(self, shots: Sequence[tuple[int, int]], outcomes: list[int]) -> int:
         """Damage what was hit; return how many shots counted, fewer than all when the game is over."""
@@ -168,26 +171,33 @@ class Game:
 
     def end_turn(self) -> Salvo:
         """Close the turn, with whatever was fired, and pass it on; return what came of it."""
-        seat, outcomes = self.current, self._outcomes
+        seat, outcomes, sunk = self.current, self._outcomes, self._sunk
         fired = len(outcomes)
         hits = fired - outcomes.count(0)
-        salvo = Salvo(self.turn, seat, fired, hits, outcomes, self._sunk, self._defeated)
+        # Straight to tuple's constructor: half the time of the generated one, once a turn.
+        salvo = tuple.__new__(Salvo, (self.turn, seat, fired, hits, outcomes, sunk, self._defeated))
         self.turns[seat] += 1
         self.fired[seat] += fired
-        self.struck[seat] += hits
-        self.sank[seat] += len(self._sunk)
+        if hits:
+            self.struck[seat] += hits
+            if sunk:
+                self.sank[seat] += len(sunk)
+                self._sunk = ()
+        if self._defeated:
+            self._defeated = ()
         if not self.over:
-            self._begin_turn(self._next_seat())
+            self._begin_turn(self._next_seat(seat))
         return salvo
 
-    def _next_seat(self) -> int:
+    def _next_seat(self, seat: int) -> int:
         """The next player in play order that is not defeated (SALVO-TURN-3)."""
-        out, seat = self.out, self.current + 1
-        if seat == len(out):
-            seat = 0
-        while out[seat]:
-            seat = (seat + 1) % len(out)
-        return seat
+        out = self.out
+        while True:
+            seat += 1
+            if seat == len(out):
+                seat = 0
+            if not out[seat]:
+                return seat
 
     def places(self) -> list[int]:
         """Return each seat's place, 1 for the winner; players still standing share the best place."""
