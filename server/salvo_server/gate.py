@@ -75,6 +75,9 @@ class _Remembered:
     def __contains__(self, mark: bytes) -> bool:
         return mark in self._marks
 
+    def __len__(self) -> int:
+        return len(self._marks)
+
     def add(self, mark: bytes) -> None:
         self._marks[mark] = None
         if len(self._marks) > self._most:
@@ -199,7 +202,7 @@ class Gate:
             :meth:`finished` has it.
         """
         mark = _digest(request)
-        if mark in self._recent or _mark(*_bytes(request.blob)) in self._turned_away:
+        if mark in self._recent or (self._turned_away and _mark(*_bytes(request.blob)) in self._turned_away):
             self.counts["duplicate"] += 1
             return None
         members = self._members.get(request.table, {})
@@ -209,7 +212,7 @@ class Gate:
             if key is not None:
                 found = _try_key(request.blob, member.name, key)
                 if found is not None:
-                    return self._let_in(request, found, spent=False)
+                    return self._let_in(request, found, mark, spent=False)
         unknown = [member for member in candidates if request.blob.salt not in member.keys]
         if not unknown:
             self._turn_away(request, "forged")
@@ -255,7 +258,7 @@ class Gate:
             if found is None:
                 self._turn_away(request, "forged")
                 continue
-            message = self._let_in(request, found, spent=True)
+            message = self._let_in(request, found, _digest(request), spent=True)
             member = self._members.get(request.table, {}).get(found.name)
             if member is not None:  # else it left while the worker was busy; its nonce is burned all the same
                 member.learn(request.blob.salt, found.key)
@@ -272,9 +275,9 @@ class Gate:
         if member is not None:
             member.bucket.give_back()
 
-    def _let_in(self, request: SealedPlacement | SignedShot, found: _Found, *, spent: bool) -> Opened:
+    def _let_in(self, request: SealedPlacement | SignedShot, found: _Found, digest: bytes, *, spent: bool) -> Opened:
         """The tag verified: burn the nonce, then read what the message says."""
-        self._recent.add(_digest(request))
+        self._recent.add(digest)
         burned = _mark(found.name.encode(), request.blob.nonce)
         if burned in self._burned:
             self.counts["nonce_reused"] += 1

@@ -91,6 +91,7 @@ class Service:
         self._retained: dict[str, dict[str, bytes]] = {referee.table: {} for referee in tables}
         self._sweeping = False
         self._due: dict[str, int] = {}
+        self._earliest: int | None = None
         self._opened = False
         edge.on_connect = self._connected
 
@@ -126,16 +127,22 @@ class Service:
             self._announce(table, self._clock(), None, referee.open())
 
     def _wait_seconds(self, longest_seconds: float) -> float:
-        if not self._due:
+        if self._earliest is None:
             return longest_seconds
-        return min(longest_seconds, max(0.0, (min(self._due.values()) - self._clock()) / 1000))
+        return min(longest_seconds, max(0.0, (self._earliest - self._clock()) / 1000))
 
     def _run_timers(self) -> None:
-        if not self._due:
+        """Run what is due.
+
+        ``_earliest`` is never later than the first deadline, but may be earlier when that one was moved: with a
+        thousand tables it is looked up anew only when it has passed, and not at every message.
+        """
+        if self._earliest is None or self._clock() < self._earliest:
             return
         now = self._clock()
         for table in [table for table, due in self._due.items() if due <= now]:
             self._announce(table, now, None, self.tables[table].handle_timer(now))
+        self._earliest = min(self._due.values(), default=None)
 
     # --- the broker's side ----------------------------------------------------------------------------------------
 
@@ -272,6 +279,8 @@ class Service:
             self._due.pop(table, None)
         else:
             self._due[table] = due
+            if self._earliest is None or due < self._earliest:
+                self._earliest = due
         if self.listener is not None:
             self.listener(table, now, command, announcements)
 
