@@ -20,9 +20,10 @@ from salvo import session as s
 from salvo.errors import BotError, SalvoError
 from salvo.messages import PlayerStats
 from salvo.mqtt import Connection
-from salvo.player import Answer, Bot, check_salvo, is_loading, team_name
+from salvo.player import Answer, Bot, check_salvo
 from salvo.rules import Fleet, generator
 from salvo.session import Event, Session
+from salvo.sources import is_loading, team_name
 from salvo.view import Shot, View
 
 log = logging.getLogger(__name__)

@@ -9,17 +9,11 @@ Nothing here knows of MQTT, of secrets or of turns that run out: one bot plays i
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
-import re
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
-from salvo import topics
-from salvo.errors import BotError, IllegalCommand, WireError
+from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.view import Shot, View
@@ -108,70 +102,3 @@ def _check_shot(shot: object, view: View) -> Shot:
 
 def _shown(value: object) -> str:
     return repr(value)[:80]
-
-
-def load(source: str) -> type[Bot]:
-    """Return a bot class: ``file.py``, ``file.py:Name``, or the name of a bot that ships (``salvo bots``).
-
-    Raises:
-        BotError: ``bad_bot`` when there is no such file, name or bot, or when the file itself fails.
-    """
-    path, _, name = source.rpartition(":") if ".py:" in source else (source, "", "")
-    if path.endswith(".py"):
-        return _choose(_load_module(Path(path)), name, path)
-    from salvo.bots import HOUSE_BOTS
-
-    if source in HOUSE_BOTS:
-        return HOUSE_BOTS[source]()
-    raise BotError("bad_bot", f"no bot {source!r}; give a file.py or one of {', '.join(HOUSE_BOTS)}")
-
-
-def is_loading() -> bool:
-    """Whether a bot's file is being read by :func:`load`; ``salvo.run`` at its end does nothing then."""
-    return _loading
-
-
-_loading = False
-
-
-def team_name(source: str) -> str:
-    """Return a name for the team of a bot's source: the file's or the house bot's, made legal."""
-    stem = re.sub(r"[^A-Za-z0-9_-]", "-", Path(source.partition(".py:")[0]).stem).strip("-_")[:24] or "bot"
-    try:
-        return topics.check_name(stem)
-    except WireError:
-        return f"team-{stem}"
-
-
-def _load_module(path: Path) -> Any:
-    global _loading
-    if not path.is_file():
-        raise BotError("bad_bot", f"no file {path}")
-    spec = importlib.util.spec_from_file_location(f"salvo_bot_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise BotError("bad_bot", f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module
-    _loading = True
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise BotError("bad_bot", f"{path} fails when it is imported: {type(error).__name__}: {error}") from error
-    finally:
-        _loading = False
-    return module
-
-
-def _choose(module: Any, name: str, path: str) -> type[Bot]:
-    found = {
-        key: value
-        for key, value in vars(module).items()
-        if inspect.isclass(value) and issubclass(value, Bot) and value.__module__ == module.__name__
-    }
-    if name:
-        if name not in found:
-            raise BotError("bad_bot", f"{path} has no bot {name!r}; it has {', '.join(found) or 'none'}")
-        return found[name]
-    if not found:
-        raise BotError("bad_bot", f"{path} has no bot: a class derived from salvo.Bot or a function under @salvo.bot")
-    return list(found.values())[-1]

@@ -17,16 +17,17 @@ from salvo import messages as m
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.messages import State
-from salvo.player import Answer, Bot, load
+from salvo.player import Answer, Bot
 from salvo.rules import SALVO
+from salvo.sources import load
 from salvo.view import View
 from salvo_server.cli.output import again, has_terminal, places_line, seat_names
 from salvo_server.contest import Contest
 from salvo_server.screen import Board, draw_boards, draw_page
 from salvo_server.settings import ServerSettings
 
-#: Pause before a salvo when somebody looks on, so that a whole game takes about half a minute.
-_PAUSE_ON_SCREEN_SECONDS = 0.25
+#: Pause before a salvo when somebody looks on, so that a whole game takes about a quarter of a minute.
+_PAUSE_ON_SCREEN_SECONDS = 0.1
 #: A bot that is not listed with a complete fleet by then never will be.
 _JOIN_SECONDS = 30.0
 
@@ -35,7 +36,7 @@ _JOIN_SECONDS = 30.0
 @click.option("--players", type=click.IntRange(2, 8), default=4, help="How many bots, hunters and randoms in turn.")
 @click.option("--seed", help="Decides the whole game; drawn when not given.")
 @click.option(
-    "--pause", "pause_seconds", type=float, help="Pause before each salvo.  [default: 0.25 on a terminal, else 0]"
+    "--pause", "pause_seconds", type=float, help="Pause before each salvo.  [default: 0.1 on a terminal, else 0]"
 )
 @click.option("--listen", default="127.0.0.1:0", help="Where the broker listens; port 0 lets the system choose.")
 @click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")

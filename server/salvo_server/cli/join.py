@@ -9,7 +9,7 @@ import secrets
 import click
 
 from salvo.client import play as play_contest
-from salvo.player import load, team_name
+from salvo.sources import load, team_name
 
 
 @click.command()

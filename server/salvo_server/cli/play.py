@@ -14,7 +14,8 @@ import click
 from salvo import arena
 from salvo.arena import Outcome
 from salvo.errors import BotError
-from salvo.player import Bot, load
+from salvo.player import Bot
+from salvo.sources import load
 from salvo_server.cli.output import again, has_terminal, places_line, seat_names
 
 
