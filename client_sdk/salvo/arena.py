@@ -193,10 +193,8 @@ class _Match:
     def _outcome(self) -> Outcome:
         game, places = self._game, self._game.places()
         stats = {
-            name: PlayerStats(
-                name, game.fired[seat], game.struck[seat], game.sank[seat], game.turns[seat], places[seat]
-            )
-            for seat, name in enumerate(self._names)
+            name: PlayerStats(name, tally.shots, tally.hits, tally.sank, tally.turns, place)
+            for name, tally, place in zip(self._names, game.tally(), places, strict=True)
         }
         winner = self._names[places.index(1)]
         for bot in self._bots:

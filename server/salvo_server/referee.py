@@ -428,11 +428,8 @@ class Referee:
         game = self.game
         assert game is not None
         assert game.winner is not None
-        places = game.places()
-        stats = [
-            m.PlayerStats(p.name, game.fired[s], game.struck[s], game.sank[s], game.turns[s], places[s])
-            for s, p in enumerate(self._order)
-        ]
+        figures = zip(self._order, game.tally(), game.places(), strict=True)
+        stats = [m.PlayerStats(p.name, t.shots, t.hits, t.sank, t.turns, place) for p, t, place in figures]
         self.state = State.OVER
         self._void_shots = game.shots_left
         self._deadline = now + self.limits.over_ms

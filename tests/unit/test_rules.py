@@ -221,7 +221,7 @@ def test_the_void_shots_of_a_salvo_are_not_counted() -> None:
     game = duel(tiny(1, 1))
     game.fire([(1, 0), (1, 4)])
     game.end_turn()
-    assert game.fired == [2, 0]
+    assert [tally.shots for tally in game.tally()] == [2, 0]
     three = Game(tiny(1, 1, 1), [fleet(tiny(1, 1, 1), (1, 1, H), (2, 1, H), (3, 1, H))] * 2, 0)
     three.defeat(1)
     assert three.over

@@ -45,6 +45,15 @@ class Salvo(NamedTuple):
         return tuple(map(bool, self.outcomes)) if book.announce is Announce.EACH_SHOT else None
 
 
+class Tally(NamedTuple):
+    """A player's figures: turns, shots fired, hits among them, and ships that they sank."""
+
+    turns: int
+    shots: int
+    hits: int
+    sank: int
+
+
 class Game:
     """One game in play.
 
@@ -56,8 +65,7 @@ class Game:
         out: whether a seat is defeated.
         over: whether one player is left (SALVO-END-1).
         fallen: defeated seats in the order of their defeat.
-        fired, struck, sank, turns: shots, hits, ships sunk and turns so far, by seat of the shooter; counted when
-            a turn ends.
+        salvos: the turns that have ended, in order.
     """
 
     __slots__ = (
@@ -72,15 +80,12 @@ class Game:
         "book",
         "current",
         "fallen",
-        "fired",
         "fleets",
         "out",
         "over",
-        "sank",
+        "salvos",
         "shots_left",
-        "struck",
         "turn",
-        "turns",
     )
 
     def __init__(self, book: RuleBook, fleets: Sequence[Fleet], starter: int) -> None:
@@ -96,10 +101,7 @@ class Game:
         self.out = [False] * players
         self.over = False
         self.fallen: list[int] = []
-        self.fired = [0] * players
-        self.struck = [0] * players
-        self.sank = [0] * players
-        self.turns = [0] * players
+        self.salvos: list[Salvo] = []
         self.turn = 0
         self._sunk: tuple[tuple[int, int], ...] = ()
         self._defeated: tuple[int, ...] = ()
@@ -171,33 +173,40 @@ class Game:
 
     def end_turn(self) -> Salvo:
         """Close the turn, with whatever was fired, and pass it on; return what came of it."""
-        seat, outcomes, sunk = self.current, self._outcomes, self._sunk
+        seat, outcomes = self.current, self._outcomes
         fired = len(outcomes)
-        hits = fired - outcomes.count(0)
         # Straight to tuple's constructor: half the time of the generated one, once a turn.
-        salvo = tuple.__new__(Salvo, (self.turn, seat, fired, hits, outcomes, sunk, self._defeated))
-        self.turns[seat] += 1
-        self.fired[seat] += fired
-        if hits:
-            self.struck[seat] += hits
-            if sunk:
-                self.sank[seat] += len(sunk)
-                self._sunk = ()
+        salvo = tuple.__new__(
+            Salvo, (self.turn, seat, fired, fired - outcomes.count(0), outcomes, self._sunk, self._defeated)
+        )
+        self.salvos.append(salvo)
+        if self._sunk:
+            self._sunk = ()
         if self._defeated:
             self._defeated = ()
         if not self.over:
-            self._begin_turn(self._next_seat(seat))
+            seat += 1
+            out = self.out
+            while True:  # the next one in play order that is not defeated (SALVO-TURN-3)
+                if seat == len(out):
+                    seat = 0
+                if not out[seat]:
+                    break
+                seat += 1
+            self._begin_turn(seat)
         return salvo
 
-    def _next_seat(self, seat: int) -> int:
-        """The next player in play order that is not defeated (SALVO-TURN-3)."""
-        out = self.out
-        while True:
-            seat += 1
-            if seat == len(out):
-                seat = 0
-            if not out[seat]:
-                return seat
+    def tally(self) -> list[Tally]:
+        """Return each seat's figures, from the turns that have ended."""
+        own: list[list[Salvo]] = [[] for _ in self.out]
+        for salvo in self.salvos:
+            own[salvo.seat].append(salvo)
+        return [
+            Tally(
+                len(salvos), sum(s.shots for s in salvos), sum(s.hits for s in salvos), sum(len(s.sunk) for s in salvos)
+            )
+            for salvos in own
+        ]
 
     def places(self) -> list[int]:
         """Return each seat's place, 1 for the winner; players still standing share the best place."""
