@@ -202,7 +202,7 @@ class Gate:
             :meth:`finished` has it.
         """
         mark = _digest(request)
-        if mark in self._recent or (self._turned_away and _mark(*_bytes(request.blob)) in self._turned_away):
+        if mark in self._recent or (self._turned_away and _blob_mark(request.blob) in self._turned_away):
             self.counts["duplicate"] += 1
             return None
         members = self._members.get(request.table, {})
@@ -267,7 +267,7 @@ class Gate:
 
     def _turn_away(self, request: SealedPlacement | SignedShot, outcome: str) -> None:
         self.counts[outcome] += 1
-        self._turned_away.add(_mark(*_bytes(request.blob)))
+        self._turned_away.add(_blob_mark(request.blob))
 
     def well_spent(self, table: str, name: str) -> None:
         """Give a derivation back to a team whose command was accepted: only what is refused or forged is limited."""
@@ -346,23 +346,22 @@ def _find_key(blob: Blob, secrets: Sequence[tuple[str, str]]) -> _Found | None:
 
 
 def _mark(*parts: bytes) -> bytes:
-    """16 bytes that stand for the parts; a set of them costs half of a set of the parts."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        digest.update(len(part).to_bytes(4, "big"))
-        digest.update(part)
-    return digest.digest()
+    """16 bytes that stand for the parts; a set of them costs half of a set of the parts.
+
+    The parts are levels of a topic, which hold no NUL, and pieces of fixed length; only the last one may be of any
+    length and content. So no two lists of parts look alike.
+    """
+    return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
 def _digest(request: SealedPlacement | SignedShot) -> bytes:
     blob = request.blob
-    if isinstance(request, SealedPlacement):
-        return _mark(request.table.encode(), request.player.encode(), request.ship.encode(), *_bytes(blob))
-    return _mark(request.table.encode(), request.target.encode(), *_bytes(blob))
+    where = f"{request.player}/{request.ship}" if isinstance(request, SealedPlacement) else request.target
+    return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)
 
 
-def _bytes(blob: Blob) -> tuple[bytes, bytes, bytes]:
-    return blob.salt, blob.nonce, blob.ciphertext
+def _blob_mark(blob: Blob) -> bytes:
+    return _mark(blob.salt, blob.nonce, blob.ciphertext)
 
 
 def _unreadable(request: SealedPlacement | SignedShot, player: str, code: str, text: str, proven: bool) -> m.Unreadable:
