@@ -62,9 +62,9 @@ class _Player:
             case s.SalvoWanted(view):
                 self._answer(view)
             case s.SalvoHeard(result):
-                self._bot.on_result(result)
+                self._tell("on_result", lambda: self._bot.on_result(result))
             case s.GameEnded(game, winner, stats):
-                self._bot.on_game_over(winner, stats)
+                self._tell("on_game_over", lambda: self._bot.on_game_over(winner, stats))
                 place = stats[self._session.name].place if self._session.name in stats else 0
                 self.reports.append(GameReport(game, winner, place, stats))
                 log.info("%s: game %d won by %s, place %d", self._session.name, game, winner, place)
@@ -82,9 +82,12 @@ class _Player:
     def _fleet(self, rules: object) -> Fleet:
         assert self._session.rules is not None
         try:
-            return self._bot.place_fleet(self._session.rules)
+            fleet: object = self._bot.place_fleet(self._session.rules)
+            if not isinstance(fleet, Fleet) or fleet.book != self._session.rules:
+                raise BotError("bad_fleet", f"returned {fleet!r:.80}, no fleet of these rules")
+            return fleet
         except Exception as error:
-            self._blame(f"place_fleet: {type(error).__name__}: {error}", error)
+            self._blame(f"place_fleet: {type(error).__name__}: {error}", error, "a drawn fleet is placed instead")
             return self._session.rules.random_fleet(generator(self._seed, self._session.name, "spare"))
 
     def _answer(self, view: View) -> None:
@@ -111,12 +114,18 @@ class _Player:
             self._loop = asyncio.new_event_loop()
         return self._loop.run_until_complete(answer)
 
-    def _blame(self, text: str, error: Exception) -> None:
-        """Stop with the bot's error in development; lose the turn and say so in a contest."""
+    def _tell(self, method: str, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception as error:
+            self._blame(f"{method}: {type(error).__name__}: {error}", error, "the game goes on")
+
+    def _blame(self, text: str, error: Exception, consequence: str = "the turn is lost") -> None:
+        """Stop with the bot's error in development; say in a contest what came of it."""
         again = f"game {self._session.game}, seed {self._seed}"
         if self._strict:
             raise BotError("bot_raised", f"{self._session.name}, {again}: {text}") from error
-        log.error("%s, %s: %s; the turn is lost", self._session.name, again, text, exc_info=error)
+        log.error("%s, %s: %s; %s", self._session.name, again, text, consequence, exc_info=error)
 
     def close(self) -> None:
         if self._loop is not None:
@@ -162,7 +171,7 @@ def play(
 
     def connected(session_present: bool) -> None:
         connection.subscribe(session.filters())
-        session.connected()
+        session.connected(time.monotonic())
 
     connection.on_connect = connected
     try:

@@ -115,6 +115,9 @@ class Session:
         self._turn: m.TurnBegan | None = None
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
+        self._sent: list[wire.Publication] = []  # this turn's shots
+        self._asked_to_return_at: float | None = None  # while the recap is awaited
+        self._server_away = False
         self._stats: dict[str, m.PlayerStats] = {}
         self._winner = ""
         self._ended_game = 0
@@ -128,9 +131,14 @@ class Session:
         filters = [topic.filter(self.table) for topic in [*public, *own]]
         return [wanted.replace("/players/+/", f"/players/{self.name}/", 1) for wanted in filters]
 
-    def connected(self) -> None:
-        """The connection stands and the topics are subscribed: ask for the seat, or for the old one."""
+    def connected(self, now: float = 0.0) -> None:
+        """The connection stands and the topics are subscribed: ask for the seat, or for the old one.
+
+        In a game no turn is answered before the recap has come: what was missed may be the last salvo's result, and
+        its shots would pass for shots of the turn that is on.
+        """
         self._listed = False
+        self._asked_to_return_at = now if self.view is not None else None
         if self.wants_to_play or self.view is not None:
             self._ask_to_take_part()
 
@@ -150,10 +158,13 @@ class Session:
         self._send_fleet(now)
 
     def handle_timer(self, now: float) -> None:
-        """Place again what the server has not answered; to be called now and then."""
+        """Place again, and ask again for the recap, when the server has not answered; to be called now and then."""
         waiting = self.state is State.LOBBY and self._listed and self._fleet is not None
         if waiting and now - self._placed_at > PATIENCE_SECONDS:
             self._send_fleet(now)
+        if self._asked_to_return_at is not None and now - self._asked_to_return_at > PATIENCE_SECONDS:
+            self._asked_to_return_at = now
+            self._ask_to_take_part()
 
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
@@ -169,10 +180,12 @@ class Session:
         view = self.view
         assert view is not None, "fire() answers SalvoWanted"
         first = len(view.fired_this_turn) + 1
+        del self._sent[first - 1 :]
         for number, shot in enumerate(shots, start=first):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
             payload = wire.write_shot(shot.x, shot.y, context, self._sealer)
-            self._outbox.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
+            self._sent.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
+        self._outbox += self._sent[first - 1 :]
         view.fired(shots)
         view.shots -= len(shots)
 
@@ -236,7 +249,15 @@ class Session:
     def _server_seen(self, status: m.ServerStatus) -> list[Event]:
         if status.game:
             self.game = status.game
-        return [] if status.status_topic else [ServerSeen(status.online)]
+        if status.status_topic:
+            return []
+        was_away, self._server_away = self._server_away, not status.online
+        if was_away and status.online and self.state is State.LOBBY and self.wants_to_play:
+            # It may have restarted and forgotten its list; one that remembers answers with the recap.
+            self._listed = False
+            self._fleet = None
+            self._ask_to_take_part()
+        return [ServerSeen(status.online)]
 
     def _state_changed(self, state: State) -> list[Event]:
         before, self.state = self.state, state
@@ -251,6 +272,7 @@ class Session:
         self._fleet = None
         self._turn = None
         self._asked = None
+        self._asked_to_return_at = None
         self._listed = False
         self._players = ()
         self._stats = {}
@@ -295,6 +317,8 @@ class Session:
         turn, view = self._turn, self.view
         if turn is None or view is None or view.game != turn.game or self._asked == (turn.game, turn.turn):
             return []
+        if self._asked_to_return_at is not None:
+            return []
         self._asked = (turn.game, turn.turn)
         mine = turn.player == self.name
         left = turn.shots - len(view.fired_this_turn) if mine else 0
@@ -327,6 +351,7 @@ class Session:
         except (SealError, WireError, UnicodeDecodeError):
             return []
         self._listed = True
+        self._asked_to_return_at = None
         self.game = recap.game
         if self.rules is None:
             return []

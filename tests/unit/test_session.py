@@ -196,6 +196,44 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     assert len(session.view.fired_this_turn) == 5
 
 
+def test_a_turn_that_began_while_the_connection_was_away_is_asked_for(session: Session, server: ScriptedServer) -> None:
+    """The kept turn arrives before the recap: asking then would count the old salvo's shots as fired in this turn."""
+    listed(session, server)
+    my_turn(session, server)
+    session.fire([Shot("you", x, 1) for x in (1, 2, 3, 4, 5)])
+    session.connected()
+    assert server.begin_turn(3, "me", 5) == []
+    server.say(result(2, player="you"), retained=True)
+    shots = tuple(m.OwnShot(1, "you", x, 1) for x in (1, 2, 3, 4, 5))
+    results = (result(1), result(2, player="you"))
+    [wanted] = server.say_recap(m.Recap("me", 1, 3, FLEET.placements, shots, (), results), SEALER)
+    assert isinstance(wanted, SalvoWanted)
+    assert (wanted.view.turn, wanted.view.shots, len(wanted.view.results)) == (3, 5, 2)
+    assert server.begin_turn(3, "me", 5) == []
+
+
+def test_a_recap_that_does_not_come_is_asked_for_again(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.connected(10.0)
+    session.take_outbox()
+    session.handle_timer(12.0)
+    assert session.take_outbox() == []
+    session.handle_timer(13.5)
+    assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
+
+
+def test_a_server_that_restarts_in_the_lobby_gets_name_and_fleet_again(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    server.say(*(m.PlacementJudged("me", ship.name, True) for ship in SALVO.fleet))
+    session.take_outbox()
+    server.say(m.ServerStatus(False, "0", 1, "literal"), m.ServerStatus(True, "0", 1, "literal"))
+    assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
+    assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 1)]
+
+
 def test_a_recap_of_somebody_else_is_ignored(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     assert server.say_recap(recap(), Sealer("a thief's", bytes(16))) == []

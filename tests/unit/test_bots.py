@@ -1,0 +1,68 @@
+"""The bots that ship, in the arena."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from salvo import arena
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.messages import SalvoResolved
+from salvo.player import Bot
+from salvo.rules import SALVO, generator
+from salvo.view import Shot, View
+
+
+def seen_by(bot: Bot, players: tuple[str, ...] = ("me", "you", "they")) -> View:
+    bot.prepare("me", 1)
+    view = View(SALVO, "me", players, 1, SALVO.random_fleet(generator(1)), bot.random)
+    view.begin_turn(1, 5)
+    return view
+
+
+def answered(view: View, shots: list[Shot], hits: int) -> None:
+    view.fired(shots)
+    view.resolved(SalvoResolved(1, view.turn, "me", len(shots), hits, (), ()))
+    view.begin_turn(view.turn + 3, 5)
+
+
+def test_the_hunter_beats_the_random_bot_from_either_seat() -> None:
+    wins: Counter[str] = Counter()
+    for seed in range(10):
+        wins[arena.play({"hunter": Hunter(), "random": RandomBot()}, seed=seed).winner] += 1
+        wins[arena.play({"random": RandomBot(), "hunter": Hunter()}, seed=seed).winner] += 1
+    assert wins["hunter"] >= 16
+
+
+def test_the_hunter_fires_a_whole_salvo_at_one_opponent() -> None:
+    hunter = Hunter()
+    view = seen_by(hunter)
+    shots = list(hunter.choose_salvo(view))
+    assert len(set(shots)) == 5
+    assert {shot.player for shot in shots} == {"you"}
+
+
+def test_the_hunter_goes_on_around_a_salvo_that_hit() -> None:
+    hunter = Hunter()
+    view = seen_by(hunter)
+    answered(view, [Shot("you", 5, 5)], hits=1)
+    around = {Shot("you", 4, 5), Shot("you", 6, 5), Shot("you", 5, 4), Shot("you", 5, 6)}
+    assert around <= set(hunter.choose_salvo(view))
+
+
+def test_the_hunter_takes_the_last_cells_that_are_left() -> None:
+    hunter = Hunter()
+    view = seen_by(hunter, ("me", "you"))
+    answered(view, list(view.untouched)[:97], hits=15)
+    assert set(hunter.choose_salvo(view)) == set(view.untouched)
+
+
+def test_the_random_bot_never_fires_twice_at_a_cell() -> None:
+    fired: Counter[tuple[str, Shot]] = Counter()
+
+    def listen(shots: object, result: SalvoResolved) -> None:
+        assert isinstance(shots, list | tuple)
+        fired.update((result.player, shot) for shot in shots)
+
+    arena.play({name: RandomBot() for name in ("a", "b", "c")}, seed=5, listener=listen)
+    assert max(fired.values()) == 1

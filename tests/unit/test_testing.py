@@ -1,0 +1,97 @@
+"""What authors of bots test with: drawn boards and the check of a whole bot."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from salvo.bots import HOUSE_BOTS
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.bots.rude import Rude
+from salvo.player import Bot
+from salvo.rules import SALVO, Orientation, Placement, RuleBook, generator
+from salvo.testing import board, check_bot, draw
+from salvo.view import Shot, View
+
+PICTURE = """
+    A A A A A . . . . .
+    . . . . . . . . . .
+    B B B B . . . . . .
+    . . . . . . . . . .
+    D D D . . . . . . P
+    . . . . . . . . . P
+    S S S . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+"""
+
+
+def test_a_picture_is_a_fleet() -> None:
+    placements = board(PICTURE).placements
+    assert Placement("carrier", 1, 1, Orientation.HORIZONTAL) in placements
+    assert Placement("patrolboat", 10, 5, Orientation.VERTICAL) in placements
+
+
+def test_a_drawn_fleet_is_labelled_and_read_back() -> None:
+    fleet = SALVO.random_fleet(generator(3))
+    header, *rows = draw(fleet).splitlines()
+    assert header.split() == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0"]
+    assert [row[0] for row in rows] == list("ABCDEFGHIJ")
+    assert board("\n".join(row[1:] for row in rows)) == fleet
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda picture: picture.replace("S S S .", "S S . S"), "submarine is no straight line"),
+        (lambda picture: picture.replace("P", "Z"), "no ship has the letter"),
+        (lambda picture: picture + "....", "10 rows of 10 cells"),
+    ],
+)
+def test_a_picture_that_is_no_fleet_says_why(change: Callable[[str], str], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        board(change(PICTURE))
+
+
+class Careless(Bot):
+    """Draws from a source of its own."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        return random.SystemRandom().sample(list(view.untouched), min(view.shots, len(view.untouched)))
+
+
+class Homeless(RandomBot):
+    """Has no fleet."""
+
+    def place_fleet(self, rules: RuleBook) -> Any:
+        return None
+
+
+@pytest.mark.parametrize("kind", [RandomBot, Hunter])
+def test_check_bot_finds_nothing_wrong_with_the_bots_that_ship(kind: type[Bot]) -> None:
+    report = check_bot(kind, games=3)
+    assert (report.games, report.problems) == (3, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [(Careless, "played twice it went two ways"), (Rude, "bad_salvo"), (Homeless, "no fleet of these rules")],
+)
+def test_check_bot_names_the_problem(kind: type[Bot], problem: str) -> None:
+    [found] = check_bot(kind, games=1).problems
+    assert problem in found
+
+
+def test_check_bot_measures_the_slowest_salvo() -> None:
+    report = check_bot(RandomBot, games=1, turn_seconds=0.0)
+    assert report.slowest_seconds > 0
+    assert report.problems == [f"a salvo took {report.slowest_seconds:.1f} s; a turn has 0 s"]
+
+
+def test_every_house_bot_is_found_by_its_name() -> None:
+    assert all(issubclass(find(), Bot) for find in HOUSE_BOTS.values())
