@@ -180,12 +180,13 @@ class Session:
         view = self.view
         assert view is not None, "fire() answers SalvoWanted"
         first = len(view.fired_this_turn) + 1
-        del self._sent[first - 1 :]
+        fresh: list[wire.Publication] = []
         for number, shot in enumerate(shots, start=first):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
             payload = wire.write_shot(shot.x, shot.y, context, self._sealer)
-            self._sent.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
-        self._outbox += self._sent[first - 1 :]
+            fresh.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
+        self._outbox += fresh
+        self._sent = fresh if first == 1 else [*self._sent, *fresh]
         view.fired(shots)
         view.shots -= len(shots)
 
@@ -367,6 +368,8 @@ class Session:
             on_their_way = known.fired_this_turn[len(self.view.fired_this_turn) :]
             if len(known.results) == len(self.view.results):
                 self.view.fired(on_their_way)
+                # A broker that was killed may have lost them. The same bytes again are harmless if it has not.
+                self._outbox += self._sent[-len(on_their_way) :] if on_their_way else []
         else:
             self._asked = None
         if self.state is State.OVER:

@@ -189,11 +189,14 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     listed(session, server)
     my_turn(session, server)
     session.fire([Shot("you", x, 1) for x in (1, 2, 3, 4, 5)])
+    fired = session.take_outbox()[-5:]
     session.connected()
+    session.take_outbox()
     on_the_way = m.Recap("me", 1, 1, FLEET.placements, (m.OwnShot(1, "you", 1, 1),), (), ())
     assert server.say_recap(on_the_way, SEALER) == []
     assert session.view is not None
     assert len(session.view.fired_this_turn) == 5
+    assert session.take_outbox() == fired[1:]  # the broker may have died with them: the very same bytes again
 
 
 def test_a_turn_that_began_while_the_connection_was_away_is_asked_for(session: Session, server: ScriptedServer) -> None:
