@@ -17,9 +17,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from salvo import session as s
-from salvo.errors import BotError, SalvoError
+from salvo.errors import BotError, SalvoError, WireError
 from salvo.messages import PlayerStats
-from salvo.mqtt import Connection
+from salvo.mqtt import Connection, Inbound
 from salvo.player import Answer, Bot, check_salvo
 from salvo.rules import Fleet, generator
 from salvo.session import Event, Session
@@ -177,7 +177,7 @@ def play(
     try:
         while not (stop is not None and stop.is_set()):
             for message in connection.poll(0.5):
-                for event in session.receive(message.topic, message.payload, message.retain, time.monotonic()):
+                for event in _read(session, message):
                     if listener is not None:
                         listener(event)
                     player.handle(event)
@@ -192,6 +192,15 @@ def play(
     finally:
         player.close()
         connection.close()
+
+
+def _read(session: Session, message: Inbound) -> Sequence[Event]:
+    """Hear a message; what a server of ours would not say is somebody's noise on an open broker."""
+    try:
+        return session.receive(message.topic, message.payload, message.retain, time.monotonic())
+    except WireError as error:
+        log.warning("ignored noise on %s: %s", message.topic, error)
+        return ()
 
 
 def run(bot: type[Bot]) -> None:

@@ -216,8 +216,10 @@ def _flood(url: str, stop: threading.Event) -> None:
 
     connection = Connection(url, "flood", clean_session=True)
     connection.connect(5)
-    while not stop.is_set():
-        for _ in range(20):
+    for _ in range(500):  # bounded: the test asks what it does to the game, the benchmark how fast a game stays
+        if stop.is_set():
+            break
+        for _ in range(4):
             blob = make_blob(b"{}", bytes(32), secrets.token_bytes(16))
             connection.publish("/players/a/fire", b'{"data":{"x":1,"y":1},"signature":"%s"}' % blob.encode())
         connection.poll(0.02)
