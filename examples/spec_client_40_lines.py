@@ -41,7 +41,8 @@ def on_message(client, _, message):
             client.disconnect()
 
 client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
-client.on_connect = lambda *_: client.subscribe([("/players/list", 1), ("/game/#", 1), ("/player/#", 1)])
+topics = "/game/state", "/game/current", "/game/winner", "/players/list", "/player/#"
+client.on_connect = lambda *_: client.subscribe([(topic, 1) for topic in topics])
 client.on_message = on_message
 client.connect(host, int(port))
 client.loop_forever()

@@ -17,7 +17,9 @@ from salvo_server.contest import Contest
 from salvo_server.settings import load_settings
 
 #: What somebody on the broker can read and do, by profile.
-PROFILES = {"literal": "open broker: anybody can read every topic and publish anything; secrets and boards stay sealed"}
+PROFILES = {
+    "literal": "open broker: anybody can read every topic, teams' secrets in their requests included, and publish anything"
+}
 
 
 @click.command()
