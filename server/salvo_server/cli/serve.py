@@ -18,7 +18,7 @@ from salvo_server.settings import load_settings
 
 #: What somebody on the broker can read and do, by profile.
 PROFILES = {
-    "literal": "open broker: anybody can read every topic, the teams' secrets in their requests too, and publish anything"
+    "literal": "open broker: anybody can read every topic, teams' secrets in their requests too, and publish anything"
 }
 
 
