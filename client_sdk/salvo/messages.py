@@ -22,6 +22,27 @@ class State(StrEnum):
     OVER = "over"
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Every number of a table that an operator may set; times in milliseconds.
+
+    Attributes:
+        players: start as soon as that many fleets are complete; None waits for the placement time (SALVO-JOIN-6).
+        placement_ms: time to place a fleet, since the newest player came (SALVO-JOIN-4).
+        turn_ms: time for a salvo (SALVO-TURN-5).
+        over_ms: how long a result stands before the next lobby (SALVO-END-4).
+        empty_turns: turns in a row without a shot that defeat a player (SALVO-TURN-6).
+        most_players: seats at the table; a list of 64 names of 32 letters is still a small message.
+    """
+
+    players: int | None = None
+    placement_ms: int = 60_000
+    turn_ms: int = 30_000
+    over_ms: int = 300_000
+    empty_turns: int = 3
+    most_players: int = 64
+
+
 # --- commands ---------------------------------------------------------------------------------------------------
 
 
@@ -91,6 +112,20 @@ class Unreadable:
 Command = Participate | PlaceShip | Fire | Unreadable
 
 
+@dataclass(frozen=True, slots=True)
+class TimePassed:
+    """The table's clock reached its deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Server or broker were away and are back: the time that was running begins anew (SALVO-BACK-2)."""
+
+
+#: All that ever moves a table; a game is its header and the inputs that followed, each with its time.
+Input = Command | TimePassed | Resumed
+
+
 # --- announcements to everybody -------------------------------------------------------------------------------
 
 
@@ -135,6 +170,18 @@ class SpellingDropped:
 @dataclass(frozen=True, slots=True)
 class TurnBegan:
     """A player is to fire ``shots`` shots before ``deadline``."""
+
+    game: int
+    turn: int
+    player: str
+    shots: int
+    now: int
+    deadline: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResumed:
+    """The turn's time begins anew after an outage; the fields are those of :class:`TurnBegan`."""
 
     game: int
     turn: int
@@ -226,6 +273,7 @@ class ServerStatus:
 
     Attributes:
         status_topic: where a further table's clients find the status (a connection has one last will), else empty.
+        paused: whether the server is there but can accept nothing for now (SALVO-BACK-3).
     """
 
     online: bool
@@ -233,6 +281,7 @@ class ServerStatus:
     game: int
     profile: str
     status_topic: str = ""
+    paused: bool = False
 
 
 # --- announcements to one player ------------------------------------------------------------------------------
@@ -301,6 +350,7 @@ Announcement = (
     | PlacementJudged
     | SpellingDropped
     | TurnBegan
+    | TurnResumed
     | SalvoResolved
     | PlayerStats
     | GameWon

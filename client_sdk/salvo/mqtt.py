@@ -83,13 +83,19 @@ class BrokerUrl(NamedTuple):
 
 
 class Inbound(NamedTuple):
-    """A message that arrived; ``mid`` and ``qos`` are for its acknowledgement."""
+    """A message that arrived.
+
+    Attributes:
+        mid: for its acknowledgement, as ``qos``.
+        connection: on which connection it came, counted from 1: on the next one the broker counts its messages anew.
+    """
 
     topic: str
     payload: bytes
     retain: bool
     mid: int
     qos: int
+    connection: int = 0
 
 
 class Connection:
@@ -98,6 +104,7 @@ class Connection:
     Attributes:
         on_connect: called inside :meth:`poll` whenever the broker has accepted the connection, with whether it still
             had the session; the place to subscribe and to say again what is retained.
+        published: how many messages were published so far, whether they have left or not.
     """
 
     def __init__(
@@ -121,6 +128,9 @@ class Connection:
         self.url = url if isinstance(url, BrokerUrl) else BrokerUrl.parse(url)
         self.on_connect = on_connect
         self.connected = False
+        self.published = 0
+        self._unconfirmed: dict[int, int] = {}  # running number by message id, the oldest first
+        self._connections = 0
         self._keepalive = keepalive_seconds
         self._inbox: deque[Inbound] = deque()
         self._refusal: ConnectionLost | None = None
@@ -162,6 +172,7 @@ class Connection:
         client.on_connect = self._accepted
         client.on_disconnect = self._lost
         client.on_message = self._arrived
+        client.on_publish = self._confirmed
         client.on_socket_open = self._socket_opened
         return client
 
@@ -183,6 +194,7 @@ class Connection:
             return
         log.debug("connected to %s", self.url)
         self.connected = True
+        self._connections += 1
         self._attempt = 0
         if self.on_connect is not None:
             self.on_connect(flags.session_present)
@@ -197,7 +209,11 @@ class Connection:
             topic = message.topic
         except UnicodeDecodeError:
             topic = ""  # refused downstream as an unknown topic
-        self._inbox.append(Inbound(topic, bytes(message.payload), message.retain, message.mid, message.qos))
+        payload = bytes(message.payload)
+        self._inbox.append(Inbound(topic, payload, message.retain, message.mid, message.qos, self._connections))
+
+    def _confirmed(self, client: paho.Client, userdata: Any, mid: int, reason: ReasonCode, props: Properties) -> None:
+        self._unconfirmed.pop(mid, None)
 
     # --- the owner's side -----------------------------------------------------------------------------------------
 
@@ -233,7 +249,14 @@ class Connection:
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Send a message, QoS 1; while the connection is down, or its socket full, it waits for :meth:`poll`."""
-        self._client.publish(topic, payload, qos=1, retain=retain)
+        self.published += 1
+        sent = self._client.publish(topic, payload, qos=1, retain=retain)
+        self._unconfirmed[sent.mid] = self.published
+
+    @property
+    def delivered(self) -> int:
+        """How many of the messages published so far, counted from the first, the broker has all acknowledged."""
+        return next(iter(self._unconfirmed.values()), self.published + 1) - 1
 
     def subscribe(self, filters: Iterable[str]) -> None:
         """Ask for topics, QoS 1; call it from ``on_connect`` so that a new session asks again."""
@@ -248,8 +271,11 @@ class Connection:
             self._client.unsubscribe(unwanted)
 
     def acknowledge(self, message: Inbound) -> None:
-        """Tell the broker that a message is dealt with and need not come again."""
-        if message.qos:
+        """Tell the broker that a message is dealt with and need not come again.
+
+        One that came on an earlier connection is left alone: it comes again, or its number is another message's now.
+        """
+        if message.qos and message.connection == self._connections:
             self._client.ack(message.mid, message.qos)
 
     def wake(self) -> None:

@@ -217,7 +217,7 @@ class Session:
             case m.RulesAnnounced(book=book):
                 self.rules = book
             case m.ServerStatus():
-                return self._server_seen(announcement)
+                return self._server_seen(announcement, now)
             case m.StateChanged(state):
                 return self._state_changed(state)
             case m.PlayersListed(names):
@@ -247,18 +247,22 @@ class Session:
         topic = BY_NAME["request_participation"].of(self.table)
         self._outbox.append(wire.Publication(topic, wire.write_participation(self.name, self._secret), False))
 
-    def _server_seen(self, status: m.ServerStatus) -> list[Event]:
+    def _server_seen(self, status: m.ServerStatus, now: float) -> list[Event]:
         if status.game:
             self.game = status.game
         if status.status_topic:
             return []
-        was_away, self._server_away = self._server_away, not status.online
-        if was_away and status.online and self.state is State.LOBBY and self.wants_to_play:
-            # It may have restarted and forgotten its list; one that remembers answers with the recap.
-            self._listed = False
-            self._fleet = None
-            self._ask_to_take_part()
-        return [ServerSeen(status.online)]
+        here = status.online and not status.paused
+        was_away, self._server_away = self._server_away, not here
+        if was_away and here:
+            if self.view is not None:
+                self.connected(now)  # it may say again what was heard already: the recap is what counts
+            elif self.state is State.LOBBY and self.wants_to_play:
+                # It may have restarted and forgotten its list; one that remembers answers with the recap.
+                self._listed = False
+                self._fleet = None
+                self._ask_to_take_part()
+        return [ServerSeen(here)]
 
     def _state_changed(self, state: State) -> list[Event]:
         before, self.state = self.state, state
@@ -303,10 +307,15 @@ class Session:
     # --- the game -----------------------------------------------------------------------------------------------
 
     def _turn_began(self, turn: m.TurnBegan, now: float) -> list[Event]:
-        if self._turn is not None and (turn.game, turn.turn) <= (self._turn.game, self._turn.turn):
+        if self._turn is not None and (turn.game, turn.turn) < (self._turn.game, self._turn.turn):
             return []
+        known = self._turn is not None and (turn.game, turn.turn) == (self._turn.game, self._turn.turn)
         self._turn = turn
         self._turn_deadline = now + (turn.deadline - turn.now) / 1000
+        if known:  # said again, or its time began anew
+            if self.view is not None:
+                self.view.extend(self._turn_deadline)
+            return []
         if self._fleet is not None and self.rules is not None and self.name in self._players:
             if self.view is None or self.view.game != turn.game:
                 self.view = View(self.rules, self.name, self._players, turn.game, self._fleet, self._random)

@@ -182,6 +182,10 @@ class View:
 
     # --- feeding ----------------------------------------------------------------------------------------------
 
+    def extend(self, deadline: float) -> None:
+        """The turn's time began anew; ``deadline`` is on the monotonic clock."""
+        self._deadline = deadline
+
     def begin_turn(self, turn: int, shots: int, deadline: float | None = None) -> None:
         """A turn began; ``shots`` is 0 when it is somebody else's, ``deadline`` is on the monotonic clock."""
         self.turn = turn

@@ -11,7 +11,7 @@ from types import FrameType
 
 from salvo.mqtt import Connection
 from salvo_server.broker import EmbeddedBroker
-from salvo_server.referee import Referee
+from salvo_server.journal import Journal, NoJournal
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings
 
@@ -19,11 +19,26 @@ from salvo_server.settings import ServerSettings
 DEFAULT_TABLE = ""
 
 
+def open_journal(settings: ServerSettings) -> Journal:
+    """Return the journal that the settings name.
+
+    Raises:
+        JournalError: it cannot be used.
+    """
+    if settings.journal in (None, "none"):
+        return NoJournal()
+    from salvo_server.journal.database import DatabaseJournal
+
+    safe = settings.journal_safe == "power"
+    return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
+
+
 class Contest:
     """Everything that ``salvo serve`` starts.
 
     Attributes:
         seed: what all draws of this run come from.
+        journal: where what was accepted is kept.
         url: the broker that the tables are on.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
     """
@@ -33,12 +48,21 @@ class Contest:
 
         Raises:
             BrokerError: the embedded broker cannot listen.
+            JournalError: the journal cannot be used.
             ConnectionLost: ``bad_url``.
         """
         self.seed = settings.seed or str(secrets.randbits(32))
         self.stop = threading.Event()
+        self.journal = open_journal(settings)
         self._embedded: EmbeddedBroker | None = None
         self.websocket_url: str | None = None
+        try:
+            self._start(settings, listener)
+        except BaseException:
+            self._close()
+            raise
+
+    def _start(self, settings: ServerSettings, listener: Listener | None) -> None:
         if settings.broker is None:
             self._embedded = EmbeddedBroker(settings.listen, settings.websocket).start()
             self.url = self._embedded.url
@@ -48,8 +72,16 @@ class Contest:
         tables = [DEFAULT_TABLE, *settings.tables]
         will = last_will(tables[0], settings.profile)
         self._connection = Connection(self.url, "salvo-server", will=will)
-        referees = [Referee(self.seed, table, limits=settings.limits) for table in tables]
-        self.service = Service(self._connection, referees, profile=settings.profile, listener=listener)
+        self.service = Service(
+            self._connection,
+            tables,
+            seed=self.seed,
+            limits=settings.limits,
+            profile=settings.profile,
+            journal=self.journal,
+            resume=settings.resume,
+            listener=listener,
+        )
 
     def run(self) -> None:
         """Serve until :meth:`end` is called, then say goodbye; the broker goes last."""
@@ -58,8 +90,12 @@ class Contest:
         finally:
             self._connection.close()
             self.service.gate.close()
-            if self._embedded is not None:
-                self._embedded.stop()
+            self._close()
+
+    def _close(self) -> None:
+        self.journal.close()
+        if self._embedded is not None:
+            self._embedded.stop()
 
     def end(self) -> None:
         """Make :meth:`run` return; from any thread or signal handler."""

@@ -21,11 +21,12 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, NamedTuple
 
 from salvo import messages as m
 from salvo.errors import SealError, WireError
-from salvo.seal import Blob, derive_key, key_to_team, make_blob, open_blob
+from salvo.seal import NONCE_BYTES, SALT_BYTES, Blob, derive_key, key_to_team, make_blob, open_blob
 from salvo.wire import SealedPlacement, SignedShot, read_placement, read_shot
 
 log = logging.getLogger(__name__)
@@ -100,16 +101,48 @@ class _Member:
             self.keys.popitem(last=False)
 
 
+class Proof(NamedTuple):
+    """What is burned with a message, 16 bytes each (SALVO-FRESH-1, SALVO-FRESH-2).
+
+    Attributes:
+        nonce: stands for the team and its nonce.
+        message: stands for the whole message, to tell a re-delivery from a replay.
+    """
+
+    nonce: bytes
+    message: bytes
+
+
 class Opened(NamedTuple):
     """A message that got through, at once or after a derivation.
 
     Attributes:
         spent: whether it cost a derivation; :meth:`Gate.well_spent` gives that back once the command is accepted.
+        proof: what was burned; None when nothing was.
     """
 
     table: str
     command: m.PlaceShip | m.Fire | m.Unreadable
     spent: bool
+    proof: Proof | None = None
+
+
+class Waiting(Enum):
+    """A message that waits for a derivation; :meth:`Gate.finished` will have it."""
+
+    WAITING = "waiting"
+
+
+WAITING: Final = Waiting.WAITING
+
+
+class Learned(NamedTuple):
+    """A salt of a team that has been proven, and its key."""
+
+    table: str
+    name: str
+    salt: bytes
+    key: bytes
 
 
 class _Found(NamedTuple):
@@ -120,13 +153,13 @@ class _Found(NamedTuple):
 
 class _Job(NamedTuple):
     request: SealedPlacement | SignedShot
+    receipt: object
     result: Future[_Found | None]
 
 
 class _Sealing(NamedTuple):
     table: str
     member: _Member
-    plaintext: bytes
     salt: bytes
     key: Future[bytes]
 
@@ -147,13 +180,22 @@ class Gate:
             ``nonce_reused``, ``rate_limited``.
     """
 
-    def __init__(self, wake: Callable[[], None] = lambda: None, executor: Executor | None = None) -> None:
+    def __init__(
+        self,
+        wake: Callable[[], None] = lambda: None,
+        executor: Executor | None = None,
+        pepper: bytes | None = None,
+        random_bytes: Callable[[int], bytes] = os.urandom,
+    ) -> None:
         """Start empty.
 
         Args:
             wake: called from the worker when :meth:`finished` has something new.
             executor: does the derivations, one at a time; a thread of its own by default.
+            pepper: makes the credentials; one that is kept keeps them comparable.
+            random_bytes: source of salts and nonces.
         """
+        self.learned: list[Learned] = []
         self.counts: Counter[str] = Counter()
         self._wake = wake
         self._executor = executor or ThreadPoolExecutor(max_workers=1, thread_name_prefix="derive")
@@ -164,7 +206,8 @@ class Gate:
         self._burned: set[bytes] = set()
         self._recent = _Remembered(MOST_RECENT)
         self._turned_away = _Remembered(MOST_TURNED_AWAY)
-        self._pepper = os.urandom(32)
+        self._random_bytes = random_bytes
+        self._pepper = pepper or random_bytes(32)
 
     # --- who is at the tables ---------------------------------------------------------------------------------
 
@@ -178,6 +221,18 @@ class Gate:
         if name not in members:
             members[name] = _Member(name, secret, bucket=Bucket(filled_ms=now))
 
+    def restore(self, table: str, name: str, keys: Iterable[tuple[bytes, bytes]]) -> None:
+        """Give a team the (salt, key) pairs back that were proven before a restart."""
+        member = self._members[table][name]
+        for salt, key in keys:
+            member.learn(salt, key)
+
+    def burn(self, proofs: Iterable[Proof]) -> None:
+        """Remember what was burned before a restart, the oldest first."""
+        for nonce, message in proofs:
+            self._burned.add(nonce)
+            self._recent.add(message)
+
     def retain(self, table: str, names: Iterable[str]) -> None:
         """Forget the secrets and keys of every team at a table but these (SALVO-END-4)."""
         members = self._members.get(table, {})
@@ -187,19 +242,26 @@ class Gate:
     # --- opening --------------------------------------------------------------------------------------------------
 
     def open(
-        self, request: SealedPlacement | SignedShot, likely: Sequence[str], now: int, *, expected: bool = True
-    ) -> Opened | None:
+        self,
+        request: SealedPlacement | SignedShot,
+        likely: Sequence[str],
+        now: int,
+        *,
+        expected: bool = True,
+        receipt: object = None,
+    ) -> Opened | Waiting | None:
         """Open a message, or start to.
 
         Args:
+            receipt: what :meth:`finished` gives back with the message if it has to wait.
             likely: who may have sent it, the likeliest first.
             now: epoch ms.
             expected: whether the likeliest sender was to send such a message now. What nobody was to send is opened
                 as a courtesy, so that noise does not use up what a team needs for its fleet.
 
         Returns:
-            what it says; None when it is forged, a duplicate, turned away or waits for a derivation, after which
-            :meth:`finished` has it.
+            what it says; ``WAITING`` when a key must be derived first; None when it is forged, a duplicate or turned
+            away.
         """
         mark = _digest(request)
         if mark in self._recent or (self._turned_away and _blob_mark(request.blob) in self._turned_away):
@@ -217,7 +279,7 @@ class Gate:
         if not unknown:
             self._turn_away(request, "forged")
             return None
-        return self._queue(request, unknown, mark, now, expected)
+        return self._queue(request, unknown, mark, now, expected, receipt)
 
     def _queue(
         self,
@@ -226,7 +288,8 @@ class Gate:
         mark: bytes,
         now: int,
         expected: bool,
-    ) -> Opened | None:
+        receipt: object,
+    ) -> Opened | Waiting:
         """Give a message under a fresh salt to the worker, as far as the buckets allow.
 
         The likeliest sender pays from its own bucket. To find out that it was somebody else, whose shot will only be
@@ -245,25 +308,32 @@ class Gate:
         self._recent.add(mark)
         secrets = [(member.name, member.secret) for member in payable]
         result = self._executor.submit(_find_key, request.blob, secrets)
-        self._jobs.append(_Job(request, result))
+        self._jobs.append(_Job(request, receipt, result))
         result.add_done_callback(lambda _: self._wake())
-        return None
+        return WAITING
 
-    def finished(self) -> list[Opened]:
-        """Return the messages whose derivation is done, in the order in which they came."""
-        opened = []
+    def finished(self) -> list[tuple[object, Opened | None]]:
+        """Return receipt and message of every derivation that is done, in the order in which they came."""
+        done: list[tuple[object, Opened | None]] = []
         while self._jobs and self._jobs[0].result.done():
-            request, result = self._jobs.popleft()
+            request, receipt, result = self._jobs.popleft()
             found = result.result()
             if found is None:
                 self._turn_away(request, "forged")
+                done.append((receipt, None))
                 continue
             message = self._let_in(request, found, _digest(request), spent=True)
             member = self._members.get(request.table, {}).get(found.name)
             if member is not None:  # else it left while the worker was busy; its nonce is burned all the same
-                member.learn(request.blob.salt, found.key)
-                opened.append(message)
-        return opened
+                self._learn(request.table, member, request.blob.salt, found.key)
+            done.append((receipt, message if member is not None else None))
+        return done
+
+    def _learn(self, table: str, member: _Member, salt: bytes, key: bytes) -> None:
+        """Take in a proven salt; the first few of a team are worth keeping beyond a restart."""
+        if salt not in member.keys and len(member.keys) < MOST_SALTS:
+            self.learned.append(Learned(table, member.name, salt, key))
+        member.learn(salt, key)
 
     def _turn_away(self, request: SealedPlacement | SignedShot, outcome: str) -> None:
         self.counts[outcome] += 1
@@ -284,6 +354,7 @@ class Gate:
             text = "this nonce was used before; every message needs a fresh one of 24 random bytes"
             return Opened(request.table, _unreadable(request, found.name, "nonce_reused", text, False), spent)
         self._burned.add(burned)
+        proof = Proof(burned, digest)
         self.counts["opened"] += 1
         command: m.PlaceShip | m.Fire | m.Unreadable
         try:
@@ -293,40 +364,41 @@ class Gate:
                 command = read_shot(request, found.name, found.plaintext)
         except WireError as error:
             command = _unreadable(request, found.name, error.code, error.text, True)
-        return Opened(request.table, command, spent)
+        return Opened(request.table, command, spent, proof)
 
     # --- sealing for a team -----------------------------------------------------------------------------------
 
     def seal_recap(self, table: str, name: str, plaintext: bytes) -> SealedRecap | None:
-        """Seal a text for a team under a key that is known, or start to derive one for :meth:`sealed`."""
+        """Seal a text for a team, or start to derive a key; :meth:`keyed` tells when to try again."""
         member = self._members.get(table, {}).get(name)
         if member is None:
             return None
         if member.keys:
             salt = next(reversed(member.keys))
-            return _seal(table, name, plaintext, salt, member.keys[salt])
-        salt = os.urandom(16)
-        key = self._executor.submit(derive_key, member.secret, salt)
-        self._sealings.append(_Sealing(table, member, plaintext, salt, key))
-        key.add_done_callback(lambda _: self._wake())
+            blob = make_blob(plaintext, key_to_team(member.keys[salt]), salt, self._random_bytes(NONCE_BYTES))
+            return SealedRecap(table, name, blob.encode())
+        if not any(waiting.member is member for waiting in self._sealings):
+            salt = self._random_bytes(SALT_BYTES)
+            key = self._executor.submit(derive_key, member.secret, salt)
+            self._sealings.append(_Sealing(table, member, salt, key))
+            key.add_done_callback(lambda _: self._wake())
         return None
 
-    def sealed(self) -> list[SealedRecap]:
-        """Return what :meth:`seal_recap` could not seal at once and is ready now."""
+    def keyed(self) -> list[tuple[str, str]]:
+        """Return table and name of the teams whose recap had to wait for a key that is there now.
+
+        The text is asked for anew, because news may have gone out while the worker was busy.
+        """
         ready = []
         while self._sealings and self._sealings[0].key.done():
-            table, member, plaintext, salt, future = self._sealings.popleft()
-            member.learn(salt, future.result())
-            ready.append(_seal(table, member.name, plaintext, salt, future.result()))
+            table, member, salt, future = self._sealings.popleft()
+            self._learn(table, member, salt, future.result())
+            ready.append((table, member.name))
         return ready
 
     def close(self) -> None:
         """Stop the worker; derivations that wait are dropped."""
         self._executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _seal(table: str, name: str, plaintext: bytes, salt: bytes, key: bytes) -> SealedRecap:
-    return SealedRecap(table, name, make_blob(plaintext, key_to_team(key), salt).encode())
 
 
 def _try_key(blob: Blob, name: str, key: bytes) -> _Found | None:

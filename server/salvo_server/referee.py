@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo.messages import State
+from salvo.messages import Limits, State
 from salvo.rules import SALVO, Fleet, Game, Placement, RuleBook, Salvo, check_placement, draw_starter
 from salvo.wire import read_ship
 
@@ -49,27 +49,6 @@ ACCEPTED: dict[type, frozenset[State]] = {
 
 #: Answers a player gets to refused commands, for each ship it has afloat, in one turn (SALVO-ERR-4).
 ANSWERS_PER_SHIP = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Every number of a table that an operator may set; times in milliseconds.
-
-    Attributes:
-        players: start as soon as that many fleets are complete; None waits for the placement time (SALVO-JOIN-6).
-        placement_ms: time to place a fleet, since the newest player came (SALVO-JOIN-4).
-        turn_ms: time for a salvo (SALVO-TURN-5).
-        over_ms: how long a result stands before the next lobby (SALVO-END-4).
-        empty_turns: turns in a row without a shot that defeat a player (SALVO-TURN-6).
-        most_players: seats at the table; a list of 64 names of 32 letters is still a small message.
-    """
-
-    players: int | None = None
-    placement_ms: int = 60_000
-    turn_ms: int = 30_000
-    over_ms: int = 300_000
-    empty_turns: int = 3
-    most_players: int = 64
 
 
 @dataclass(slots=True)
@@ -119,14 +98,19 @@ class Referee:
         table: str = "",
         book: RuleBook = SALVO,
         limits: Limits | None = None,
+        number: int = 1,
     ) -> None:
-        """Set up a table whose draws all come from ``seed``; nothing is announced before :meth:`open`."""
+        """Set up a table whose draws all come from ``seed``; nothing is announced before :meth:`open`.
+
+        Args:
+            number: of the game that the first lobby is for.
+        """
         self.seed = seed
         self.table = table
         self.book = book
         self.limits = limits or Limits()
         self.state = State.LOBBY
-        self.number = 1
+        self.number = number
         self.players: dict[str, Player] = {}
         self.game: Game | None = None
         self.results: list[m.SalvoResolved] = []
@@ -134,6 +118,7 @@ class Referee:
         self._cut_short: set[int] = set()  # turns that ended by their deadline
         self._void_shots = 0  # shots of the winning salvo that may still arrive
         self._deadline: int | None = None
+        self._next = (self.seed, self.limits)
 
     # --- inputs -------------------------------------------------------------------------------------------------
 
@@ -157,11 +142,19 @@ class Referee:
             case State.OVER:
                 return self._reset()
 
-    def receive(self, command: m.Command, now: int) -> list[m.Announcement]:
+    def receive(self, command: m.Input, now: int) -> list[m.Announcement]:
         """Carry out or refuse one command; due timers run first, so a shot after the deadline comes too late."""
+        if isinstance(command, m.Resumed):
+            return self._resume(now)
         late = self.handle_timer(now)
+        if isinstance(command, m.TimePassed):
+            return late
         handler = _HANDLERS[type(command)]
         return [*late, *handler(self, command, now)]
+
+    def configure(self, seed: int | str, limits: Limits) -> None:
+        """Change seed and limits from the next lobby on; the game in play keeps what it began with."""
+        self._next = (seed, limits)
 
     # --- queries ------------------------------------------------------------------------------------------------
 
@@ -215,6 +208,11 @@ class Referee:
 
     def _listing(self) -> m.PlayersListed:
         return m.PlayersListed(tuple(self.players))
+
+    def recap(self, name: str) -> m.Recap | None:
+        """Return all that a player may know of the game so far; None for somebody who is not at the table."""
+        player = self.players.get(name)
+        return None if player is None else self._recap(player)
 
     def _recap(self, player: Player) -> m.Recap:
         return m.Recap(
@@ -435,8 +433,28 @@ class Referee:
         self._deadline = now + self.limits.over_ms
         return [*stats, m.GameWon(self._order[game.winner].name), m.StateChanged(State.OVER)]
 
+    def _resume(self, now: int) -> list[m.Announcement]:
+        """Let the time that was running begin anew: nobody could act while server or broker were away."""
+        if self._deadline is None:
+            return []
+        match self.state:
+            case State.LOBBY:
+                self._deadline = now + self.limits.placement_ms
+            case State.OVER:
+                self._deadline = now + self.limits.over_ms
+            case State.TURN:
+                game, player = self.game, self.current
+                assert game is not None
+                assert player is not None
+                self._deadline = now + self.limits.turn_ms
+                shots = game.shots_fired + game.shots_left
+                return [m.TurnResumed(self.number, game.turn, player.name, shots, now, self._deadline)]
+        return []
+
     def _reset(self) -> list[m.Announcement]:
         """Forget the game, its secrets and its boards, and open the next lobby."""
+        former = self.rules
+        self.seed, self.limits = self._next
         self.state = State.LOBBY
         self.number += 1
         self.players = {}
@@ -445,7 +463,8 @@ class Referee:
         self._order = []
         self._cut_short = set()
         self._deadline = None
-        return [m.GameForgotten(), m.TableOpened(self.number), m.StateChanged(State.LOBBY)]
+        changed = [] if self.rules == former else [self.rules]
+        return [m.GameForgotten(), m.TableOpened(self.number), *changed, m.StateChanged(State.LOBBY)]
 
     # --- refusals (SALVO-ERR) -----------------------------------------------------------------------------------
 
@@ -461,11 +480,12 @@ class Referee:
         return [m.CommandRefused(player.name, code, text)] if self._may_answer(player) else []
 
     def _may_answer(self, player: Player, *, proven: bool = True) -> bool:
-        if proven:
+        left = player.answers if proven else player.open_answers
+        if left and proven:
             player.answers -= 1
-            return player.answers >= 0
-        player.open_answers -= 1
-        return player.open_answers >= 0
+        elif left:
+            player.open_answers -= 1
+        return left > 0
 
     def _refill(self, player: Player) -> None:
         afloat = self.game.afloat[player.seat] if self.game else len(self.book.fleet)

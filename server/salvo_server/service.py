@@ -1,9 +1,13 @@
-"""The one loop: inbox, gate, referee, publications.
+"""The one loop: inbox, gate, referee, journal, publications, acknowledgements.
 
-    connection.poll -> topics, wire -> gate -> referee.receive -> wire -> publish -> acknowledge
+    connection.poll -> topics, wire -> gate -> table -> journal.commit -> publish -> acknowledge
 
-Everything happens on the thread that calls :meth:`Service.step`; the only other thread of a server derives keys. A
-message is acknowledged to the broker after all that followed from it has been handed to the connection.
+Everything happens on the thread that calls :meth:`Service.step`; the only other thread of a server derives keys. One
+round works through all that has arrived, commits it in one go, and only then says what came of it and tells the broker
+that it is dealt with (SALVO-BACK-1). So whatever a crash interrupts was either heard by nobody and comes again, or
+stands in the journal and is said again.
+
+While the broker is away, or the journal takes nothing, no time runs at the tables (SALVO-BACK-2).
 """
 
 from __future__ import annotations
@@ -11,41 +15,62 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import WireError
-from salvo.messages import State
+from salvo.messages import Limits, State
 from salvo.mqtt import Inbound
+from salvo.rules import SALVO, RuleBook
 from salvo.topics import BY_NAME, Publisher
+from salvo.wire.transcript import write_header
 from salvo_server import __version__
-from salvo_server.gate import Gate, Opened, SealedRecap
+from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
+from salvo_server.journal import (
+    Batch,
+    GameOpened,
+    Journal,
+    JournalUnavailable,
+    KeyLearned,
+    NoJournal,
+    StepTaken,
+    TeamAdmitted,
+)
+from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
+from salvo_server.table import Step, Table
 
 log = logging.getLogger(__name__)
 
 #: Longest wait for the next message; short enough to notice a stop request without being woken.
 LONGEST_WAIT_SECONDS = 1.0
-#: What stays retained after a reset (SALVO-END-4).
-_KEPT = ("state", "rules", "server")
+#: How often a journal that takes nothing is tried again.
+JOURNAL_RETRY_SECONDS = 1.0
 
-Listener = Callable[[str, int, m.Command | None, Sequence[m.Announcement]], None]
+#: When a game out of the journal goes on: after a crash, after any end, or never.
+Resume = Literal["crash", "always", "never"]
+Listener = Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None]
 
 
 class Edge(Protocol):
     """What the service needs of a connection; :class:`salvo.mqtt.Connection` is the one for brokers."""
 
     on_connect: Callable[[bool], None] | None
+    connected: bool
+    published: int
 
+    @property
+    def delivered(self) -> int: ...
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]: ...
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
     def subscribe(self, filters: Iterable[str]) -> None: ...
     def unsubscribe(self, filters: Iterable[str]) -> None: ...
     def acknowledge(self, message: Inbound) -> None: ...
     def wake(self) -> None: ...
+    def flush(self, timeout_seconds: float) -> bool: ...
 
 
 def last_will(table: str, profile: str) -> tuple[str, bytes]:
@@ -60,40 +85,123 @@ def epoch_clock() -> Callable[[], int]:
     return lambda: (time.monotonic_ns() + offset) // 1_000_000
 
 
+class _Said(NamedTuple):
+    """The last message of a step, by its running number on the connection."""
+
+    published: int
+    step: int
+
+
 class Service:
     """All tables of a server on one connection.
 
     Attributes:
         counts: refused inputs by error code, for the log.
-        listener: called after every step of a table with its name, the time, the command (None for a timer) and the
-            announcements; for transcripts and progress displays.
+        listener: called once a step of a table is durable, with the table's name, the time, the input (None for the
+            opening) and the announcements; for displays and reports.
+        tables: by name.
     """
 
     def __init__(
         self,
         edge: Edge,
-        tables: Sequence[Referee],
+        tables: Sequence[str],
         *,
+        seed: int | str,
+        limits: Limits | None = None,
+        book: RuleBook = SALVO,
         profile: str = "literal",
         clock: Callable[[], int] | None = None,
         gate: Gate | None = None,
+        journal: Journal | None = None,
+        resume: Resume = "crash",
         listener: Listener | None = None,
     ) -> None:
-        """Put tables on a connection; the first one's ``/game/server`` carries the last will."""
+        """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
+
+        Args:
+            seed: decides every draw, from the next game on at a table that comes out of the journal.
+            limits: likewise.
+            resume: when a game out of the journal goes on.
+
+        Raises:
+            JournalError: the journal cannot be read, or does not give the games that it recorded.
+        """
         self.counts: Counter[str] = Counter()
         self.listener = listener
-        self.tables = {referee.table: referee for referee in tables}
-        self.gate = gate or Gate(wake=edge.wake)
+        self.tables: dict[str, Table] = {}
+        self._journal = journal or NoJournal()
+        self.gate = gate or Gate(wake=edge.wake, pepper=self._journal.pepper)
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
-        self._first_table = tables[0].table
-        self._retained: dict[str, dict[str, bytes]] = {referee.table: {} for referee in tables}
+        self._first_table = tables[0]
+        self._marker = BY_NAME["server"].of(tables[0])
+        self._batch = Batch()
+        self._outbox: list[wire.Publication] = []
+        self._receipts: list[Inbound] = []
+        self._news: list[tuple[str, int, m.Input | None, Sequence[m.Announcement]]] = []
+        self._said: deque[_Said] = deque()
+        self._held: deque[Inbound] = deque()
+        self._stalled_until: float | None = None
+        self._connected_anew = False
         self._sweeping = False
+        self._seen: dict[str, bytes] = {}
+        self._fresh: set[str] = set()
         self._due: dict[str, int] = {}
         self._earliest: int | None = None
-        self._opened = False
+        self._last_at = 0
         edge.on_connect = self._connected
+        self._set_tables(tables, seed, limits or Limits(), book, resume)
+
+    def _set_tables(
+        self, names: Sequence[str], seed: int | str, limits: Limits, book: RuleBook, resume: Resume
+    ) -> None:
+        saved = self._journal.load()
+        goes_on = resume == "always" or (resume == "crash" and not saved.ended)
+        self._batch.ended = False
+        self._last_game, self._last_step, self._sent_through = saved.last_game, saved.last_step, saved.sent_through
+        self.gate.burn(saved.burned)
+        self._games: dict[str, int] = {}
+        kept = {game.opened.table: game for game in saved.games}
+        for name in names:
+            number = 1
+            if name in kept:
+                game = kept.pop(name)
+                if goes_on and game.steps:
+                    self._take_over(recover(game, self._status, saved.sent_through), seed, limits)
+                    continue
+                self._batch.closed.append(game.opened.id)
+                number = game.opened.number + bool(game.steps)
+            table = Table(Referee(seed, name, book, limits, number), self._status)
+            self.tables[name] = table
+            announcements, publications = table.open()
+            self._outbox += publications
+            self._enter_game(table)
+            self._news.append((name, self._now(), None, announcements))
+        for name in kept if goes_on else ():
+            log.warning("the journal has a game of table %r, which is not set; it waits", name)
+
+    def _take_over(self, recovered: Recovered, seed: int | str, limits: Limits) -> None:
+        table = recovered.table
+        self.tables[table.name] = table
+        self._games[table.name] = recovered.game.opened.id
+        table.referee.configure(seed, limits)
+        for team in recovered.game.teams:
+            if team.name in table.referee.players:
+                self.gate.admit(table.name, team.name, team.secret, self._now())
+                self.gate.restore(table.name, team.name, team.keys)
+                table.referee.players[team.name].credential = self.gate.credential(team.name, team.secret)
+        self._outbox += recovered.unsent
+        self._last_at = max(self._last_at, recovered.last_at)
+        self._schedule(table)
+        log.info(
+            "table %r: game %d goes on in state %s after %d steps",
+            table.name,
+            table.referee.number,
+            table.referee.state,
+            table.steps,
+        )
 
     # --- life ---------------------------------------------------------------------------------------------------
 
@@ -105,31 +213,56 @@ class Service:
 
     def step(self, longest_seconds: float = 0.0) -> None:
         """Wait for the next message, timer or derivation, and do what follows from it."""
-        for message in self._edge.poll(self._wait_seconds(longest_seconds)):
+        arrived = self._edge.poll(self._wait_seconds(longest_seconds))
+        if self._stalled_until is not None:
+            self._held += arrived
+            if not self._retry():
+                return
+            arrived = list(self._held)
+            self._held.clear()
+        if self._connected_anew:
+            self._connected_anew = False
+            self._greet()
+        for message in arrived:
             self._receive(message)
-            self._edge.acknowledge(message)
-        for opened in self.gate.finished():
-            self._carry_out(opened, self._clock())
-        for recap in self.gate.sealed():
-            self._publish_recap(recap)
-        self._run_timers()
+        for receipt, opened in self.gate.finished():
+            if opened is not None:
+                self._admit_opened(opened, self._now())
+            if isinstance(receipt, Inbound):
+                self._receipts.append(receipt)
+        for table, player in self.gate.keyed():
+            self._recall(table, player)
+        self._keep_keys()
+        if self._edge.connected:
+            self._run_timers()
+        self._settle()
 
     def say_goodbye(self) -> None:
-        """Publish what the last will would, before a clean end."""
-        for table in self.tables:
-            self._publish_status(table, online=False)
+        """Publish what the last will would, before a clean end, and note that all has left."""
+        for table in self.tables.values():
+            self._outbox += table.write_status(self._status(table.referee, online=False))
+        self._settle()
+        if self._stalled_until is None:
+            self._edge.flush(2.0)
+            self._note_sent()
+            self._batch.ended = True
+            self._commit()
         if self.counts:
             log.info("refused inputs: %s", dict(self.counts))
 
-    def _open(self) -> None:
-        self._opened = True
-        for table, referee in self.tables.items():
-            self._announce(table, self._clock(), None, referee.open())
+    def _now(self) -> int:
+        """Return the time, which never goes back, not even over a restart with the clock set back."""
+        self._last_at = max(self._last_at, self._clock())
+        return self._last_at
 
     def _wait_seconds(self, longest_seconds: float) -> float:
-        if self._earliest is None:
+        if self._stalled_until is not None:
+            return min(longest_seconds, JOURNAL_RETRY_SECONDS)
+        if self._outbox or self._connected_anew:
+            return 0.0
+        if self._earliest is None or not self._edge.connected:
             return longest_seconds
-        return min(longest_seconds, max(0.0, (self._earliest - self._clock()) / 1000))
+        return min(longest_seconds, max(0.0, (self._earliest - self._now()) / 1000))
 
     def _run_timers(self) -> None:
         """Run what is due.
@@ -137,30 +270,107 @@ class Service:
         ``_earliest`` is never later than the first deadline, but may be earlier when that one was moved: with a
         thousand tables it is looked up anew only when it has passed, and not at every message.
         """
-        if self._earliest is None or self._clock() < self._earliest:
+        if self._earliest is None or self._now() < self._earliest:
             return
-        now = self._clock()
-        for table in [table for table, due in self._due.items() if due <= now]:
-            self._announce(table, now, None, self.tables[table].handle_timer(now))
+        now = self._now()
+        for name in [name for name, due in self._due.items() if due <= now]:
+            self._pass_time(self.tables[name], now)
         self._earliest = min(self._due.values(), default=None)
+
+    def _pass_time(self, table: Table, now: int) -> None:
+        due = table.referee.deadline()
+        if due is not None and due <= now:
+            self._carry_out(table, m.TimePassed(), now)
+
+    # --- durable first, then said, then acknowledged --------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Commit what this round accepted; then publish what came of it and acknowledge what it came from."""
+        self._note_sent()
+        if self._batch and not self._commit():
+            return
+        if not self._edge.connected:
+            return
+        for topic, payload, retain in self._outbox:
+            self._edge.publish(topic, payload, retain=retain)
+            if retain and self._sweeping:
+                self._fresh.add(topic)
+        if self._outbox:
+            self._outbox.clear()
+            self._said.append(_Said(self._edge.published, self._last_step))
+        for message in self._receipts:
+            self._edge.acknowledge(message)
+        self._receipts.clear()
+        if self._news:
+            news, self._news = self._news, []
+            if self.listener is not None:
+                for each in news:
+                    self.listener(*each)
+
+    def _note_sent(self) -> None:
+        """Remember how far the broker has acknowledged; it travels with the next commit."""
+        delivered = self._edge.delivered
+        while self._said and self._said[0].published <= delivered:
+            self._sent_through = self._said.popleft().step
+            self._batch.sent_through = self._sent_through
+
+    def _commit(self) -> bool:
+        """Make the batch durable; False while the journal takes nothing."""
+        try:
+            self._journal.commit(self._batch)
+        except JournalUnavailable as error:
+            if self._stalled_until is None:
+                log.error("%s; nothing is accepted until there is room, nothing accepted is lost", error)
+                self._say_paused()
+            self._stalled_until = time.monotonic() + JOURNAL_RETRY_SECONDS
+            return False
+        self._batch = Batch()
+        return True
+
+    def _say_paused(self) -> None:
+        """Tell everybody at once; no step follows from it, so it need not wait."""
+        for table in self.tables.values():
+            for topic, payload, retain in table.write_status(self._status(table.referee, paused=True)):
+                self._edge.publish(topic, payload, retain=retain)
+
+    def _retry(self) -> bool:
+        """Try the journal again; once it takes the batch, the tables' time begins anew."""
+        assert self._stalled_until is not None
+        if time.monotonic() < self._stalled_until or not self._commit():
+            return False
+        self._stalled_until = None
+        log.warning("the journal takes what was accepted; the game goes on")
+        self._settle()
+        self._connected_anew = self._edge.connected
+        return True
 
     # --- the broker's side ----------------------------------------------------------------------------------------
 
     def _connected(self, session_present: bool) -> None:
-        """Subscribe, sweep away what an earlier server left behind, and say again what is retained.
+        """Subscribe; what is to be said waits for the next round.
 
-        Everything retained below the tables' topics comes in once, in answer to the subscription; what this server
-        does not stand for is cleared. Our own state message, published after the subscription and so delivered
-        after them, tells that all came by.
+        Here the connection has not yet sent again what was under way, and the older message would be the one that
+        the broker keeps.
         """
         self._edge.subscribe([*self._command_filters(), *self._sweep_filters()])
         self._sweeping = True
-        if not self._opened:
-            self._open()
-            return
-        for values in self._retained.values():
-            for topic, payload in values.items():
-                self._edge.publish(topic, payload, retain=True)
+        self._seen, self._fresh = {}, set()
+        self._connected_anew = True
+
+    def _greet(self) -> None:
+        """Let the time begin anew and say who is here.
+
+        Everything retained below the tables' topics comes in once, in answer to the subscription. The first table's
+        status, published after the subscription and so delivered after them, tells that all came by.
+        """
+        now = self._now()
+        for table in self.tables.values():
+            if table.referee.deadline() is not None:
+                self._carry_out(table, m.Resumed(), now)
+        waiting = set(self._outbox)
+        for table in self.tables.values():
+            status = table.write_status(self._status(table.referee))
+            self._outbox += [publication for publication in status if publication not in waiting]
 
     def _command_filters(self) -> list[str]:
         names = {"+" if table else "" for table in self.tables}
@@ -172,58 +382,59 @@ class Service:
         return [f"{topics.prefix(name)}/{root}/#" for name in sorted(names) for root in sorted(topics.ROOTS)]
 
     def _swept(self, address: topics.Address, message: Inbound) -> None:
-        own = self._retained.get(address.table)
-        if own is None:
-            return
-        if message.retain and message.payload and own.get(message.topic) != message.payload:
-            if message.topic not in own:
-                log.info("cleared %s, left by an earlier server", message.topic)
-                self._edge.publish(message.topic, b"", retain=True)
-        elif not message.retain and address.topic.name == "state" and address.table == self._first_table:
+        """Take in what the broker has kept; at the end put right what differs from what we stand for."""
+        if message.retain:
+            if message.payload and address.table in self.tables:
+                self._seen[message.topic] = message.payload
+        elif message.topic == self._marker and message.payload == self.tables[self._first_table].retained[self._marker]:
             self._sweeping = False
             self._edge.unsubscribe(self._sweep_filters())
+            self._put_right()
 
-    def _publish(self, table: str, publication: wire.Publication) -> None:
-        topic, payload, retain = publication
-        if retain:
-            if payload:
-                self._retained[table][topic] = payload
-            elif self._retained[table].pop(topic, None) is None:
-                return
-        self._edge.publish(topic, payload, retain=retain)
+    def _put_right(self) -> None:
+        own = {topic: payload for table in self.tables.values() for topic, payload in table.retained.items()}
+        for topic in self._seen:
+            if topic not in own and topic not in self._fresh:
+                log.info("cleared %s, left by an earlier server", topic)
+                self._outbox.append(wire.Publication(topic, b"", True))
+        for topic, payload in own.items():
+            if self._seen.get(topic) != payload and topic not in self._fresh:
+                self._outbox.append(wire.Publication(topic, payload, True))
+        self._seen, self._fresh = {}, set()
 
     # --- one message --------------------------------------------------------------------------------------------
 
     def _receive(self, message: Inbound) -> None:
+        """Do what follows from a message, and note to acknowledge it unless it waits for a key."""
+        if self._read(message) is not WAITING:
+            self._receipts.append(message)
+
+    def _read(self, message: Inbound) -> Any:
         try:
             address = topics.parse(message.topic)
         except WireError as error:
-            self._count(error, message)
-            return
+            return self._count(error, message)
         if address.topic.publisher is Publisher.SERVER:
-            if self._sweeping:
-                self._swept(address, message)
-            return
-        referee = self.tables.get(address.table)
-        if referee is None or not message.payload:
-            return
-        now = self._clock()
+            return self._swept(address, message) if self._sweeping else None
+        table = self.tables.get(address.table)
+        if table is None or not message.payload:
+            return None
+        now = self._now()
         if message.retain:
-            self._count(WireError("retained_command", "commands must not be retained"), message)
-            self._edge.publish(message.topic, b"", retain=True)
-            return
+            self._outbox.append(wire.Publication(message.topic, b"", True))
+            return self._count(WireError("retained_command", "commands must not be retained"), message)
         try:
-            request = wire.read_command(address, message.payload, referee.book)
+            request = wire.read_command(address, message.payload, table.referee.book)
         except WireError as error:
             self._count(error, message)
-            self._answer_unreadable(referee, address, error, now)
-            return
-        self._admit(referee, request, now)
-
-    def _admit(self, referee: Referee, request: wire.Request, now: int) -> None:
+            return self._answer_unreadable(table, address, error, now)
         if isinstance(request, wire.ParticipationRequest):
-            self._participate(referee, request, now)
-            return
+            return self._participate(table, request, now)
+        return self._open(table.referee, request, message, now)
+
+    def _open(
+        self, referee: Referee, request: wire.SealedPlacement | wire.SignedShot, message: Inbound, now: int
+    ) -> Any:
         if isinstance(request, wire.SealedPlacement):
             likely: Sequence[str] = (request.player,)
             expected = referee.state is State.LOBBY
@@ -231,93 +442,114 @@ class Service:
             current = referee.current
             likely = sorted(referee.players, key=lambda name: current is None or name != current.name)
             expected = current is not None
-        opened = self.gate.open(request, likely, now, expected=expected)
-        if opened is not None:
-            self._carry_out(opened, now)
+        opened = self.gate.open(request, likely, now, expected=expected, receipt=message)
+        if isinstance(opened, Opened):
+            self._admit_opened(opened, now)
+        return opened
 
-    def _participate(self, referee: Referee, request: wire.ParticipationRequest, now: int) -> None:
+    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int) -> None:
+        self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
-        announcements = referee.receive(command, now)
-        player = referee.players.get(request.name)
-        if player is not None and player.credential == command.credential:
-            self.gate.admit(referee.table, request.name, request.secret, now)
-        self._announce(referee.table, now, command, announcements)
+        step = table.carry_out(command, now)
+        if step.recorded:
+            self._batch.teams.append(TeamAdmitted(self._games[table.name], request.name, request.secret))
+            self.gate.admit(table.name, request.name, request.secret, now)
+        self._follow(table, step, None)
 
-    def _carry_out(self, opened: Opened, now: int) -> None:
-        command = opened.command
-        announcements = self.tables[opened.table].receive(command, now)
+    def _admit_opened(self, opened: Opened, now: int) -> None:
+        table, command = self.tables[opened.table], opened.command
+        self._pass_time(table, now)
+        announcements = self._carry_out(table, command, now, opened.proof)
         if opened.spent and not isinstance(command, m.Unreadable) and not _refused(announcements, command.player):
             self.gate.well_spent(opened.table, command.player)
-        self._announce(opened.table, now, command, announcements)
 
-    def _answer_unreadable(self, referee: Referee, address: topics.Address, error: WireError, now: int) -> None:
+    def _answer_unreadable(self, table: Table, address: topics.Address, error: WireError, now: int) -> None:
         """Tell whom it may concern: the player in the topic, or for a shot the one whose turn it is."""
+        current = table.referee.current
         match address.topic.name:
             case "place":
                 spelling = address.ship if error.code != "unknown_ship" else ""
                 command = m.Unreadable(address.player, spelling, error.code, error.text)
-            case "fire" if referee.current is not None:
-                command = m.Unreadable(referee.current.name, "", error.code, error.text)
+            case "fire" if current is not None:
+                command = m.Unreadable(current.name, "", error.code, error.text)
             case _:
                 return
-        self._announce(referee.table, now, command, referee.receive(command, now))
+        self._pass_time(table, now)
+        self._carry_out(table, command, now)
 
     def _count(self, error: WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
         log.debug("refused a message on %r: %s", message.topic[:120], error)
 
-    # --- announcements ------------------------------------------------------------------------------------------
+    # --- one step -----------------------------------------------------------------------------------------------
 
-    def _announce(
-        self, table: str, now: int, command: m.Command | None, announcements: Sequence[m.Announcement]
-    ) -> None:
-        referee = self.tables[table]
-        for announcement in announcements:
-            self._publish_announcement(table, announcement)
-        due = referee.deadline()
+    def _carry_out(
+        self, table: Table, command: m.Input, now: int, proof: Proof | None = None
+    ) -> Sequence[m.Announcement]:
+        step = table.carry_out(command, now)
+        self._follow(table, step, proof)
+        return step.announcements
+
+    def _follow(self, table: Table, step: Step, proof: Proof | None) -> None:
+        """Note a step for the journal, and what it says for afterwards."""
+        if step.recorded:
+            self._last_step += 1
+            game = self._games[table.name]
+            self._batch.steps.append(StepTaken(self._last_step, game, step.at, step.text, step.check, proof))
+        self._outbox += step.publications
+        for announcement in step.announcements:
+            match announcement:
+                case m.Recap(to):
+                    self._recall(table.name, to)
+                case m.PlayerLeft():
+                    self.gate.retain(table.name, table.referee.players)
+                case m.GameForgotten():
+                    self.gate.retain(table.name, ())
+                    self._batch.closed.append(self._games[table.name])
+                    self._enter_game(table)
+                case _:
+                    pass
+        self._schedule(table)
+        self._news.append((table.name, step.at, step.command, step.announcements))
+
+    def _enter_game(self, table: Table) -> None:
+        self._last_game += 1
+        self._games[table.name] = self._last_game
+        opened = GameOpened(self._last_game, table.name, table.referee.number, self._now(), write_header(table.header))
+        self._batch.games.append(opened)
+
+    def _schedule(self, table: Table) -> None:
+        due = table.referee.deadline()
         if due is None:
-            self._due.pop(table, None)
-        else:
-            self._due[table] = due
-            if self._earliest is None or due < self._earliest:
-                self._earliest = due
-        if self.listener is not None:
-            self.listener(table, now, command, announcements)
+            self._due.pop(table.name, None)
+            return
+        self._due[table.name] = due
+        if self._earliest is None or due < self._earliest:
+            self._earliest = due
 
-    def _publish_announcement(self, table: str, announcement: m.Announcement) -> None:
-        match announcement:
-            case m.Recap():
-                recap = self.gate.seal_recap(table, announcement.to, wire.write_recap(announcement))
-                if recap is not None:
-                    self._publish_recap(recap)
-            case m.TableOpened():
-                self._publish_status(table, online=True)
-            case m.PlayerLeft(player):
-                self.gate.retain(table, self.tables[table].players)
-                self._clear(table, lambda address: address.player == player)
-            case m.GameForgotten():
-                self.gate.retain(table, ())
-                self._clear(table, lambda address: address.topic.name not in _KEPT)
-            case _:
-                for publication in wire.write_announcement(announcement, table):
-                    self._publish(table, publication)
+    def _keep_keys(self) -> None:
+        if not self.gate.learned:
+            return
+        learned, self.gate.learned = self.gate.learned, []
+        self._batch.keys += [KeyLearned(self._games[k.table], k.name, k.salt, k.key) for k in learned]
 
-    def _publish_recap(self, recap: SealedRecap) -> None:
-        topic = BY_NAME["recap"].of(recap.table, player=recap.player)
-        self._edge.publish(topic, recap.payload)
+    def _recall(self, table: str, player: str) -> None:
+        """Send a team its recap, as of now; without a key for it yet, the gate asks again when there is one."""
+        recap = self.tables[table].referee.recap(player)
+        if recap is None:
+            return
+        sealed = self.gate.seal_recap(table, player, wire.write_recap(recap))
+        if sealed is not None:
+            self._outbox.append(_recap_publication(sealed))
 
-    def _publish_status(self, table: str, *, online: bool) -> None:
-        for publication in wire.write_announcement(self._status(table, online=online), table):
-            self._publish(table, publication)
-
-    def _status(self, table: str, *, online: bool) -> m.ServerStatus:
-        first = table == self._first_table
+    def _status(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
+        first = referee.table == self._first_table
         status_topic = "" if first else BY_NAME["server"].of(self._first_table)
-        return m.ServerStatus(online, __version__, self.tables[table].number, self._profile, status_topic)
+        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused)
 
-    def _clear(self, table: str, goes: Callable[[topics.Address], bool]) -> None:
-        for topic in [topic for topic in self._retained[table] if goes(topics.parse(topic))]:
-            self._publish(table, wire.Publication(topic, b"", True))
+
+def _recap_publication(sealed: SealedRecap) -> wire.Publication:
+    return wire.Publication(BY_NAME["recap"].of(sealed.table, player=sealed.player), sealed.payload, False)
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:

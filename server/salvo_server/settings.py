@@ -17,10 +17,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from salvo.errors import MissingExtra, SalvoError
+from salvo.messages import Limits
 from salvo.topics import check_name
-from salvo_server.referee import Limits
 
 try:
+    import platformdirs
     from pydantic_settings import BaseSettings, SettingsConfigDict
 except ModuleNotFoundError:
     raise MissingExtra("the server", "server") from None
@@ -67,9 +68,36 @@ class ServerSettings(BaseSettings):
         Literal["literal"], Field(description="who may read and do what on the broker; literal: anybody anything")
     ] = "literal"
     seed: Annotated[str | None, Field(description="decides all that is drawn; a fresh one when not set")] = None
+    journal: Annotated[
+        str | None,
+        Field(
+            description="what was accepted is kept here: a file, postgresql://..., or none; a file a broker by default"
+        ),
+    ] = None
+    journal_key: Annotated[
+        Path | None, Field(description="file with the key to the teams' secrets; beside the journal by default")
+    ] = None
+    journal_safe: Annotated[
+        Literal["power", "process"], Field(description="what a commit survives: a loss of power, or the process's end")
+    ] = "power"
+    resume: Annotated[
+        Literal["crash", "always", "never"], Field(description="when a game out of the journal goes on")
+    ] = "crash"
     games: Annotated[
         int | None, Field(ge=1, description="end after so many games at every table; for ever when not set")
     ] = None
+
+    def with_journal(self) -> ServerSettings:
+        """Return these settings with the journal that belongs to the broker, unless one is named.
+
+        A broker whose port the system chooses is never found again, and neither would be its journal.
+        """
+        address = (self.broker or self.listen).rpartition("@")[2]  # never a password in a file's name
+        if self.journal is not None or (self.broker is None and address.endswith(":0")):
+            return self
+        name = re.sub(r"[^A-Za-z0-9.]+", "-", address)
+        path = platformdirs.user_state_path("salvo") / f"{name}.journal"
+        return self.model_copy(update={"journal": str(path)})
 
     @property
     def limits(self) -> Limits:

@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from integration.mosquitto import Mosquitto
 from salvo import arena, topics, wire
 from salvo.bots.random_bot import RandomBot
+from salvo.messages import Limits
 from salvo.mqtt import Connection
 from salvo.rules import SALVO, Fleet, Game, generator, random_fleet, sample
 from salvo.seal import Sealer, make_blob
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.gate import Gate
-from salvo_server.referee import Limits, Referee
 from salvo_server.service import Service
 
 Row = tuple[str, str, str]
@@ -162,7 +162,7 @@ def run_server(url: str, tables: int) -> None:
     connection = Connection(url, "server")
     names = ["", *(f"t{number}" for number in range(1, tables))]
     limits = Limits(players=2, turn_ms=600_000)
-    service = Service(connection, [Referee(1, name, limits=limits) for name in names])
+    service = Service(connection, names, seed=1, limits=limits)
     said = False
     while True:
         service.step(1.0)
@@ -383,6 +383,8 @@ class Wire:
     """An edge without a broker: what the service costs, and nothing else."""
 
     on_connect: Callable[[bool], None] | None = None
+    connected = True
+    published = delivered = 0
 
     def __init__(self) -> None:
         self.inbox: list[object] = []
@@ -396,6 +398,8 @@ class Wire:
     def unsubscribe(self, filters: object) -> None: ...
     def acknowledge(self, message: object) -> None: ...
     def wake(self) -> None: ...
+    def flush(self, timeout_seconds: float) -> bool:
+        return True
 
 
 def run_tables(count: int) -> None:
@@ -406,7 +410,7 @@ def run_tables(count: int) -> None:
     limits = Limits(players=2, turn_ms=600_000)
     names = [f"t{number}" for number in range(count)]
     gate = Gate()
-    service = Service(edge, [Referee(1, name, limits=limits) for name in names], gate=gate)  # type: ignore[arg-type]
+    service = Service(edge, names, seed=1, limits=limits, gate=gate)  # type: ignore[arg-type]
     assert edge.on_connect is not None
     edge.on_connect(False)
     sealers = {team: Sealer(f"secret {team}", bytes((number,)) * 16) for number, team in enumerate(("a", "b"))}
@@ -423,7 +427,7 @@ def run_tables(count: int) -> None:
                 topic = topics.BY_NAME["place"].of(name, player=team, ship=place.ship)
                 give(topic, wire.write_placement(place, sealer))
         service.step()
-    referees = service.tables
+    referees = {name: table.referee for name, table in service.tables.items()}
     assert all(referee.current is not None for referee in referees.values())
     spent, shots = 0.0, 0
     for turn in range(max(4, 4000 // count)):

@@ -38,7 +38,7 @@ class Heard:
         self.all: list[m.Announcement] = []
         self._news = threading.Condition()
 
-    def __call__(self, table: str, now: int, command: m.Command | None, announcements: Any) -> None:
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Any) -> None:
         with self._news:
             self.all += announcements
             self._news.notify_all()

@@ -185,7 +185,7 @@ def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
 
 # --- the same game everywhere -------------------------------------------------------------------------------------
 
-Step = tuple[int, m.Command | None, list[m.Announcement]]
+Step = tuple[int, m.Input | None, list[m.Announcement]]
 
 
 def test_the_same_accepted_commands_give_the_same_announcements_in_process(
@@ -195,21 +195,19 @@ def test_the_same_accepted_commands_give_the_same_announcements_in_process(
 
     steps: list[Step] = []
 
-    def listen(table: str, now: int, command: m.Command | None, announcements: Any) -> None:
+    def listen(table: str, now: int, command: m.Input | None, announcements: Any) -> None:
         steps.append((now, command, list(announcements)))
 
     with start_server(listen, players=3) as contest:
         observer.until(said("/game/state", b"lobby"))
         play_bots(broker.url, ["a", "b", "c"], observer)
-        limits = contest.service.tables[""].limits
+        limits = contest.service.tables[""].referee.limits
     again = Referee("7", limits=limits)
     for now, command, announced in steps:
-        if command is not None:
-            assert again.receive(command, now) == announced
-        elif announced and isinstance(announced[0], m.TableOpened):
+        if command is None:
             assert again.open() == announced
         else:
-            assert again.handle_timer(now) == announced
+            assert again.receive(command, now) == announced
 
 
 def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(

@@ -64,7 +64,7 @@ def test_every_code_that_players_meet_is_published() -> None:
     raised = re.compile(
         r"(?:WireError|IllegalCommand|SealError|CommandRefused)\(\s*(?:player\.name,|name,)?\s*\"([a-z_]+)\""
     )
-    of_the_sdk = {"fleet_incomplete"}
+    of_the_sdk = {"fleet_incomplete", "unknown_version"}
     for path in SOURCES:
         if "tests" not in path.parts:
             assert set(raised.findall(path.read_text())) - of_the_sdk <= set(CODES), path
@@ -138,7 +138,7 @@ def test_a_recap_is_a_message_of_the_schema() -> None:
         (wire.announcements._ResultBody, announcements_pb2.Result),
         (wire.announcements._StatsBody, announcements_pb2.Stats),
         (wire.announcements._HitBody, announcements_pb2.Hit),
-        (wire.announcements._RulesBody, announcements_pb2.Rules),
+        (wire.announcements.RulesBody, announcements_pb2.Rules),
         (wire.announcements._ServerBody, announcements_pb2.Server),
         (wire.announcements._RecapBody, announcements_pb2.Recap),
         (wire.announcements._RecapShip, announcements_pb2.RecapShip),

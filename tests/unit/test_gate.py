@@ -11,7 +11,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, derive_key, key_to_team, make_blob, open_blob, parse_blob
-from salvo_server.gate import LONGEST_QUEUE, Gate, Opened
+from salvo_server.gate import LONGEST_QUEUE, WAITING, Gate, Opened, Waiting
 
 NOW = 1_000_000
 SALT_A, SALT_B = bytes(16), bytes(range(16))
@@ -65,14 +65,16 @@ def placement(sealer: Sealer, player: str = "ann") -> wire.SealedPlacement:
 
 def prove(gate: Gate, worker: ByHand, sealer: Sealer, name: str) -> None:
     """Make a salt known."""
-    assert gate.open(placement(sealer, name), [name], NOW) is None
+    assert gate.open(placement(sealer, name), [name], NOW, receipt="receipt") is WAITING
     worker.work()
-    [opened] = gate.finished()
+    [(receipt, opened)] = gate.finished()
+    assert receipt == "receipt"
+    assert opened is not None
     assert isinstance(opened.command, m.PlaceShip)
 
 
-def code(opened: Opened | None) -> str:
-    assert opened is not None
+def code(opened: Opened | Waiting | None) -> str:
+    assert isinstance(opened, Opened)
     assert isinstance(opened.command, m.Unreadable)
     return opened.command.code
 
@@ -80,7 +82,7 @@ def code(opened: Opened | None) -> str:
 def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Gate, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     opened = gate.open(shot(ANN), ["ann", "bob"], NOW)
-    assert opened is not None
+    assert isinstance(opened, Opened)
     assert opened.command == m.Fire("ann", "bob", 1, 1)
     assert worker.waiting == []
 
@@ -88,7 +90,7 @@ def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Gat
 def test_a_shot_is_whose_key_opens_it_and_not_whose_turn_it_is(gate: Gate, worker: ByHand) -> None:
     prove(gate, worker, BOB, "bob")
     opened = gate.open(shot(BOB, "ann"), ["ann", "bob"], NOW)
-    assert opened is not None
+    assert isinstance(opened, Opened)
     assert opened.command == m.Fire("bob", "ann", 1, 1)
 
 
@@ -124,9 +126,9 @@ def test_a_nonce_stays_burned_over_games_and_tables(gate: Gate, worker: ByHand) 
     gate.retain("", ())
     gate.admit("blue", "ann", "ann's", NOW)
     moved = wire.SignedShot("blue", "bob", request.body, request.blob)
-    assert gate.open(moved, ["ann"], NOW) is None  # its salt is unknown at this table: a derivation
+    assert gate.open(moved, ["ann"], NOW) is WAITING  # its salt is unknown at this table: a derivation
     worker.work()
-    assert [code(opened) for opened in gate.finished()] == ["nonce_reused"]
+    assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
 
 
 def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Gate, worker: ByHand) -> None:
@@ -134,11 +136,11 @@ def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Gat
     gate.open(request, ["ann"], NOW)
     gate.retain("", ())
     worker.work()
-    assert gate.finished() == []
+    assert gate.finished() == [(None, None)]
     gate.admit("", "ann", "ann's", NOW)
     gate.open(wire.SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
     worker.work()
-    assert [code(opened) for opened in gate.finished()] == ["nonce_reused"]
+    assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
 
 
 def test_a_placement_is_no_signature(gate: Gate, worker: ByHand) -> None:
@@ -149,9 +151,9 @@ def test_a_placement_is_no_signature(gate: Gate, worker: ByHand) -> None:
 
 def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Gate, worker: ByHand) -> None:
     forged = shot(Sealer("a thief's", bytes(range(1, 17))))
-    assert gate.open(forged, ["ann", "bob"], NOW) is None
+    assert gate.open(forged, ["ann", "bob"], NOW) is WAITING
     assert worker.work() == 1
-    assert gate.finished() == []
+    assert gate.finished() == [(None, None)]
     assert (gate.counts["forged"], gate.counts["opened"]) == (1, 0)
     assert gate.open(forged, ["ann", "bob"], NOW) is None
     assert worker.waiting == []
@@ -178,10 +180,10 @@ def fresh(count: int) -> list[wire.SignedShot]:
 def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Gate, worker: ByHand) -> None:
     flood = fresh(40)
     answers = [gate.open(request, ["ann"], NOW) for request in flood[:20]]
-    assert [answer is None for answer in answers] == [True] * 12 + [False] * 8
+    assert [answer is WAITING for answer in answers] == [True] * 12 + [False] * 8
     assert code(answers[-1]) == "rate_limited"
     again = [gate.open(request, ["ann"], NOW + 1000) for request in flood[20:30]]
-    assert [answer is None for answer in again] == [True] * 2 + [False] * 8
+    assert [answer is WAITING for answer in again] == [True] * 2 + [False] * 8
 
 
 def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Gate, worker: ByHand) -> None:
@@ -196,7 +198,7 @@ def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Gate, wor
 def test_an_accepted_command_gives_its_derivation_back(gate: Gate, worker: ByHand) -> None:
     requests = fresh(30)
     for number, request in enumerate(requests):
-        assert gate.open(request, ["ann"], NOW) is None, number
+        assert gate.open(request, ["ann"], NOW) is WAITING, number
         gate.well_spent("", "ann")
 
 
@@ -223,7 +225,9 @@ def test_a_recap_opens_with_the_sub_key_only(gate: Gate, worker: ByHand) -> None
 def test_a_recap_waits_for_a_key_when_none_is_known(gate: Gate, worker: ByHand) -> None:
     assert gate.seal_recap("", "ann", b"{}") is None
     worker.work()
-    [recap] = gate.sealed()
+    assert gate.keyed() == [("", "ann")]
+    recap = gate.seal_recap("", "ann", b"{}")
+    assert recap is not None
     blob = parse_blob(recap.payload.decode())
     assert open_blob(blob, key_to_team(derive_key("ann's", blob.salt))).strip() == b"{}"
 

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from salvo import messages as m
-from salvo.messages import State
+from salvo.messages import Limits, State
 from salvo.rules import SALVO, Orientation, Placement
-from salvo_server.referee import ACCEPTED, TRANSITIONS, Limits, Referee
+from salvo_server.referee import ACCEPTED, TRANSITIONS, Referee
 
 NOW = 1_000_000
 ROWS = dict(zip((ship.name for ship in SALVO.fleet), (1, 3, 5, 7, 9), strict=True))

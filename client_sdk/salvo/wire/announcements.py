@@ -80,7 +80,7 @@ def _dropped(a: m.SpellingDropped) -> list[_Part]:
     return [("approved", a.player, a.spelling, b"")]
 
 
-def _turn(a: m.TurnBegan) -> list[_Part]:
+def _turn_part(a: m.TurnBegan | m.TurnResumed) -> _Part:
     body = {
         "game": a.game,
         "turn": a.turn,
@@ -89,7 +89,16 @@ def _turn(a: m.TurnBegan) -> list[_Part]:
         "now": a.now,
         "deadline": a.deadline,
     }
-    return [("turn", "", "", _json(body)), ("current", "", "", a.player.encode())]
+    return ("turn", "", "", _json(body))
+
+
+def _turn(a: m.TurnBegan) -> list[_Part]:
+    return [_turn_part(a), ("current", "", "", a.player.encode())]
+
+
+def _resumed(a: m.TurnResumed) -> list[_Part]:
+    """Not ``current``, which a client of the plain specification would answer with another salvo."""
+    return [_turn_part(a)]
 
 
 def _salvo(a: m.SalvoResolved) -> list[_Part]:
@@ -138,9 +147,10 @@ def _refused(a: m.CommandRefused) -> list[_Part]:
     return [("error", a.to, "", f"{a.code}: {a.text}".encode())]
 
 
-def _rules(a: m.RulesAnnounced) -> list[_Part]:
+def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
+    """Return a table's rules as JSON has them."""
     book = a.book
-    body = {
+    return {
         "rules": book.name,
         "width": book.grid.width,
         "height": book.grid.height,
@@ -158,12 +168,16 @@ def _rules(a: m.RulesAnnounced) -> list[_Part]:
         "empty_turns": a.empty_turns,
         "table": a.table,
     }
-    return [("rules", "", "", _json(body))]
+
+
+def _rules(a: m.RulesAnnounced) -> list[_Part]:
+    return [("rules", "", "", _json(rules_body(a)))]
 
 
 def _server(a: m.ServerStatus) -> list[_Part]:
     body: dict[str, Any] = {"version": a.version, "game": a.game, "profile": a.profile}
-    first = {"status_topic": a.status_topic} if a.status_topic else {"status": "online" if a.online else "offline"}
+    status = "paused" if a.paused else "online" if a.online else "offline"
+    first = {"status_topic": a.status_topic} if a.status_topic else {"status": status}
     return [("server", "", "", _json(first | body))]
 
 
@@ -173,6 +187,7 @@ _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
     m.PlacementJudged: _judged,
     m.SpellingDropped: _dropped,
     m.TurnBegan: _turn,
+    m.TurnResumed: _resumed,
     m.SalvoResolved: _salvo,
     m.PlayerStats: _stats,
     m.GameWon: _won,
@@ -227,7 +242,9 @@ class _HitBody(Strict):
     y: _Count
 
 
-class _RulesBody(Strict):
+class RulesBody(Strict):
+    """What ``/game/rules`` carries."""
+
     rules: str
     width: _Count
     height: _Count
@@ -358,7 +375,15 @@ def _read_error(address: Address, payload: bytes) -> m.CommandRefused:
 
 
 def _read_rules(address: Address, payload: bytes) -> m.RulesAnnounced:
-    body = validate(_RulesBody, _body(payload))
+    return rules_announced(validate(RulesBody, _body(payload)))
+
+
+def rules_announced(body: RulesBody) -> m.RulesAnnounced:
+    """Return what a validated body says.
+
+    Raises:
+        WireError: ``wrong_shape`` when these rules cannot be played.
+    """
     try:
         book = RuleBook(
             name=body.rules,
@@ -380,7 +405,8 @@ def _read_rules(address: Address, payload: bytes) -> m.RulesAnnounced:
 
 def _read_server(address: Address, payload: bytes) -> m.ServerStatus:
     body = validate(_ServerBody, _body(payload))
-    return m.ServerStatus(body.status == "online", body.version, body.game, body.profile, body.status_topic)
+    online, paused = body.status in ("online", "paused"), body.status == "paused"
+    return m.ServerStatus(online, body.version, body.game, body.profile, body.status_topic, paused)
 
 
 _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {

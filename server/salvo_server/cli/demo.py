@@ -122,9 +122,7 @@ class _Show:
         self._current = ""
         self._news: deque[str] = deque(maxlen=5)
 
-    def __call__(
-        self, table: str, now: int, command: m.Command | None, announcements: Sequence[m.Announcement]
-    ) -> None:
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
         for announcement in announcements:
             self._take_in(announcement)
 
@@ -165,7 +163,7 @@ class _Show:
 
     def page(self, contest: Contest) -> Any:
         """Return the picture of the moment, as the referee sees it."""
-        game = contest.service.tables[""].game
+        game = contest.service.tables[""].referee.game
         if game is not None:
             for board, fleet in zip(self._boards.values(), game.fleets, strict=False):
                 board.fleet = fleet

@@ -35,12 +35,16 @@ PROFILES = {
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
 @click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
 @click.option("--seed", help="Decides all that is drawn.")
+@click.option("--journal", metavar="FILE|URL", help="What was accepted is kept here; or none.  [default: one a broker]")
+@click.option("--journal-key", type=click.Path(path_type=Path), help="The key to the teams' secrets in it.")
+@click.option("--journal-safe", help="What a commit survives: power (loss) or process (end).  [default: power]")
+@click.option("--resume", help="When a game goes on: after a crash, always or never.  [default: crash]")
 @click.option("--games", type=int, help="End after so many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
 def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
-    settings = load_settings(given, config)
+    settings = load_settings(given, config).with_journal()
     report = _Report(as_json, settings.games)
     contest = Contest(settings, report)
     report.contest = contest
@@ -52,6 +56,7 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
         websocket=contest.websocket_url,
     )
     report.say(f"profile {settings.profile}: {PROFILES[settings.profile]}", event="profile", profile=settings.profile)
+    report.say(f"journal {contest.journal.name}", event="journal", journal=contest.journal.name)
     contest.run()
     report.say("ended", event="ended")
 
@@ -70,9 +75,7 @@ class _Report:
         click.echo(json.dumps(record) if self._as_json else line)
         sys.stdout.flush()
 
-    def __call__(
-        self, table: str, now: int, command: m.Command | None, announcements: Sequence[m.Announcement]
-    ) -> None:
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
         where = f"table {table}: " if table else ""
         for announcement in announcements:
             match announcement:
@@ -92,7 +95,7 @@ class _Report:
 
     def _won(self, table: str, where: str, winner: str) -> None:
         assert self.contest is not None
-        game = self.contest.service.tables[table].number
+        game = self.contest.service.tables[table].referee.number
         places = {stats.player: stats.place for stats in self._stats[table]}
         self.say(
             f"{where}game {game}: {winner} wins; places: {places_line(places)}; seed {self.contest.seed}",

@@ -1,0 +1,297 @@
+"""Games as JSON lines: a header, one line for each step of the referee, an end (SALVO-FILE).
+
+A step is an input with its time and all that the referee said to it. Header and inputs decide everything else, so
+they are read strictly; what was said is there for readers in other languages and for comparing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from salvo import messages as m
+from salvo.errors import WireError
+from salvo.rules import Orientation, Placement
+from salvo.wire.announcements import RulesBody, result_body, rules_announced, rules_body
+from salvo.wire.strict_json import Strict, parse_json, validate
+
+#: The version of the form; readers read this one and every earlier one (SALVO-FILE-2).
+TRANSCRIPT_VERSION: Final = 1
+#: The last salvo of a game with 64 players and its statistics are the longest line.
+LONGEST_LINE_BYTES: Final = 64 * 1024
+_DEEPEST_LINE: Final = 8
+
+_Count = Annotated[int, Field(ge=0)]
+_Text = Annotated[str, Field(max_length=1000)]
+
+
+class LimitsBody(Strict):
+    """The numbers that the operator set; times in milliseconds."""
+
+    players: _Count | None = None
+    placement_ms: _Count
+    turn_ms: _Count
+    over_ms: _Count
+    empty_turns: _Count
+    most_players: _Count
+
+
+class HeaderBody(Strict):
+    """The first line of a transcript."""
+
+    transcript: Annotated[int, Field(ge=1)]
+    version: str
+    game: _Count
+    seed: str
+    rules: RulesBody
+    limits: LimitsBody
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a game is played by.
+
+    Attributes:
+        version: of the server that wrote it.
+        game: its running number at the table.
+    """
+
+    version: str
+    game: int
+    seed: str
+    rules: m.RulesAnnounced
+    limits: m.Limits
+
+
+class ParticipateBody(Strict):
+    """A new team was listed. What stands for its secret is no part of the game."""
+
+    name: str
+
+
+class PlaceBody(Strict):
+    """A ship was placed."""
+
+    player: str
+    spelling: str
+    ship: str
+    x: int
+    y: int
+    orientation: str
+
+
+class ContextBody(Strict):
+    """The occasion that a shot was signed for."""
+
+    game: int
+    turn: int
+    shot: int
+    target: str
+
+
+class FireBody(Strict):
+    """A shot was fired."""
+
+    player: str
+    target: str
+    x: int
+    y: int
+    context: ContextBody | None = None
+
+
+class UnreadableBody(Strict):
+    """Something under a player's name that was no command."""
+
+    player: str
+    spelling: str
+    code: str
+    text: _Text
+    proven: bool
+
+
+class NothingBody(Strict):
+    """An input that says all by its kind."""
+
+
+def write_header(header: Header) -> str:
+    """Return a transcript's first line."""
+    body = {
+        "transcript": TRANSCRIPT_VERSION,
+        "version": header.version,
+        "game": header.game,
+        "seed": header.seed,
+        "rules": rules_body(header.rules),
+        "limits": {name: number for name, number in asdict(header.limits).items() if number is not None},
+    }
+    return _json(body)
+
+
+def read_header(line: str) -> Header:
+    """Read a transcript's first line.
+
+    Raises:
+        WireError: ``unknown_version`` for a later form than this reader's, else the codes of strict JSON.
+    """
+    value = parse_line(line)
+    version = value.get("transcript") if isinstance(value, dict) else None
+    if isinstance(version, int) and version > TRANSCRIPT_VERSION:
+        raise WireError(
+            "unknown_version", f"a transcript of form {version}; this reader knows the forms 1..{TRANSCRIPT_VERSION}"
+        )
+    body = validate(HeaderBody, value)
+    limits = m.Limits(**body.limits.model_dump())
+    return Header(body.version, body.game, body.seed, rules_announced(body.rules), limits)
+
+
+def write_input(command: m.Input) -> str:
+    """Return an input as JSON: an object whose one key is the kind."""
+    return _INPUT_WRITERS[type(command)](command)
+
+
+def read_input(value: Any) -> m.Input:
+    """Read an input, an object whose one key is the kind.
+
+    Raises:
+        WireError: ``wrong_shape``.
+    """
+    if not isinstance(value, dict) or len(value) != 1 or (kind := next(iter(value))) not in _INPUT_READERS:
+        raise WireError("wrong_shape", f"an input has one key of {', '.join(_INPUT_READERS)}")
+    return _INPUT_READERS[kind](value[kind])
+
+
+def parse_line(line: str) -> Any:
+    """Read one line of strict JSON.
+
+    Raises:
+        WireError: the codes of strict JSON.
+    """
+    return parse_json(line.encode(), LONGEST_LINE_BYTES, _DEEPEST_LINE)
+
+
+def said(announcements: Sequence[m.Announcement]) -> list[dict[str, Any]]:
+    """Return what the referee said, as JSON values: objects whose one key is the kind."""
+    return [_SAID[type(announcement)](announcement) for announcement in announcements]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------
+
+
+def _write_fire(c: m.Fire) -> str:
+    body: dict[str, Any] = {"player": c.player, "target": c.target, "x": c.x, "y": c.y}
+    if c.context is not None:
+        context = c.context
+        body["context"] = {"game": context.game, "turn": context.turn, "shot": context.shot, "target": context.target}
+    return _json({"fire": body})
+
+
+def _write_place(c: m.PlaceShip) -> str:
+    p = c.placement
+    body = {
+        "player": c.player,
+        "spelling": c.spelling,
+        "ship": p.ship,
+        "x": p.x,
+        "y": p.y,
+        "orientation": p.orientation.value,
+    }
+    return _json({"place": body})
+
+
+def _write_unreadable(c: m.Unreadable) -> str:
+    body = {"player": c.player, "spelling": c.spelling, "code": c.code, "text": c.text[:1000], "proven": c.proven}
+    return _json({"unreadable": body})
+
+
+_INPUT_WRITERS: dict[type, Callable[[Any], str]] = {
+    m.Participate: lambda c: _json({"participate": {"name": c.name}}),
+    m.PlaceShip: _write_place,
+    m.Fire: _write_fire,
+    m.Unreadable: _write_unreadable,
+    m.TimePassed: lambda c: '{"time":{}}',
+    m.Resumed: lambda c: '{"resume":{}}',
+}
+
+
+def _read_participate(value: Any) -> m.Participate:
+    return m.Participate(validate(ParticipateBody, value).name, b"")
+
+
+def _read_place(value: Any) -> m.PlaceShip:
+    body = validate(PlaceBody, value)
+    try:
+        orientation = Orientation(body.orientation)
+    except ValueError:
+        raise WireError("wrong_shape", f"orientation {body.orientation[:40]!r}") from None
+    return m.PlaceShip(body.player, body.spelling, Placement(body.ship, body.x, body.y, orientation))
+
+
+def _read_fire(value: Any) -> m.Fire:
+    body = validate(FireBody, value)
+    c = body.context
+    context = None if c is None else m.ShotContext(c.game, c.turn, c.shot, c.target)
+    return m.Fire(body.player, body.target, body.x, body.y, context)
+
+
+def _read_unreadable(value: Any) -> m.Unreadable:
+    body = validate(UnreadableBody, value)
+    return m.Unreadable(body.player, body.spelling, body.code, body.text, body.proven)
+
+
+def _read_time(value: Any) -> m.TimePassed:
+    validate(NothingBody, value)
+    return m.TimePassed()
+
+
+def _read_resume(value: Any) -> m.Resumed:
+    validate(NothingBody, value)
+    return m.Resumed()
+
+
+_INPUT_READERS: dict[str, Callable[[Any], m.Input]] = {
+    "participate": _read_participate,
+    "place": _read_place,
+    "fire": _read_fire,
+    "unreadable": _read_unreadable,
+    "time": _read_time,
+    "resume": _read_resume,
+}
+
+
+# --- announcements ----------------------------------------------------------------------------------------------
+
+
+def _plainly(kind: str) -> Callable[[Any], dict[str, Any]]:
+    """Write every field of a flat announcement under its own name."""
+
+    def write(announcement: Any) -> dict[str, Any]:
+        return {kind: {field.name: getattr(announcement, field.name) for field in fields(announcement)}}
+
+    return write
+
+
+_SAID: dict[type, Callable[[Any], dict[str, Any]]] = {
+    m.TableOpened: _plainly("opened"),
+    m.StateChanged: lambda a: {"state": {"state": a.state.value}},
+    m.PlayersListed: lambda a: {"players": {"names": list(a.names)}},
+    m.PlacementJudged: _plainly("judged"),
+    m.SpellingDropped: _plainly("dropped"),
+    m.TurnBegan: _plainly("turn"),
+    m.TurnResumed: _plainly("turn_resumed"),
+    m.SalvoResolved: lambda a: {"result": result_body(a)},
+    m.PlayerStats: _plainly("stats"),
+    m.GameWon: _plainly("won"),
+    m.PlayerLeft: _plainly("left"),
+    m.GameForgotten: _plainly("forgotten"),
+    m.RulesAnnounced: lambda a: {"rules": rules_body(a)},
+    m.ShotLanded: _plainly("landed"),
+    m.PlacementRefused: _plainly("placement_refused"),
+    m.CommandRefused: _plainly("refused"),
+}

@@ -1,0 +1,1 @@
+"""How the journal's schema came about, for Alembic."""

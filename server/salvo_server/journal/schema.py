@@ -1,0 +1,58 @@
+"""The journal's tables. Every change here needs a migration in ``migrations/versions``."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
+
+#: SQLite counts rows in its own integer type only.
+_Number = BigInteger().with_variant(Integer(), "sqlite")
+
+metadata = MetaData()
+
+#: One row: how far the broker has acknowledged, and whether the last server ended of its own accord.
+progress = Table(
+    "progress",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("sent_through", _Number, nullable=False),
+    Column("ended", Boolean, nullable=False),
+)
+
+games = Table(
+    "games",
+    metadata,
+    Column("id", _Number, primary_key=True, autoincrement=False),
+    Column("table_name", String(32), nullable=False, index=True),
+    Column("number", Integer, nullable=False),
+    Column("opened_at", _Number, nullable=False),
+    Column("header", Text, nullable=False),
+)
+
+steps = Table(
+    "steps",
+    metadata,
+    Column("id", _Number, primary_key=True, autoincrement=False),
+    Column("game", _Number, ForeignKey("games.id"), nullable=False, index=True),
+    Column("at", _Number, nullable=False),
+    Column("input", Text, nullable=False),
+    Column("check", LargeBinary(16), nullable=False),
+    Column("nonce", LargeBinary(16)),
+    Column("message", LargeBinary(16)),
+)
+
+teams = Table(
+    "teams",
+    metadata,
+    Column("game", _Number, ForeignKey("games.id"), primary_key=True),
+    Column("name", String(32), primary_key=True),
+    Column("secret", LargeBinary, nullable=False),
+)
+
+keys = Table(
+    "keys",
+    metadata,
+    Column("game", _Number, ForeignKey("games.id"), primary_key=True),
+    Column("name", String(32), primary_key=True),
+    Column("salt", LargeBinary(16), primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+)

@@ -1,0 +1,97 @@
+"""From a journal's record back to a table, by executing it again.
+
+A game is its header and its inputs. They go through the very same referee; the chain tells whether every announcement
+came out as it was recorded. Whatever does not fit is a :class:`~salvo_server.journal.JournalError` that names game,
+record and cure: a table is either as it was, or does not start at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from salvo import messages as m
+from salvo import wire
+from salvo.errors import WireError
+from salvo.wire.transcript import parse_line, read_header, read_input
+from salvo_server.journal import JournalError, SavedGame, StepTaken
+from salvo_server.referee import Referee
+from salvo_server.table import Step, Table, seat
+
+_CURE = "start with the version that wrote it, restore it from a copy, or begin a new one with --journal FILE"
+
+
+@dataclass(slots=True)
+class Recovered:
+    """A table as it was.
+
+    Attributes:
+        unsent: what the broker has perhaps not got, in order.
+        last_at: time of the last step, epoch ms.
+    """
+
+    game: SavedGame
+    table: Table
+    unsent: Sequence[wire.Publication]
+    last_at: int
+
+
+def recover(game: SavedGame, status: Callable[[Referee], m.ServerStatus], sent_through: int) -> Recovered:
+    """Execute a game again.
+
+    Args:
+        status: what ``/game/server`` says of a table.
+        sent_through: the last step that the broker has all of.
+
+    Raises:
+        JournalError: ``journal_corrupt`` or ``journal_diverged``.
+    """
+    table = open_table(game, status)
+    unsent: list[wire.Publication] = []
+    at = game.opened.at
+    for number, record in enumerate(game.steps, start=1):
+        step = repeat(table, game, number, record)
+        at = record.at
+        if record.id > sent_through:
+            unsent += step.publications
+    return Recovered(game, table, unsent, at)
+
+
+def open_table(game: SavedGame, status: Callable[[Referee], m.ServerStatus]) -> Table:
+    """Return a game's table as it was before the first step.
+
+    Raises:
+        JournalError: ``journal_corrupt``.
+    """
+    try:
+        header = read_header(game.opened.header)
+    except WireError as error:
+        raise JournalError("journal_corrupt", f"{_where(game)}: its header: {error}; {_CURE}") from None
+    table = Table(seat(header), status)
+    table.open()
+    return table
+
+
+def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Step:
+    """Execute one recorded step.
+
+    Raises:
+        JournalError: ``journal_corrupt`` when it cannot be read, ``journal_diverged`` when something else comes out.
+    """
+    where = f"{_where(game)}, step {number} (record {record.id})"
+    if table.referee.number != game.opened.number:
+        raise JournalError("journal_corrupt", f"{where}: stands behind the game's end; {_CURE}")
+    try:
+        command = read_input(parse_line(record.text))
+    except WireError as error:
+        raise JournalError("journal_corrupt", f"{where}: {error}; {_CURE}") from None
+    step = table.carry_out(command, record.at)
+    if step.check != record.check:
+        raise JournalError("journal_diverged", f"{where}: other announcements follow than were recorded; {_CURE}")
+    return step
+
+
+def _where(game: SavedGame) -> str:
+    opened = game.opened
+    table = f" of table {opened.table}" if opened.table else ""
+    return f"game {opened.number}{table}"
