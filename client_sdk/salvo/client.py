@@ -59,6 +59,9 @@ class _Player:
                 self._prepare(game)
                 self._session.place(self._fleet(rules), time.monotonic())
                 log.info("%s: listed for game %d, fleet sent", self._session.name, game)
+            case s.GameTakenUp(game):
+                self._prepare(game)
+                log.info("%s: back in game %d", self._session.name, game)
             case s.SalvoWanted(view):
                 self._answer(view)
             case s.SalvoHeard(result):

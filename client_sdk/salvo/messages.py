@@ -119,7 +119,7 @@ class TimePassed:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """Server or broker were away and are back: the time that was running begins anew (SALVO-BACK-2)."""
+    """Server or broker were away and are back: the time to act begins anew (SALVO-BACK-2)."""
 
 
 #: All that ever moves a table; a game is its header and the inputs that followed, each with its time.

@@ -31,6 +31,13 @@ class FleetWanted:
 
 
 @dataclass(frozen=True, slots=True)
+class GameTakenUp:
+    """The team is back in a game that this session did not begin: prepare the player for it."""
+
+    game: int
+
+
+@dataclass(frozen=True, slots=True)
 class SalvoWanted:
     """It is this player's turn: answer with :meth:`Session.fire`, at most ``view.shots`` shots."""
 
@@ -68,7 +75,7 @@ class ServerSeen:
     online: bool
 
 
-Event = FleetWanted | SalvoWanted | SalvoHeard | GameEnded | Refused | ServerSeen
+Event = FleetWanted | GameTakenUp | SalvoWanted | SalvoHeard | GameEnded | Refused | ServerSeen
 
 
 #: How long a placement may stay without an answer before it is sent again. A server that derives keys for a full queue
@@ -148,8 +155,10 @@ class Session:
         return outbox
 
     def reseed(self, random: Random) -> None:
-        """Use another source of randomness from the next game on."""
+        """Use another source of randomness from now on."""
         self._random = random
+        if self.view is not None:
+            self.view.reseed(random)
 
     def place(self, fleet: Fleet, now: float) -> None:
         """Place a fleet, ship by ship; ``now`` is on the monotonic clock."""
@@ -221,7 +230,7 @@ class Session:
             case m.StateChanged(state):
                 return self._state_changed(state)
             case m.PlayersListed(names):
-                return self._players_listed(names, retained)
+                return self._players_listed(names, retained, now)
             case m.TurnBegan():
                 return self._turn_began(announcement, now)
             case m.ShotLanded(to=_, x=x, y=y):
@@ -249,6 +258,8 @@ class Session:
 
     def _server_seen(self, status: m.ServerStatus, now: float) -> list[Event]:
         if status.game:
+            if self.state is State.LOBBY and status.game != self.game:
+                self._fleet = None
             self.game = status.game
         if status.status_topic:
             return []
@@ -258,9 +269,9 @@ class Session:
             if self.view is not None:
                 self.connected(now)  # it may say again what was heard already: the recap is what counts
             elif self.state is State.LOBBY and self.wants_to_play:
-                # It may have restarted and forgotten its list; one that remembers answers with the recap.
+                # It may have forgotten its list and lists the team anew; one that remembers answers with the recap.
                 self._listed = False
-                self._fleet = None
+                self._approved = set()
                 self._ask_to_take_part()
         return [ServerSeen(here)]
 
@@ -283,7 +294,7 @@ class Session:
         self._stats = {}
         self._winner = ""
 
-    def _players_listed(self, names: tuple[str, ...], retained: bool) -> list[Event]:
+    def _players_listed(self, names: tuple[str, ...], retained: bool, now: float) -> list[Event]:
         self._players = names
         was_listed, self._listed = self._listed, self.name in names
         if self.state is not State.LOBBY:
@@ -292,11 +303,15 @@ class Session:
             self._fleet = None
             self._ask_to_take_part()  # struck off the list: the fleet was not complete in time
         # A kept list that has the name already means a team that comes back; then the recap tells what to place.
-        if self._listed and not retained and self._fleet is None:
-            return self._want_fleet()
+        if self._listed and not was_listed and not retained:
+            return self._want_fleet(now)
         return []
 
-    def _want_fleet(self) -> list[Event]:
+    def _want_fleet(self, now: float) -> list[Event]:
+        """Send what is missing of this game's fleet; ask the player for one if there is none yet."""
+        if self._fleet is not None:
+            self._send_fleet(now)
+            return []
         return [FleetWanted(self.rules, self.game)] if self.rules is not None else []
 
     def _refused(self, code: str, text: str) -> list[Event]:
@@ -329,6 +344,8 @@ class Session:
             return []
         if self._asked_to_return_at is not None:
             return []
+        if view.results and view.results[-1].turn >= turn.turn:
+            return []  # the recap knows more than the news so far
         self._asked = (turn.game, turn.turn)
         mine = turn.player == self.name
         left = turn.shots - len(view.fired_this_turn) if mine else 0
@@ -366,7 +383,9 @@ class Session:
         if self.rules is None:
             return []
         if len(recap.fleet) < len(self.rules.fleet):
-            return self._want_fleet() if self.state is State.LOBBY else []
+            if self._fleet is not None:
+                self._approved = {place.ship for place in recap.fleet if place in self._fleet.placements}
+            return self._want_fleet(now) if self.state is State.LOBBY else []
         self._fleet = Fleet(self.rules, recap.fleet)
         self._approved = set(self.rules.ship_number)
         if recap.turn == 0 or not self._players:
@@ -381,11 +400,12 @@ class Session:
                 self._outbox += self._sent[-len(on_their_way) :] if on_their_way else []
         else:
             self._asked = None
+        begun: list[Event] = [] if known is not None else [GameTakenUp(recap.game)]
         if self.state is State.OVER:
-            return self._game_ended()
+            return begun + self._game_ended()
         if self._asked is not None and self._turn is not None and self._turn.player == self.name:
             self.view.begin_turn(self._turn.turn, 0, self._turn_deadline)
-        return self._consider_turn()
+        return begun + self._consider_turn()
 
     def _rebuild(self, recap: m.Recap, fleet: Fleet) -> View:
         assert self.rules is not None

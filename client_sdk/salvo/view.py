@@ -80,6 +80,10 @@ class Untouched(Collection[Shot]):
         """Return those at one player's board."""
         return [shot for shot in self if shot.player == player]
 
+    def reseed(self, random: Random) -> None:
+        """Draw from another source from now on."""
+        self._random = random
+
     def sample(self, count: int) -> list[Shot]:
         """Return ``count`` different ones drawn with the bot's own randomness; all of them if there are fewer."""
         order, random = self._order, self._random.random
@@ -181,6 +185,11 @@ class View:
         return [ship.name for ship in self.rules.fleet if ship.name not in self.sunk[player]]
 
     # --- feeding ----------------------------------------------------------------------------------------------
+
+    def reseed(self, random: Random) -> None:
+        """Draw from another source from now on."""
+        self.random = random
+        self.untouched.reseed(random)
 
     def extend(self, deadline: float) -> None:
         """The turn's time began anew; ``deadline`` is on the monotonic clock."""

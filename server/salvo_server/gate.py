@@ -202,6 +202,8 @@ class Gate:
         self._members: dict[str, dict[str, _Member]] = {}
         self._courtesy = Bucket()
         self._jobs: deque[_Job] = deque()
+        self._deriving: set[tuple[str, bytes]] = set()  # (name, salt) in the queue: paid for already
+        self._derived: _Derived = OrderedDict()  # the worker's own
         self._sealings: deque[_Sealing] = deque()
         self._burned: set[bytes] = set()
         self._recent = _Remembered(MOST_RECENT)
@@ -299,7 +301,11 @@ class Gate:
         payable = [
             member
             for number, member in enumerate(unknown)
-            if room and (member.bucket if expected and number == 0 else self._courtesy).take(now)
+            if room
+            and (
+                (member.name, request.blob.salt) in self._deriving
+                or (member.bucket if expected and number == 0 else self._courtesy).take(now)
+            )
         ]
         if not payable:
             self._turn_away(request, "rate_limited")
@@ -307,7 +313,8 @@ class Gate:
             return Opened(request.table, _unreadable(request, unknown[0].name, "rate_limited", text, False), False)
         self._recent.add(mark)
         secrets = [(member.name, member.secret) for member in payable]
-        result = self._executor.submit(_find_key, request.blob, secrets)
+        self._deriving.update((member.name, request.blob.salt) for member in payable)
+        result = self._executor.submit(_find_key, request.blob, secrets, self._derived)
         self._jobs.append(_Job(request, receipt, result))
         result.add_done_callback(lambda _: self._wake())
         return WAITING
@@ -318,6 +325,8 @@ class Gate:
         while self._jobs and self._jobs[0].result.done():
             request, receipt, result = self._jobs.popleft()
             found = result.result()
+            if not self._jobs:
+                self._deriving.clear()
             if found is None:
                 self._turn_away(request, "forged")
                 done.append((receipt, None))
@@ -397,7 +406,7 @@ class Gate:
         return ready
 
     def close(self) -> None:
-        """Stop the worker; derivations that wait are dropped."""
+        """Stop the worker; derivations that wait are dropped, and so is every key."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
@@ -408,10 +417,22 @@ def _try_key(blob: Blob, name: str, key: bytes) -> _Found | None:
         return None
 
 
-def _find_key(blob: Blob, secrets: Sequence[tuple[str, str]]) -> _Found | None:
-    """Derive key after key until one opens the blob; this is what the worker does."""
+_Derived = OrderedDict[tuple[str, bytes], bytes]
+
+
+def _find_key(blob: Blob, secrets: Sequence[tuple[str, str]], derived: _Derived) -> _Found | None:
+    """Derive key after key until one opens the blob; this is what the worker does.
+
+    Args:
+        derived: the latest keys by secret and salt, so that a fleet under a fresh salt costs one derivation, not five.
+    """
     for name, secret in secrets:
-        found = _try_key(blob, name, derive_key(secret, blob.salt))
+        key = derived.get((secret, blob.salt))
+        if key is None:
+            key = derived[secret, blob.salt] = derive_key(secret, blob.salt)
+            if len(derived) > LONGEST_QUEUE:
+                derived.popitem(last=False)
+        found = _try_key(blob, name, key)
         if found is not None:
             return found
     return None

@@ -434,14 +434,14 @@ class Referee:
         return [*stats, m.GameWon(self._order[game.winner].name), m.StateChanged(State.OVER)]
 
     def _resume(self, now: int) -> list[m.Announcement]:
-        """Let the time that was running begin anew: nobody could act while server or broker were away."""
+        """Let the time to act begin anew, because nobody could; a result's time goes on, nobody has to act in it."""
         if self._deadline is None:
             return []
         match self.state:
             case State.LOBBY:
                 self._deadline = now + self.limits.placement_ms
             case State.OVER:
-                self._deadline = now + self.limits.over_ms
+                pass
             case State.TURN:
                 game, player = self.game, self.current
                 assert game is not None

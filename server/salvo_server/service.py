@@ -7,7 +7,7 @@ round works through all that has arrived, commits it in one go, and only then sa
 that it is dealt with (SALVO-BACK-1). So whatever a crash interrupts was either heard by nobody and comes again, or
 stands in the journal and is said again.
 
-While the broker is away, or the journal takes nothing, no time runs at the tables (SALVO-BACK-2).
+While the broker is away, or the journal takes nothing, no time to act runs at the tables (SALVO-BACK-2).
 """
 
 from __future__ import annotations
@@ -365,7 +365,7 @@ class Service:
         """
         now = self._now()
         for table in self.tables.values():
-            if table.referee.deadline() is not None:
+            if table.referee.deadline() is not None and table.referee.state is not State.OVER:
                 self._carry_out(table, m.Resumed(), now)
         waiting = set(self._outbox)
         for table in self.tables.values():

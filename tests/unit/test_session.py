@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from salvo import wire
 from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
-from salvo.session import FleetWanted, GameEnded, Refused, SalvoHeard, SalvoWanted, Session
+from salvo.session import FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted, Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
 
@@ -173,7 +174,8 @@ def test_a_killed_bot_takes_up_its_turn_where_it_was(session: Session, server: S
         retained=True,
     )
     session.connected()
-    [wanted] = server.say_recap(recap(), SEALER)
+    taken_up, wanted = server.say_recap(recap(), SEALER)
+    assert taken_up == GameTakenUp(1)
     assert isinstance(wanted, SalvoWanted)
     view = wanted.view
     assert (view.shots, view.turn, len(view.results), view.incoming) == (3, 3, 2, [(9, 9)])
@@ -234,10 +236,50 @@ def test_a_server_that_restarts_in_the_lobby_gets_name_and_fleet_again(
     session.take_outbox()
     server.say(m.ServerStatus(False, "0", 1, "literal"), m.ServerStatus(True, "0", 1, "literal"))
     assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
-    assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 1)]
+    assert server.say(m.PlayersListed(("me",))) == []
+    assert {c.placement for c in server.commands(SEALER) if isinstance(c, m.PlaceShip)} == set(FLEET.placements)
 
 
 def test_a_recap_of_somebody_else_is_ignored(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     assert server.say_recap(recap(), Sealer("a thief's", bytes(16))) == []
     assert session.view is None
+
+
+def test_a_turn_that_the_recap_tells_as_resolved_is_not_asked_for(session: Session, server: ScriptedServer) -> None:
+    """The recap is younger than the retained turn: the salvo is over, its result is in it."""
+    listed(session, server)
+    my_turn(session, server)
+    session.connected(1.0)
+    done = recap()
+    resolved = (*done.results, result(3))
+    events = server.say_recap(dataclasses.replace(done, results=resolved), SEALER)
+    assert not any(isinstance(event, SalvoWanted) for event in events)
+
+
+def test_a_turn_whose_time_begins_anew_is_not_asked_for_twice(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    [wanted] = my_turn(session, server)
+    assert isinstance(wanted, SalvoWanted)
+    assert server.say(m.TurnResumed(1, 1, "me", 5, 40_000, 75_000)) == []
+    assert wanted.view._deadline == 35.0  # the scripted clock stands at 0
+
+
+def test_in_a_game_a_server_that_comes_back_is_asked_for_the_recap(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.take_outbox()
+    server.say(m.ServerStatus(True, "0", 1, "literal", "", True), m.ServerStatus(True, "0", 1, "literal"))
+    assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
+
+
+def test_a_recap_without_all_ships_is_answered_with_those_that_are_missing(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    session.take_outbox()
+    session.connected(1.0)
+    session.take_outbox()
+    partial = dataclasses.replace(recap(), turn=0, fleet=FLEET.placements[:3], shots=(), landed=(), results=())
+    assert server.say_recap(partial, SEALER) == []
+    assert [c.placement for c in server.commands(SEALER) if isinstance(c, m.PlaceShip)] == list(FLEET.placements[3:])

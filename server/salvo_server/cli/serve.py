@@ -87,7 +87,7 @@ class _Report:
                 case m.StateChanged(State.TURN):
                     self.say(f"{where}the game begins", event="begin", table=table)
                 case m.PlayerStats():
-                    self._stats[table].append(announcement)
+                    self._stats.setdefault(table, []).append(announcement)
                 case m.GameWon(winner):
                     self._won(table, where, winner)
                 case _:
@@ -96,7 +96,7 @@ class _Report:
     def _won(self, table: str, where: str, winner: str) -> None:
         assert self.contest is not None
         game = self.contest.service.tables[table].referee.number
-        places = {stats.player: stats.place for stats in self._stats[table]}
+        places = {stats.player: stats.place for stats in self._stats.get(table, ())}
         self.say(
             f"{where}game {game}: {winner} wins; places: {places_line(places)}; seed {self.contest.seed}",
             event="won",
