@@ -85,7 +85,11 @@ def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Ste
         command = read_input(parse_line(record.text))
     except WireError as error:
         raise JournalError("journal_corrupt", f"{where}: {error}; {_CURE}") from None
-    step = table.carry_out(command, record.at)
+    try:
+        step = table.carry_out(command, record.at)
+    except Exception as error:  # what no service gives to a referee, such as a ship that the rules don't have
+        text = f"{where}: cannot be carried out: {type(error).__name__}: {error}; {_CURE}"
+        raise JournalError("journal_corrupt", text) from error
     if step.check != record.check:
         raise JournalError("journal_diverged", f"{where}: other announcements follow than were recorded; {_CURE}")
     return step

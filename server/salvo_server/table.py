@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.wire.transcript import Header, write_input
+from salvo.wire.transcript import Header, write_header, write_input
 from salvo_server import __version__
 from salvo_server.referee import Referee
 
@@ -69,7 +70,9 @@ class Table:
         referee = self.referee
         self.header = Header(__version__, referee.number, str(referee.seed), referee.rules, referee.limits)
         self.steps = 0
-        self.check = bytes(CHECK_BYTES)
+        # The version may be another one when the game is executed again.
+        text = write_header(replace(self.header, version=""))
+        self.check = hashlib.blake2b(text.encode(), digest_size=CHECK_BYTES).digest()
 
     def open(self) -> tuple[Sequence[m.Announcement], list[wire.Publication]]:
         """Say what a table says when it opens."""
