@@ -1,0 +1,206 @@
+"""The journal on SQLite: what a commit holds, and what becomes of damage."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sql
+
+from salvo_server.gate import Proof
+from salvo_server.journal import (
+    Batch,
+    GameOpened,
+    JournalError,
+    JournalUnavailable,
+    KeyLearned,
+    StepTaken,
+    TeamAdmitted,
+)
+from salvo_server.journal.database import DatabaseJournal, JournalReader
+
+FIRE = '{"fire":{"player":"ann","target":"bob","x":3,"y":4}}'
+PROOF = Proof(b"n" * 16, b"m" * 16)
+
+
+def opened(number: int = 1, table: str = "") -> GameOpened:
+    return GameOpened(number, table, number, 1000, "{}")
+
+
+def step(number: int, game: int = 1, proof: Proof | None = None) -> StepTaken:
+    return StepTaken(number, game, 1000 + number, FIRE, number.to_bytes(16, "big"), proof)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.journal"
+
+
+@pytest.fixture
+def journal(path: Path) -> Iterator[DatabaseJournal]:
+    journal = DatabaseJournal(str(path))
+    yield journal
+    journal.close()
+
+
+def reopened(journal: DatabaseJournal) -> DatabaseJournal:
+    journal.close()
+    return DatabaseJournal(journal.name)
+
+
+def code(path: Path) -> str:
+    with pytest.raises(JournalError) as caught, contextlib.closing(DatabaseJournal(str(path))) as journal:
+        journal.load()
+    assert str(path) in caught.value.text
+    return caught.value.code
+
+
+def test_what_was_committed_is_there_after_a_restart(journal: DatabaseJournal) -> None:
+    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cocka")], sent_through=0, ended=False))
+    journal.commit(Batch(steps=[step(1, proof=PROOF), step(2)], keys=[KeyLearned(1, "ann", b"s" * 16, b"k" * 32)]))
+    journal.commit(Batch(steps=[step(3)], sent_through=2))
+    again = reopened(journal)
+    saved = again.load()
+    [game] = saved.games
+    assert (game.opened, list(game.steps)) == (opened(), [step(1, proof=PROOF), step(2), step(3)])
+    assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", "cocka", [(b"s" * 16, b"k" * 32)])]
+    assert (saved.last_game, saved.last_step, saved.sent_through, saved.ended) == (1, 3, 2, False)
+    assert list(saved.burned) == [PROOF]
+    again.close()
+
+
+def test_only_the_latest_game_of_each_table_goes_on(journal: DatabaseJournal) -> None:
+    journal.commit(Batch(games=[opened(1), opened(2, "blue"), opened(3)], steps=[step(1, 1), step(2, 2), step(3, 3)]))
+    assert {(g.opened.id, len(g.steps)) for g in journal.load().games} == {(2, 1), (3, 1)}
+
+
+def test_the_secrets_of_a_game_that_is_over_are_gone(journal: DatabaseJournal, path: Path) -> None:
+    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "s")], keys=[KeyLearned(1, "ann", b"", b"")]))
+    journal.commit(Batch(closed=[1]))
+    [game] = journal.load().games
+    assert game.teams == []
+
+
+def test_nobody_reads_a_secret_in_the_file(journal: DatabaseJournal, path: Path) -> None:
+    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cockadoodledoo")]))
+    reopened(journal).close()
+    assert b"cockadoodledoo" not in path.read_bytes()
+    assert [oct(p.stat().st_mode & 0o777) for p in (path, Path(f"{path}.key"))] == ["0o600", "0o600"]
+
+
+def test_a_team_that_left_and_came_back_has_its_new_secret(journal: DatabaseJournal) -> None:
+    journal.commit(
+        Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "one")], keys=[KeyLearned(1, "ann", b"", b"")])
+    )
+    journal.commit(Batch(teams=[TeamAdmitted(1, "ann", "two")]))
+    [game] = journal.load().games
+    assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", "two", [])]
+
+
+def test_a_second_server_is_kept_out(journal: DatabaseJournal, path: Path) -> None:
+    assert code(path) == "journal_in_use"
+
+
+def test_a_file_that_is_no_journal_is_left_alone(path: Path) -> None:
+    path.write_bytes(b"dear diary " * 1000)
+    assert code(path) == "journal_corrupt"
+    assert path.read_bytes() == b"dear diary " * 1000
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
+def test_a_journal_that_was_cut_is_found_out(journal: DatabaseJournal, path: Path, kept: float) -> None:
+    journal.commit(Batch(games=[opened()], steps=[step(number) for number in range(1, 2000)]))
+    reopened(journal).close()
+    os.truncate(path, int(path.stat().st_size * kept))
+    assert code(path) == "journal_corrupt"
+
+
+def test_a_torn_last_write_is_as_if_it_had_not_been(journal: DatabaseJournal, path: Path, tmp_path: Path) -> None:
+    """A loss of power in the middle of a commit: the end of the write-ahead log is garbage."""
+    journal.commit(Batch(games=[opened()], steps=[step(1)]))
+    log = Path(f"{path}-wal")
+    whole = log.stat().st_size
+    journal.commit(Batch(steps=[step(2)]))
+    torn = tmp_path / "torn"
+    for suffix in ("", ".key"):
+        shutil.copy(f"{path}{suffix}", f"{torn}{suffix}")
+    for cut in range(whole, log.stat().st_size, 997):
+        Path(f"{torn}-wal").write_bytes(log.read_bytes()[:cut] + b"\xff" * 100)
+        again = DatabaseJournal(str(torn))
+        assert again.load().last_step == 1
+        again.close()
+        for suffix in ("", "-shm"):
+            Path(f"{torn}{suffix}").unlink(missing_ok=True)
+        shutil.copy(path, torn)
+
+
+def test_another_key_does_not_open_it(journal: DatabaseJournal, path: Path) -> None:
+    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "s")]))
+    journal.close()
+    Path(f"{path}.key").write_bytes(b"k" * 32)
+    assert code(path) == "journal_key"
+    Path(f"{path}.key").write_bytes(b"short")
+    with pytest.raises(JournalError, match=r"journal_key.* has 5 bytes"):
+        DatabaseJournal(str(path))
+
+
+def test_a_journal_of_a_later_version_is_refused(journal: DatabaseJournal, path: Path) -> None:
+    journal.close()
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE schema_version SET version_num = '9999'")
+    raw.close()
+    assert code(path) == "journal_version"
+
+
+def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(journal: DatabaseJournal) -> None:
+    journal.commit(Batch(games=[opened()], steps=[step(1)]))
+    pages = journal._connection.scalar(sql.text("PRAGMA page_count"))
+    journal._connection.execute(sql.text(f"PRAGMA max_page_count = {pages}"))
+    journal._connection.commit()
+    batch = Batch(steps=[step(number) for number in range(2, 2000)])
+    for _ in range(3):
+        with pytest.raises(JournalUnavailable, match="full"):
+            journal.commit(batch)
+    assert journal.load().last_step == 1
+    journal._connection.execute(sql.text(f"PRAGMA max_page_count = {pages + 10_000}"))
+    journal._connection.commit()
+    journal.commit(batch)
+    assert journal.load().last_step == 1999
+
+
+def test_a_commit_whose_answer_was_lost_can_be_repeated(journal: DatabaseJournal) -> None:
+    journal.commit(Batch(games=[opened()]))
+    batch = Batch(steps=[step(1), step(2)])
+    journal.commit(batch)
+    journal.commit(batch)
+    assert journal.load().last_step == 2
+    other = Batch(steps=[step(2)._replace(check=b"another".ljust(16))])
+    with pytest.raises(JournalError, match="journal_in_use"):
+        journal.commit(other)
+
+
+def test_a_journal_is_read_while_a_server_writes_it(journal: DatabaseJournal) -> None:
+    journal.commit(Batch(games=[opened()], steps=[step(1)]))
+    reader = JournalReader(journal.name)
+    assert reader.games() == [(opened(), 1)]
+    journal.commit(Batch(steps=[step(2)]))
+    assert reader.steps(opened()) == [step(1), step(2)]
+    reader.close()
+
+
+def test_places_that_cannot_be_are_told(tmp_path: Path) -> None:
+    for where, expected in (
+        ("mysql://host/db", "bad_journal"),
+        ("nonsense://", "bad_journal"),
+        ("/proc/nowhere/j", "journal_unreachable"),
+    ):
+        with pytest.raises(JournalError) as caught:
+            DatabaseJournal(where)
+        assert caught.value.code == expected, where
+    with pytest.raises(JournalError, match="journal_missing"):
+        JournalReader(str(tmp_path / "none"))
