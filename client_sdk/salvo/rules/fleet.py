@@ -176,15 +176,17 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
     """
     choices = [_anchors(book.grid, ship.name, ship.length) for ship in book.fleet]
     touching = book.spacing is Spacing.TOUCH
+    between_0_and_1 = random.random
     for _ in range(MOST_TRIES):
         taken = 0
         layout = []
         for places in choices:
-            place = places[int(random.random() * len(places))]
-            if taken & place[2]:
+            place = places[int(between_0_and_1() * len(places))]
+            _, cells, mask = place
+            if taken & mask:
                 break
             layout.append(place)
-            taken |= place[2] if touching else _forbidden(book.grid, place[1], book.spacing)
+            taken |= mask if touching else _forbidden(book.grid, cells, book.spacing)
         else:
             return _fleet_of(book, layout)
     raise ValueError(f"rule book {book.name}: no legal fleet found in {MOST_TRIES} tries")

@@ -20,6 +20,9 @@ from salvo.rules.fleet import Fleet
 
 Shot = tuple[int, int]
 Sinking = tuple[int, int]
+#: Of a turn with hits or defeats: the number of hits, what sank, who is out.
+Damage = tuple[int, tuple[Sinking, ...], tuple[int, ...]]
+NO_DAMAGE: Damage = (0, (), ())
 
 #: In place of the ship's number where a cell was struck: it still counts as a hit and does no more damage.
 STRUCK = -1
@@ -36,6 +39,7 @@ class Salvo(NamedTuple):
         outcomes: whether each shot was a hit, in order.
         sunk: (seat, ship number) in the order of sinking.
         defeated: seats in the order of their defeat.
+        aims: the shots themselves, in order.
     """
 
     turn: int
@@ -45,6 +49,7 @@ class Salvo(NamedTuple):
     outcomes: Sequence[bool]
     sunk: tuple[Sinking, ...]
     defeated: tuple[int, ...]
+    aims: Sequence[Shot]
 
     def announced_outcomes(self, book: RuleBook) -> tuple[bool, ...] | None:
         """Hit or miss of each shot where the rule book announces that, else None."""
@@ -76,13 +81,15 @@ class Game:
     __slots__ = (
         "_after",
         "_by_afloat",
+        "_damage",
         "_defeated",
+        "_fired",
         "_hits",
         "_intact",
         "_is_miss",
-        "_log",
         "_salvos",
         "_sea",
+        "_seats",
         "_shots",
         "_sunk",
         "_until_miss",
@@ -115,7 +122,10 @@ class Game:
         self.over = False
         self.fallen: list[int] = []
         self._after = [*range(1, players), 0]  # who follows each seat; a ring of those not defeated
-        self._log: list[tuple[int, Sequence[Shot], int, tuple[Sinking, ...], tuple[int, ...]]] = []
+        # Of the turns that have ended: who fired, and what. Two lists, since a pair a turn is work for the collector.
+        self._seats: list[int] = []
+        self._fired: list[Sequence[Shot]] = []
+        self._damage: dict[int, Damage] = {}  # by turn
         self._salvos: list[Salvo] = []
         self._shots: list[Shot] = []
         self._hits = 0
@@ -139,11 +149,14 @@ class Game:
     @property
     def salvos(self) -> list[Salvo]:
         """The turns that have ended, in order."""
-        sea, salvos = self._sea, self._salvos
-        for seat, shots, hits, sunk, defeated in self._log[len(salvos) :]:
-            outcomes = [shot in sea for shot in shots]
-            salvos.append(Salvo(len(salvos) + 1, seat, len(shots), hits, outcomes, sunk, defeated))
-        return salvos
+        self._salvos += map(self._salvo, range(len(self._salvos) + 1, len(self._fired) + 1))
+        return self._salvos
+
+    def _salvo(self, turn: int) -> Salvo:
+        shots = self._fired[turn - 1]
+        hits, sunk, defeated = self._damage.get(turn, NO_DAMAGE)
+        outcomes = [shot in self._sea for shot in shots]
+        return Salvo(turn, self._seats[turn - 1], len(shots), hits, outcomes, sunk, defeated, shots)
 
     def fire(self, shots: Sequence[Shot]) -> None:
         """Resolve shots of the current player in order.
@@ -195,50 +208,48 @@ class Game:
     def end_turn(self) -> Salvo:
         """Close the turn, with whatever was fired, and pass it on; return what came of it."""
         self._close_turn()
-        return self.salvos[-1]
+        return self._salvo(len(self._fired))
 
-    def fire_salvo(self, shots: Sequence[Shot]) -> bool:
+    def fire_salvo(self, shots: Sequence[Shot]) -> None:
         """Fire all shots that the turn will have and end it: ``fire`` and ``end_turn`` in one.
 
         This is the hot path of every simulation. ``shots`` is kept; it must not be changed afterwards.
-
-        Returns:
-            Whether a ship sank or a player fell, so that somebody has to be told more than numbers.
         """
         if not (self._untouched and self._is_miss(shots)):
             self.fire(shots)
-            return self._close_turn()
-        # The same as above for a turn without a hit, without the detours.
-        self._log.append((self.current, shots, 0, (), ()))
+            self._close_turn()
+            return
+        # The same for a turn without a hit, without the detours.
+        self._seats.append(self.current)
+        self._fired.append(shots)
         self.turn += 1
         self.current = seat = self._after[self.current]
         self.shots_left = self.afloat[seat] if self._by_afloat else 1
-        return False
 
-    def _close_turn(self) -> bool:
-        sunk, defeated = self._sunk, self._defeated
-        self._log.append((self.current, self._shots, self._hits, sunk, defeated))
+    def _close_turn(self) -> None:
+        self._seats.append(self.current)
+        self._fired.append(self._shots)
         self._shots = []
-        self._hits = 0
         self._untouched = True
-        grave = bool(sunk or defeated)
-        if grave:
+        if self._hits or self._defeated:
+            self._damage[self.turn] = (self._hits, self._sunk, self._defeated)
+            self._hits = 0
             self._sunk = self._defeated = ()
         if not self.over:
             self.turn += 1
             self.current = seat = self._after[self.current]  # the next that is not defeated (SALVO-TURN-3)
             self.shots_left = self.afloat[seat] if self._by_afloat else 1
-        return grave
 
     def tally(self) -> list[Tally]:
         """Return each seat's figures, from the turns that have ended."""
         turns, shots, hits, sank = ([0] * len(self.out) for _ in range(4))
-        for seat, fired, met, sunk, _ in self._log:
+        for seat, fired in zip(self._seats, self._fired, strict=True):
             turns[seat] += 1
             shots[seat] += len(fired)
-            if met:
-                hits[seat] += met
-                sank[seat] += len(sunk)
+        for turn, (met, sunk, _) in self._damage.items():
+            seat = self._seats[turn - 1]
+            hits[seat] += met
+            sank[seat] += len(sunk)
         return [Tally(*figures) for figures in zip(turns, shots, hits, sank, strict=True)]
 
     def places(self) -> list[int]:
