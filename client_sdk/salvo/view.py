@@ -125,6 +125,11 @@ class Untouched(Collection[Shot]):
         if self._left.pop(player, None) is not None:
             self._deck = None
 
+    def go_on_from(self, former: Untouched) -> None:
+        """Draw on as an earlier set of the same game would have, so that coming back makes no other game of it."""
+        if self._boards() == former._boards():
+            self._deck, self._unshuffled, self._drawn = former._deck, former._unshuffled, former._drawn
+
     def _boards(self) -> dict[str, dict[Shot, None]]:
         left = self._left
         for shot in self._spent:
