@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from itertools import repeat
 from typing import NamedTuple
 
 from salvo.rules.book import Announce, RuleBook, Shots, Starter
@@ -109,9 +108,12 @@ class Game:
         players = len(fleets)
         self.book = book
         self.fleets = fleets
-        self._sea: dict[Shot, int] = {}
-        for seat, fleet in enumerate(fleets):
-            self._sea.update(zip(zip(repeat(seat), fleet.cells), book.ship_of_cell, strict=True))
+        ship_of_cell = book.ship_of_cell
+        self._sea: dict[Shot, int] = {
+            (seat, cell): ship
+            for seat, fleet in enumerate(fleets)
+            for cell, ship in zip(fleet.cells, ship_of_cell, strict=True)
+        }
         self._is_miss = self._sea.keys().isdisjoint
         lengths = [ship.length for ship in book.fleet]
         self._intact = [lengths.copy() for _ in fleets]
