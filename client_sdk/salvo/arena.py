@@ -1,7 +1,8 @@
 """Bots against bots in this process, without a broker: thousands of games a second.
 
-The engine is the one the referee uses, the draws come from the same seeds and the views are fed with the same news in
-the same order, so a game here is the game that a contest with that seed would see.
+The engine is the one the referee uses, the draws come from the same seeds and the views tell the same news in the same
+order, so a game here is the game that a contest with that seed would see. But here the views read the news only when a
+bot looks: most bots look at little, and telling everybody everything would take longer than the game.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved, SunkShip
 from salvo.player import Bot, check_salvo
-from salvo.rules import SALVO, Fleet, Game, Grid, RuleBook, Salvo, draw_starter
-from salvo.view import Shot, View, board_shots
+from salvo.rules import SALVO, Fleet, Game, Grid, RuleBook, Salvo, Shots, draw_starter
+from salvo.view import News, Shot, View, board_shots
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
 EMPTY_TURNS = 3
@@ -46,12 +47,20 @@ class Outcome:
         return dict(sorted(((name, s.place) for name, s in self.stats.items()), key=lambda pair: pair[1]))
 
 
+Aim = tuple[int, int]
+
+
 @lru_cache(maxsize=64)
-def _aims(players: tuple[str, ...], grid: Grid) -> dict[Shot, tuple[int, int]]:
-    """(seat, cell) by shot."""
-    return {
+def _aims(players: tuple[str, ...], grid: Grid) -> tuple[dict[int, Aim], dict[Shot, Aim]]:
+    """(seat, cell) by the identity of the shots that views deal out, and by shot.
+
+    Identity is quicker than a look at the values, and surer: True is equal to 1. The second dict keeps the shots alive,
+    so that no other object can get one's identity.
+    """
+    aims = {
         shot: (seat, cell) for seat, player in enumerate(players) for cell, shot in enumerate(board_shots(player, grid))
     }
+    return {id(shot): aim for shot, aim in aims.items()}, aims
 
 
 def play(
@@ -78,6 +87,51 @@ def play(
     return _Match(bots, seed, game, table, book, listener).play()
 
 
+class _Chronicle:
+    """All that happened in a match, to be told to everybody as far as it is theirs to know."""
+
+    def __init__(self, number: int, names: Sequence[str], game: Game) -> None:
+        #: The last salvo as it was fired, with shots that may be void. Of all others the game knows every shot.
+        self.last_fired: Sequence[Shot] = ()
+        self._number = number
+        self._names = names
+        self._game = game
+        self._results: list[SalvoResolved] = []
+
+    def results(self) -> list[SalvoResolved]:
+        """Return what everybody is told of every turn so far."""
+        results = self._results
+        results += map(self._announced, self._game.salvos[len(results) :])
+        return results
+
+    def news(self, player: str, first: int) -> list[News]:
+        """Return what one player is told of the turns from number ``first`` on, counted from 0."""
+        game, shots = self._game, [board_shots(name, self._game.book.grid) for name in self._names]
+        told: list[News] = []
+        for salvo, result in zip(game.salvos[first:], self.results()[first:], strict=True):
+            fired: Sequence[Shot] = [shots[seat][cell] for seat, cell in salvo.aims]
+            landed = [shot for shot in fired if shot.player == player]
+            if result.player != player:
+                fired = ()
+            elif game.over and salvo.turn == game.turn:
+                fired = self.last_fired
+            told.append((result, fired, landed))
+        return told
+
+    def _announced(self, salvo: Salvo) -> SalvoResolved:
+        names, fleet = self._names, self._game.book.fleet
+        return SalvoResolved(
+            self._number,
+            salvo.turn,
+            names[salvo.seat],
+            salvo.shots,
+            salvo.hits,
+            tuple([SunkShip(names[seat], fleet[ship].name, fleet[ship].name) for seat, ship in salvo.sunk]),
+            tuple([names[seat] for seat in salvo.defeated]),
+            salvo.announced_outcomes(self._game.book),
+        )
+
+
 class _Match:
     def __init__(
         self,
@@ -96,17 +150,18 @@ class _Match:
         self._number = game
         self._book = book
         self._listener = listener
-        self._aims = _aims(self._names, book.grid)
+        self._aim_of_dealt, self._aim_of = _aims(self._names, book.grid)
+        self._choosers = [bot.choose_salvo for bot in self._bots]
         self._silent = [0] * len(bots)
         self._hearing = [bot for bot in self._bots if type(bot).on_result is not Bot.on_result]
         fleets = [self._place(name, bot) for name, bot in bots.items()]
         starter = draw_starter(book, seed, table, game, len(fleets))
         self._game = Game(book, fleets, starter)
+        self._chronicle = _Chronicle(game, self._names, self._game)
         self._views = [
-            View(book, name, self._names, game, fleet, bot.random)
+            View(book, name, self._names, game, fleet, bot.random, partial(self._chronicle.news, name))
             for name, bot, fleet in zip(self._names, self._bots, fleets, strict=True)
         ]
-        self._landed = {view.me: view.landed for view in self._views}
 
     def _place(self, name: str, bot: Bot) -> Fleet:
         bot.prepare(name, self._seed, self._number)
@@ -118,77 +173,84 @@ class _Match:
             raise self._error(name, "bad_fleet", str(error)) from error
         except Exception as error:
             raise self._error(name, "bot_raised", f"place_fleet: {type(error).__name__}: {error}") from error
-        if not isinstance(fleet, Fleet) or fleet.book != self._book:
+        if not isinstance(fleet, Fleet) or (fleet.book is not self._book and fleet.book != self._book):
             raise self._error(name, "bad_fleet", f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
         return fleet
 
     def play(self) -> Outcome:
-        game, silent = self._game, self._silent
+        game, views, silent = self._game, self._views, self._silent
+        all_at_once = self._book.shots is not Shots.UNTIL_MISS
+        heard = self._hearing or self._listener
         while not game.over:
-            seat = game.current
-            fired = self._turn(seat, self._views[seat])
-            silent[seat] = 0 if fired else silent[seat] + 1
-            if silent[seat] == EMPTY_TURNS:
-                game.defeat(seat)
-            self._tell(fired, game.end_turn())
+            seat, shots, fallen = game.current, game.shots_left, len(game.fallen)
+            view = views[seat]
+            view.begin_turn(game.turn, shots)
+            fired, aims = self._ask(seat, view)
+            if len(aims) == shots and all_at_once:
+                game.fire_salvo(aims)
+                view.untouched.discard(fired)
+                view.shots = silent[seat] = 0
+            else:
+                fired = self._fire_in_parts(seat, view, fired, aims)
+            if len(game.fallen) != fallen:
+                self._bury(game.fallen[fallen:], fired)
+            if heard:
+                self._speak(fired)
         return self._outcome()
 
-    def _turn(self, seat: int, view: View) -> Sequence[Shot]:
-        """Ask until the shots of the turn are spent or the bot gives up the rest."""
-        game, aims = self._game, self._aims
-        fired: Sequence[Shot] = ()
-        while game.shots_left and not game.over:
-            view.begin_turn(game.turn, game.shots_left)
-            shots = self._ask(seat, view)
-            if not shots:
+    def _fire_in_parts(self, seat: int, view: View, fired: list[Shot], aims: list[Aim]) -> list[Shot]:
+        """Ask until the turn's shots are spent or the bot gives up the rest, then end the turn; return all shots."""
+        game = self._game
+        parts: list[Shot] = []
+        while aims:
+            game.fire(aims)
+            view.fired(fired)
+            parts += fired
+            if not game.shots_left or game.over:
                 break
-            game.fire([aims[shot] for shot in shots])
-            view.fired(shots)
-            fired = [*fired, *shots] if fired else shots
-        return fired
+            view.begin_turn(game.turn, game.shots_left)
+            fired, aims = self._ask(seat, view)
+        self._silent[seat] = 0 if parts else self._silent[seat] + 1
+        if self._silent[seat] == EMPTY_TURNS:
+            game.defeat(seat)
+        game.end_turn()
+        view.end_turn()
+        return parts
 
-    def _ask(self, seat: int, view: View) -> Sequence[Shot]:
-        """Return the bot's salvo; anything but a short list of known shots goes the long way round."""
-        aims = self._aims
+    def _ask(self, seat: int, view: View) -> tuple[list[Shot], list[Aim]]:
+        """Return the bot's salvo; anything but a list of shots that the view dealt out goes the long way round."""
+        aim_of_dealt = self._aim_of_dealt
         try:
-            answer: object = self._bots[seat].choose_salvo(view)
+            answer: object = self._choosers[seat](view)
             if type(answer) is list and len(answer) <= view.shots:
-                if list(map(type, answer)).count(Shot) == len(answer) and all(shot in aims for shot in answer):
-                    return answer
+                try:
+                    return answer, [aim_of_dealt[id(shot)] for shot in answer]
+                except KeyError:
+                    pass
             elif isinstance(answer, Awaitable):
                 answer = asyncio.run(_awaited(answer))
         except Exception as error:
             raise self._error(view.me, "bot_raised", f"turn {view.turn}: {type(error).__name__}: {error}") from error
         try:
-            return check_salvo(answer, view)
+            shots = list(check_salvo(answer, view))
         except BotError as error:
             raise self._error(view.me, error.code, f"turn {view.turn}: {error.text}") from None
+        return shots, [self._aim_of[shot] for shot in shots]
 
-    def _tell(self, fired: Sequence[Shot], salvo: Salvo) -> None:
-        """Feed every view with what its player is told, in the order of the publications."""
-        names, landed = self._names, self._landed
-        for shot in fired[: salvo.shots]:
-            landed[shot[0]](shot)
-        result = SalvoResolved(
-            self._number,
-            salvo.turn,
-            names[salvo.seat],
-            salvo.shots,
-            salvo.hits,
-            self._sunk(salvo) if salvo.sunk else (),
-            tuple([names[seat] for seat in salvo.defeated]) if salvo.defeated else (),
-            salvo.announced_outcomes(self._book),
-        )
+    def _bury(self, fallen: Sequence[int], fired: Sequence[Shot]) -> None:
+        """Nobody draws cells of the defeated any more, whether or not anybody reads the news."""
+        self._chronicle.last_fired = tuple(fired)
         for view in self._views:
-            view.resolved(result)
+            for seat in fallen:
+                view.untouched.discard_player(self._names[seat])
+
+    def _speak(self, fired: Sequence[Shot]) -> None:
+        """Tell those who want to hear of every salvo."""
+        result = self._chronicle.results()[-1]
         for bot in self._hearing:
             bot.on_result(result)
         if self._listener is not None:
             self._listener(fired, result)
-
-    def _sunk(self, salvo: Salvo) -> tuple[SunkShip, ...]:
-        fleet, names = self._book.fleet, self._names
-        return tuple(SunkShip(names[seat], fleet[ship].name, fleet[ship].name) for seat, ship in salvo.sunk)
 
     def _outcome(self) -> Outcome:
         game, places = self._game, self._game.places()

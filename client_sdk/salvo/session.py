@@ -398,6 +398,7 @@ class Session:
                 self.view.fired(on_their_way)
                 # A broker that was killed may have lost them. The same bytes again are harmless if it has not.
                 self._outbox += self._sent[-len(on_their_way) :] if on_their_way else []
+            self.view.untouched.go_on_from(known.untouched)
         else:
             self._asked = None
         begun: list[Event] = [] if known is not None else [GameTakenUp(recap.game)]

@@ -8,8 +8,9 @@ bot cannot tell them apart.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -40,45 +41,46 @@ def board_shots(player: str, grid: Grid) -> tuple[Shot, ...]:
 
 
 @lru_cache(maxsize=256)
-def _all_shots(players: tuple[str, ...], grid: Grid) -> tuple[tuple[Shot, ...], dict[Shot, int], list[int]]:
-    """Every shot at these boards, its number, and the numbers in order; shared and never changed."""
-    shots = tuple(shot for player in players for shot in board_shots(player, grid))
-    return shots, {shot: number for number, shot in enumerate(shots)}, list(range(len(shots)))
+def _full_boards(players: tuple[str, ...], grid: Grid) -> dict[str, dict[Shot, None]]:
+    """The shots at every cell of these players' boards; shared and never changed."""
+    return {player: dict.fromkeys(board_shots(player, grid)) for player in players}
 
 
-#: Place of a shot that is not among the untouched ones.
-_GONE = -1
+#: Cards shuffled at a time, about five salvos: a bot that draws only once does not pay for a whole deck.
+BATCH = 24
 
 
 class Untouched(Collection[Shot]):
-    """The cells of standing opponents that this player has not fired at yet, as shots.
+    """The cells of standing opponents that this player has not fired at yet, as shots, board by board.
 
-    Drawing and removing cost the same however many there are: shots are numbers in a list, ``_order``, and every number
-    knows its place there, so that the last one can fill a gap.
+    Simulations draw and fire, draw and fire, so this costs least: samples are dealt from a deck of cards, shuffled from
+    the top only as far as it is needed, and what was fired as it was dealt is taken off at one stroke. The boards are
+    brought up to date when somebody looks at them.
     """
 
-    __slots__ = ("_number", "_order", "_place", "_random", "_shots")
+    __slots__ = ("_deck", "_drawn", "_left", "_random", "_spent", "_unshuffled")
 
     def __init__(self, players: Sequence[str], grid: Grid, random: Random) -> None:
         """Start with every cell of these players' boards."""
-        self._shots, self._number, in_order = _all_shots(tuple(players), grid)
-        self._order = in_order.copy()
-        self._place = in_order.copy()
+        self._left = {player: board.copy() for player, board in _full_boards(tuple(players), grid).items()}
+        self._spent: list[Shot] = []  # discarded, but still in ``_left``
         self._random = random
+        self._deck: list[Shot] | None = None
+        self._unshuffled = 0  # how many cards at the bottom of the deck are in no random order yet
+        self._drawn = 0  # cards at the top that were shown and not discarded
 
     def __len__(self) -> int:
-        return len(self._order)
+        return sum(map(len, self._boards().values()))
 
     def __iter__(self) -> Iterator[Shot]:
-        return map(self._shots.__getitem__, self._order)
+        return chain.from_iterable(self._boards().values())
 
     def __contains__(self, shot: object) -> bool:
-        number = self._number.get(shot, _GONE)  # type: ignore[call-overload]
-        return bool(number != _GONE and self._place[number] != _GONE)
+        return isinstance(shot, tuple) and len(shot) == 3 and shot in self._boards().get(shot[0], ())
 
     def of(self, player: str) -> list[Shot]:
         """Return those at one player's board."""
-        return [shot for shot in self if shot.player == player]
+        return list(self._boards().get(player, ()))
 
     def reseed(self, random: Random) -> None:
         """Draw from another source from now on."""
@@ -86,40 +88,63 @@ class Untouched(Collection[Shot]):
 
     def sample(self, count: int) -> list[Shot]:
         """Return ``count`` different ones drawn with the bot's own randomness; all of them if there are fewer."""
-        order, random = self._order, self._random.random
-        size = len(order)
-        if count * 2 >= size:
-            return self._sample_most(count)
-        chosen = [order[int(random() * size)] for _ in range(count)]
-        while len(set(chosen)) < count:  # a double: keep the first of each, draw the missing ones anew
-            chosen = list(dict.fromkeys(chosen))
-            chosen += [order[int(random() * size)] for _ in range(count - len(chosen))]
-        shots = self._shots
-        return [shots[number] for number in chosen]
+        deck = self._deck
+        if deck is None or self._drawn:
+            deck = self._gather()
+        size = len(deck)
+        rest = size - count if count < size else 0
+        if rest < self._unshuffled:
+            self._shuffle(deck, rest)
+        self._drawn = size - rest
+        return deck[rest:]
 
-    def _sample_most(self, count: int) -> list[Shot]:
-        chosen: list[Shot] = []
-        pool = self._order.copy()
-        while pool and len(chosen) < count:
-            chosen.append(self._shots[pool.pop(int(self._random.random() * len(pool)))])
-        return chosen
+    def _gather(self) -> list[Shot]:
+        """Put the deck together, with what was shown and not fired, to be shuffled from scratch."""
+        if self._deck is None:
+            self._deck = list(self)
+        self._unshuffled = len(self._deck)
+        return self._deck
 
-    def discard(self, shots: Iterable[Shot]) -> None:
+    def _shuffle(self, deck: list[Shot], rest: int) -> None:
+        """Go on with the shuffle of Fisher and Yates until at most ``rest`` cards are left unshuffled."""
+        random = self._random.random
+        top = min(self._unshuffled, len(deck))
+        self._unshuffled = bottom = max(0, min(rest, top - BATCH))
+        for place in range(top - 1, bottom - 1, -1):
+            other = int(random() * (place + 1))
+            deck[place], deck[other] = deck[other], deck[place]
+
+    def discard(self, shots: list[Shot]) -> None:
         """Take shots out, wherever they are."""
-        numbers, order, places = self._number, self._order, self._place
-        for shot in shots:
-            number = numbers.get(shot, _GONE)
-            if number == _GONE or places[number] == _GONE:
-                continue
-            place, places[number] = places[number], _GONE
-            last = order.pop()
-            if last != number:
-                order[place] = last
-                places[last] = place
+        self._spent += shots
+        deck, count = self._deck, len(shots)
+        if deck and deck[-count:] == shots:
+            del deck[-count:]
+            self._drawn -= count
+        elif count:
+            self._deck = None
 
     def discard_player(self, player: str) -> None:
-        """Take out the whole board of a player that is defeated."""
-        self.discard(self.of(player))
+        """Take out the whole board of a player that is defeated; a second time changes nothing."""
+        if self._left.pop(player, None) is not None:
+            self._deck = None
+
+    def go_on_from(self, former: Untouched) -> None:
+        """Draw on as an earlier set of the same game would have, so that coming back makes no other game of it."""
+        if self._boards() == former._boards():
+            self._deck, self._unshuffled, self._drawn = former._deck, former._unshuffled, former._drawn
+
+    def _boards(self) -> dict[str, dict[Shot, None]]:
+        left = self._left
+        for shot in self._spent:
+            if shot[0] in left:
+                left[shot[0]].pop(shot, None)
+        self._spent.clear()
+        return left
+
+
+#: What a player is told of one salvo: its result, its shots if it was the player's own, those at the player's board.
+News = tuple[SalvoResolved, Sequence[Shot], Sequence[Shot]]
 
 
 class View:
@@ -133,19 +158,26 @@ class View:
         turn: the running number of the turn, from 1; 0 before the first.
         shots: how many shots may be fired in the turn to be answered; 0 when it is somebody else's.
         fleet: the own ships.
-        opponents: the others that still stand, in play order.
-        defeated: who is out, in that order.
-        ships_afloat: by player, the own ones too.
-        sunk: ship names by player.
         untouched: cells of opponents not fired at yet.
-        salvos: the own salvos with their results.
-        results: the results of all salvos, in order.
         random: the bot's own source of randomness; using no other keeps a game reproducible.
     """
 
     def __init__(
-        self, rules: RuleBook, me: str, players: Sequence[str], game: int, fleet: Fleet, random: Random
+        self,
+        rules: RuleBook,
+        me: str,
+        players: Sequence[str],
+        game: int,
+        fleet: Fleet,
+        random: Random,
+        news: Callable[[int], Iterable[News]] | None = None,
     ) -> None:
+        """Start before the first turn.
+
+        Args:
+            news: what this player is told of the salvos from a number on, counted from 0. A view with news reads them
+                only when somebody looks; it is told nothing by :meth:`landed` and :meth:`resolved`.
+        """
         self.rules = rules
         self.me = me
         self.players = tuple(players)
@@ -153,16 +185,18 @@ class View:
         self.turn = 0
         self.shots = 0
         self.fleet = fleet
-        self.opponents = tuple(player for player in players if player != me)
-        self.defeated: tuple[str, ...] = ()
-        self.ships_afloat = dict.fromkeys(players, len(rules.fleet))
-        self.sunk: dict[str, tuple[str, ...]] = dict.fromkeys(players, ())
-        self.untouched = Untouched(self.opponents, rules.grid, random)
-        self.salvos: list[OwnSalvo] = []
-        self.results: list[SalvoResolved] = []
         self.random = random
+        rivals = tuple([player for player in self.players if player != me])
+        self.untouched = Untouched(rivals, rules.grid, random)
+        self._news = news
+        self._opponents = rivals
+        self._defeated: tuple[str, ...] = ()
+        self._ships_afloat = dict.fromkeys(players, len(rules.fleet))
+        self._sunk: dict[str, tuple[str, ...]] = dict.fromkeys(players, ())
         self._fired: list[Shot] = []
         self._landed: list[Shot] = []
+        self._salvos: list[OwnSalvo] = []
+        self._results: list[SalvoResolved] = []
         self._deadline: float | None = None  # on the monotonic clock
 
     @property
@@ -171,8 +205,45 @@ class View:
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     @property
+    def opponents(self) -> tuple[str, ...]:
+        """The others that still stand, in play order."""
+        self._read_news()
+        return self._opponents
+
+    @property
+    def defeated(self) -> tuple[str, ...]:
+        """Who is out, in that order."""
+        self._read_news()
+        return self._defeated
+
+    @property
+    def ships_afloat(self) -> dict[str, int]:
+        """Number of ships afloat by player, the own ones too."""
+        self._read_news()
+        return self._ships_afloat
+
+    @property
+    def sunk(self) -> dict[str, tuple[str, ...]]:
+        """Names of the ships sunk, by player."""
+        self._read_news()
+        return self._sunk
+
+    @property
+    def salvos(self) -> list[OwnSalvo]:
+        """The own salvos with their results."""
+        self._read_news()
+        return self._salvos
+
+    @property
+    def results(self) -> list[SalvoResolved]:
+        """The results of all salvos, in order."""
+        self._read_news()
+        return self._results
+
+    @property
     def incoming(self) -> list[tuple[int, int]]:
         """Cells of the own board that were shot at, as (x, y), in order."""
+        self._read_news()
         return [(x, y) for _, x, y in self._landed]
 
     @property
@@ -182,7 +253,8 @@ class View:
 
     def afloat(self, player: str) -> list[str]:
         """Return the names of a player's ships that are afloat."""
-        return [ship.name for ship in self.rules.fleet if ship.name not in self.sunk[player]]
+        sunk = self.sunk[player]
+        return [ship.name for ship in self.rules.fleet if ship.name not in sunk]
 
     # --- feeding ----------------------------------------------------------------------------------------------
 
@@ -204,7 +276,7 @@ class View:
     def fired(self, shots: Sequence[Shot]) -> None:
         """This player fired."""
         self._fired += shots
-        self.untouched.discard(shots)
+        self.untouched.discard(list(shots))
 
     def landed(self, shot: Shot) -> None:
         """A shot fell on the own board."""
@@ -212,15 +284,29 @@ class View:
 
     def resolved(self, result: SalvoResolved) -> None:
         """A salvo was announced."""
-        self.results.append(result)
+        self._record(result, self._fired)
         if result.player == self.me:
-            self.salvos.append(OwnSalvo(result.turn, tuple(self._fired), result))
-            self._fired = []
-            self.shots = 0
+            self.end_turn()
+
+    def end_turn(self) -> None:
+        """The own turn is over."""
+        self.shots = 0
+        self._fired = []
+
+    def _read_news(self) -> None:
+        if self._news is not None:
+            for result, fired, landed in self._news(len(self._results)):
+                self._landed += landed
+                self._record(result, fired)
+
+    def _record(self, result: SalvoResolved, fired: Sequence[Shot]) -> None:
+        self._results.append(result)
+        if result.player == self.me:
+            self._salvos.append(OwnSalvo(result.turn, tuple(fired), result))
         for ship in result.sunk:
-            self.ships_afloat[ship.player] -= 1
-            self.sunk[ship.player] += (ship.ship,)
+            self._ships_afloat[ship.player] -= 1
+            self._sunk[ship.player] += (ship.ship,)
         for player in result.defeated:
-            self.defeated += (player,)
-            self.opponents = tuple(other for other in self.opponents if other != player)
+            self._defeated += (player,)
+            self._opponents = tuple(other for other in self._opponents if other != player)
             self.untouched.discard_player(player)

@@ -85,13 +85,12 @@ def _play_engine(prepared: Prepared, number: int) -> None:
     fleets, shots = prepared[number % 100]
     game = Game(SALVO, fleets, number % len(fleets))
     places = [0] * len(fleets)
-    fire, end_turn = game.fire, game.end_turn
+    fire_salvo = game.fire_salvo
     while not game.over:
         seat = game.current
         first = places[seat]
         places[seat] = last = first + game.shots_left
-        fire(shots[seat][first:last])
-        end_turn()
+        fire_salvo(shots[seat][first:last])
 
 
 def bench_engine(seconds: float) -> None:

@@ -249,6 +249,26 @@ def test_play_goes_round_and_leaves_the_defeated_out() -> None:
     assert order == [2, 0, 1, 2, 0, 1]
 
 
+def test_play_goes_on_where_one_salvo_brings_down_its_own_player_and_the_next() -> None:
+    book = tiny(1, 1)
+    game = Game(book, [fleet(book, (1, 1, H), (2, 1, H))] * 5, starter=4)
+    game.fire_salvo([(0, 0), (4, 0)])
+    game.fire_salvo([(4, 1), (0, 1)])  # seat 0 sinks the last one, then itself
+    assert (game.fallen, game.current) == ([4, 0], 1)
+    order = []
+    for _ in range(4):
+        order.append(game.current)
+        game.fire_salvo([(2, 5)])
+    assert order == [1, 2, 3, 1]
+
+
+def test_what_a_salvo_did_is_known_although_the_turn_was_fired_in_parts() -> None:
+    game = duel(tiny(2, 1))
+    game.fire([(1, 4)])
+    game.fire_salvo([(1, 11)])  # nothing itself, but the turn had sunk a ship
+    assert game.salvos[0][1:6] == (0, 2, 1, [True, False], ((1, 1),))
+
+
 def test_a_hit_shoots_again_where_the_book_says_so() -> None:
     game = duel(tiny(2, shots=Shots.UNTIL_MISS))
     game.fire([(1, 0)])

@@ -187,6 +187,32 @@ def test_a_killed_bot_takes_up_its_turn_where_it_was(session: Session, server: S
     assert fired.context == m.ShotContext(1, 3, 3, "you")
 
 
+@pytest.mark.parametrize("fallen", [(), ("they",)])
+def test_a_team_that_comes_back_draws_what_it_would_have_drawn(fallen: tuple[str, ...]) -> None:
+    """Its view is built anew from the recap; with one seed the game must stay the one that the arena plays."""
+    drawn = []
+    for lost in (False, True):
+        session = Session("me", "secret", generator(2), sealer=SEALER)
+        server = ScriptedServer(session, "secret")
+        listed(session, server)
+        server.say(m.PlayersListed(("me", "you", "they")))
+        my_turn(session, server)
+        assert session.view is not None
+        shots = session.view.untouched.sample(5)
+        session.fire(shots)
+        results = (result(1), result(2, player="you", defeated=fallen))
+        server.say(results[0])
+        if lost:
+            session.connected()
+            fired = tuple(m.OwnShot(1, *shot) for shot in shots)
+            server.say_recap(m.Recap("me", 1, 3, FLEET.placements, fired, (), results), SEALER)
+        else:
+            server.say(results[1])
+        assert session.view.game == 1
+        drawn.append([session.view.untouched.sample(5) for _ in range(3)])
+    assert drawn[0] == drawn[1]
+
+
 def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     my_turn(session, server)

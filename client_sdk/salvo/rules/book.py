@@ -160,6 +160,11 @@ class RuleBook:
         """Index in ``fleet`` by ship name."""
         return {ship.name: number for number, ship in enumerate(self.fleet)}
 
+    @cached_property
+    def ship_of_cell(self) -> tuple[int, ...]:
+        """Index in ``fleet`` of each cell that a player's ships occupy, ship by ship."""
+        return tuple(number for number, ship in enumerate(self.fleet) for _ in range(ship.length))
+
     def random_fleet(self, random: Random) -> Fleet:
         """Return a fleet drawn evenly from all legal layouts (:func:`salvo.rules.random_fleet`)."""
         from salvo.rules.fleet import random_fleet

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 from random import Random
 
 from salvo.errors import IllegalCommand
@@ -100,11 +101,11 @@ class Fleet:
 
     Attributes:
         placements: one a ship, in the order of the rule book.
-        board: one byte a cell: 0 for water, else the ship's number in the rule book plus 1. Never changed; a game
-            plays on a copy.
+        cells: the occupied cells, ship by ship in the order of the rule book, each from its anchor on;
+            ``book.ship_of_cell`` says whose they are.
     """
 
-    __slots__ = ("board", "book", "placements")
+    __slots__ = ("book", "cells", "placements")
 
     def __init__(self, book: RuleBook, placements: Sequence[Placement]) -> None:
         """Take the placements in any order.
@@ -125,11 +126,15 @@ class Fleet:
     def _lay(self, book: RuleBook, placements: Iterable[Placement]) -> None:
         self.book = book
         self.placements = tuple(sorted(placements, key=lambda p: book.ship_number[p.ship]))
-        board = bytearray(book.grid.size)
-        for number, placement in enumerate(self.placements, start=1):
-            for cell in placement.cells(book):
-                board[cell] = number
-        self.board = bytes(board)
+        self.cells = tuple(chain.from_iterable(placement.cells(book) for placement in self.placements))
+
+    @property
+    def board(self) -> bytes:
+        """One byte a cell, for those who look at it whole: 0 for water, else the ship's number in the book plus 1."""
+        board = bytearray(self.book.grid.size)
+        for cell, ship in zip(self.cells, self.book.ship_of_cell, strict=True):
+            board[cell] = ship + 1
+        return bytes(board)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Fleet) and (self.book, self.placements) == (other.book, other.placements)
@@ -171,15 +176,17 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
     """
     choices = [_anchors(book.grid, ship.name, ship.length) for ship in book.fleet]
     touching = book.spacing is Spacing.TOUCH
+    between_0_and_1 = random.random
     for _ in range(MOST_TRIES):
         taken = 0
         layout = []
         for places in choices:
-            place = places[int(random.random() * len(places))]
-            if taken & place[2]:
+            place = places[int(between_0_and_1() * len(places))]
+            _, cells, mask = place
+            if taken & mask:
                 break
             layout.append(place)
-            taken |= place[2] if touching else _forbidden(book.grid, place[1], book.spacing)
+            taken |= mask if touching else _forbidden(book.grid, cells, book.spacing)
         else:
             return _fleet_of(book, layout)
     raise ValueError(f"rule book {book.name}: no legal fleet found in {MOST_TRIES} tries")
@@ -189,10 +196,6 @@ def _fleet_of(book: RuleBook, layout: Sequence[tuple[Placement, tuple[int, ...],
     """Build a fleet from places known to be legal, in the order of the book (no second check: it is hot)."""
     fleet = object.__new__(Fleet)
     fleet.book = book
-    fleet.placements = tuple(place[0] for place in layout)
-    board = bytearray(book.grid.size)
-    for number, place in enumerate(layout, start=1):
-        for cell in place[1]:
-            board[cell] = number
-    fleet.board = bytes(board)
+    fleet.placements = tuple([place[0] for place in layout])
+    fleet.cells = tuple(chain.from_iterable([place[1] for place in layout]))
     return fleet

@@ -1,9 +1,11 @@
 """The engine: one game from the first shot to the last ship.
 
 A :class:`Game` is mutable and trusts its caller: seats and cells are in range, the fleets are legal. Who may say
-what, and when, is the referee's business. Players are *seats*, 0..n-1 in play order.
+what, and when, is the referee's business. Players are *seats*, 0..n-1 in play order; a *shot* is (target seat, cell).
 
-A board is a bytearray, one byte a cell: 0 water, 1..n the ship there, and 128 added once that cell was hit.
+The sea is a dict of all occupied cells of all boards, so that whether a salvo met nothing at all, which three in five
+do, is one question to the interpreter. A turn is written down as it was fired; what it amounts to is worked out when
+somebody asks.
 """
 
 from __future__ import annotations
@@ -15,8 +17,14 @@ from typing import NamedTuple
 from salvo.rules.book import Announce, RuleBook, Shots, Starter
 from salvo.rules.fleet import Fleet
 
-#: Set in a board's byte once that cell of the ship was hit.
-STRUCK = 128
+Shot = tuple[int, int]
+Sinking = tuple[int, int]
+#: Of a turn with hits or defeats: the number of hits, what sank, who is out.
+Damage = tuple[int, tuple[Sinking, ...], tuple[int, ...]]
+NO_DAMAGE: Damage = (0, (), ())
+
+#: In place of the ship's number where a cell was struck: it still counts as a hit and does no more damage.
+STRUCK = -1
 
 
 class Salvo(NamedTuple):
@@ -27,22 +35,24 @@ class Salvo(NamedTuple):
         seat: who fired.
         shots: how many were fired.
         hits: how many of them met an occupied cell (SALVO-FIRE-9).
-        outcomes: of each shot in order, 0 for a miss and above 0 for a hit.
+        outcomes: whether each shot was a hit, in order.
         sunk: (seat, ship number) in the order of sinking.
         defeated: seats in the order of their defeat.
+        aims: the shots themselves, in order.
     """
 
     turn: int
     seat: int
     shots: int
     hits: int
-    outcomes: Sequence[int]
-    sunk: tuple[tuple[int, int], ...]
+    outcomes: Sequence[bool]
+    sunk: tuple[Sinking, ...]
     defeated: tuple[int, ...]
+    aims: Sequence[Shot]
 
     def announced_outcomes(self, book: RuleBook) -> tuple[bool, ...] | None:
         """Hit or miss of each shot where the rule book announces that, else None."""
-        return tuple(map(bool, self.outcomes)) if book.announce is Announce.EACH_SHOT else None
+        return tuple(self.outcomes) if book.announce is Announce.EACH_SHOT else None
 
 
 class Tally(NamedTuple):
@@ -65,17 +75,24 @@ class Game:
         out: whether a seat is defeated.
         over: whether one player is left (SALVO-END-1).
         fallen: defeated seats in the order of their defeat.
-        salvos: the turns that have ended, in order.
     """
 
     __slots__ = (
-        "_boards",
+        "_after",
         "_by_afloat",
+        "_damage",
         "_defeated",
+        "_fired",
+        "_hits",
         "_intact",
-        "_outcomes",
+        "_is_miss",
+        "_salvos",
+        "_sea",
+        "_seats",
+        "_shots",
         "_sunk",
         "_until_miss",
+        "_untouched",
         "afloat",
         "book",
         "current",
@@ -83,35 +100,43 @@ class Game:
         "fleets",
         "out",
         "over",
-        "salvos",
         "shots_left",
         "turn",
     )
 
     def __init__(self, book: RuleBook, fleets: Sequence[Fleet], starter: int) -> None:
         players = len(fleets)
-        lengths = [0, *(ship.length for ship in book.fleet)]
         self.book = book
         self.fleets = fleets
-        self._boards = [bytearray(fleet.board) for fleet in fleets]
-        self._intact = [lengths[:] for _ in fleets]
+        ship_of_cell = book.ship_of_cell
+        self._sea: dict[Shot, int] = {
+            (seat, cell): ship
+            for seat, fleet in enumerate(fleets)
+            for cell, ship in zip(fleet.cells, ship_of_cell, strict=True)
+        }
+        self._is_miss = self._sea.keys().isdisjoint
+        lengths = [ship.length for ship in book.fleet]
+        self._intact = [lengths.copy() for _ in fleets]
         self._by_afloat = book.shots is Shots.AFLOAT
         self._until_miss = book.shots is Shots.UNTIL_MISS
-        self.afloat = [len(book.fleet)] * players
+        self.afloat = [len(lengths)] * players
         self.out = [False] * players
         self.over = False
         self.fallen: list[int] = []
-        self.salvos: list[Salvo] = []
-        self.turn = 0
-        self._sunk: tuple[tuple[int, int], ...] = ()
+        self._after = [*range(1, players), 0]  # who follows each seat; a ring of those not defeated
+        # Of the turns that have ended: who fired, and what. Two lists, since a pair a turn is work for the collector.
+        self._seats: list[int] = []
+        self._fired: list[Sequence[Shot]] = []
+        self._damage: dict[int, Damage] = {}  # by turn
+        self._salvos: list[Salvo] = []
+        self._shots: list[Shot] = []
+        self._hits = 0
+        self._sunk: tuple[Sinking, ...] = ()
         self._defeated: tuple[int, ...] = ()
-        self._begin_turn(starter)
-
-    def _begin_turn(self, seat: int) -> None:
-        self.turn += 1
-        self.current = seat
-        self.shots_left = self.afloat[seat] if self._by_afloat else 1
-        self._outcomes: list[int] = []
+        self._untouched = True  # whether nothing has happened in this turn
+        self.turn = 1
+        self.current = starter
+        self.shots_left = self.afloat[starter] if self._by_afloat else 1
 
     @property
     def winner(self) -> int | None:
@@ -121,41 +146,48 @@ class Game:
     @property
     def shots_fired(self) -> int:
         """Shots of this turn that were resolved so far."""
-        return len(self._outcomes)
+        return len(self._shots)
 
-    def fire(self, shots: Sequence[tuple[int, int]]) -> None:
-        """Resolve shots of the current player in order, each (target seat, cell).
+    @property
+    def salvos(self) -> list[Salvo]:
+        """The turns that have ended, in order."""
+        self._salvos += map(self._salvo, range(len(self._salvos) + 1, len(self._fired) + 1))
+        return self._salvos
+
+    def _salvo(self, turn: int) -> Salvo:
+        shots = self._fired[turn - 1]
+        hits, sunk, defeated = self._damage.get(turn, NO_DAMAGE)
+        outcomes = [shot in self._sea for shot in shots]
+        return Salvo(turn, self._seats[turn - 1], len(shots), hits, outcomes, sunk, defeated, shots)
+
+    def fire(self, shots: Sequence[Shot]) -> None:
+        """Resolve shots of the current player in order.
 
         Stops early, leaving the rest void, when the last rival falls (SALVO-FIRE-12). The caller fires at least one
-        shot and no more than ``shots_left``. This is the hot loop of every simulation, so misses, four shots in
-        five, are told apart in one pass over the bytes.
+        shot and no more than ``shots_left``.
         """
-        boards = self._boards
-        outcomes = [boards[target][cell] for target, cell in shots]
-        if any(outcomes):
-            del outcomes[self._strike(shots, outcomes) :]
-        self._outcomes += outcomes
+        self._untouched = False
+        sea = self._sea
+        hits = 0
+        for shot in shots:
+            if shot in sea:
+                hits += 1
+                ship = sea[shot]
+                if ship != STRUCK:
+                    sea[shot] = STRUCK
+                    intact = self._intact[shot[0]]
+                    intact[ship] -= 1
+                    if not intact[ship]:
+                        self._sink(shot[0], ship)
+                        if self.over:
+                            shots = shots[: shots.index(shot) + 1]
+                            break
+        self._hits += hits
+        self._shots += shots
         if self._until_miss:
-            self.shots_left = int(outcomes[-1] > 0)
+            self.shots_left = int(shots[-1] in sea)
         else:
-            self.shots_left -= len(outcomes)
-
-    def _strike(self, shots: Sequence[tuple[int, int]], outcomes: list[int]) -> int:
-        """Damage what was hit; return how many shots counted, fewer than all when the game is over."""
-        for number, (target, cell) in enumerate(shots, start=1):
-            if not outcomes[number - 1]:
-                continue
-            board = self._boards[target]
-            ship = board[cell]  # read again: an earlier shot of this very salvo may have struck the cell
-            if ship < STRUCK:
-                board[cell] = ship | STRUCK
-                intact = self._intact[target]
-                intact[ship] -= 1
-                if not intact[ship]:
-                    self._sink(target, ship - 1)
-                    if self.over:
-                        return number
-        return len(shots)
+            self.shots_left -= len(shots)
 
     def _sink(self, target: int, ship: int) -> None:
         self._sunk += ((target, ship),)
@@ -166,47 +198,61 @@ class Game:
     def defeat(self, seat: int) -> None:
         """Take a player out of the game, by its last ship or for its silence (SALVO-TURN-6)."""
         if not self.out[seat]:
+            self._untouched = False
             self.out[seat] = True
             self.fallen.append(seat)
             self._defeated += (seat,)
             self.over = len(self.fallen) + 1 == len(self.out)
+            following = self._after[seat]
+            # Also what follows the defeated: one of them may be the current player, brought down by its own shots.
+            self._after = [following if after == seat else after for after in self._after]
 
     def end_turn(self) -> Salvo:
         """Close the turn, with whatever was fired, and pass it on; return what came of it."""
-        seat, outcomes = self.current, self._outcomes
-        fired = len(outcomes)
-        # Straight to tuple's constructor: half the time of the generated one, once a turn.
-        salvo = tuple.__new__(
-            Salvo, (self.turn, seat, fired, fired - outcomes.count(0), outcomes, self._sunk, self._defeated)
-        )
-        self.salvos.append(salvo)
-        if self._sunk:
-            self._sunk = ()
-        if self._defeated:
-            self._defeated = ()
+        self._close_turn()
+        return self._salvo(len(self._fired))
+
+    def fire_salvo(self, shots: Sequence[Shot]) -> None:
+        """Fire all shots that the turn will have and end it: ``fire`` and ``end_turn`` in one.
+
+        This is the hot path of every simulation. ``shots`` is kept; it must not be changed afterwards.
+        """
+        if not (self._untouched and self._is_miss(shots)):
+            self.fire(shots)
+            self._close_turn()
+            return
+        # The same for a turn without a hit, without the detours.
+        self._seats.append(self.current)
+        self._fired.append(shots)
+        self.turn += 1
+        self.current = seat = self._after[self.current]
+        self.shots_left = self.afloat[seat] if self._by_afloat else 1
+
+    def _close_turn(self) -> None:
+        self._seats.append(self.current)
+        self._fired.append(self._shots)
+        self._shots = []
+        self._untouched = True
+        if self._hits or self._defeated:
+            self._damage[self.turn] = (self._hits, self._sunk, self._defeated)
+            self._hits = 0
+            self._sunk = self._defeated = ()
         if not self.over:
-            seat += 1
-            out = self.out
-            while True:  # the next one in play order that is not defeated (SALVO-TURN-3)
-                if seat == len(out):
-                    seat = 0
-                if not out[seat]:
-                    break
-                seat += 1
-            self._begin_turn(seat)
-        return salvo
+            self.turn += 1
+            self.current = seat = self._after[self.current]  # the next that is not defeated (SALVO-TURN-3)
+            self.shots_left = self.afloat[seat] if self._by_afloat else 1
 
     def tally(self) -> list[Tally]:
         """Return each seat's figures, from the turns that have ended."""
-        own: list[list[Salvo]] = [[] for _ in self.out]
-        for salvo in self.salvos:
-            own[salvo.seat].append(salvo)
-        return [
-            Tally(
-                len(salvos), sum(s.shots for s in salvos), sum(s.hits for s in salvos), sum(len(s.sunk) for s in salvos)
-            )
-            for salvos in own
-        ]
+        turns, shots, hits, sank = ([0] * len(self.out) for _ in range(4))
+        for seat, fired in zip(self._seats, self._fired, strict=True):
+            turns[seat] += 1
+            shots[seat] += len(fired)
+        for turn, (met, sunk, _) in self._damage.items():
+            seat = self._seats[turn - 1]
+            hits[seat] += met
+            sank[seat] += len(sunk)
+        return [Tally(*figures) for figures in zip(turns, shots, hits, sank, strict=True)]
 
     def places(self) -> list[int]:
         """Return each seat's place, 1 for the winner; players still standing share the best place."""

@@ -1,0 +1,170 @@
+"""Views in the arena read the news late; whatever a bot looks at, and whenever, is what it would have been told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salvo import arena
+from salvo.bots.random_bot import RandomBot
+from salvo.messages import SalvoResolved
+from salvo.player import Bot
+from salvo.rules import SALVO, Announce, Grid, RuleBook, Shots, generator
+from salvo.view import Shot, Untouched, View
+
+BOOKS = [
+    SALVO,
+    replace(SALVO, name="again", shots=Shots.UNTIL_MISS, announce=Announce.EACH_SHOT),
+    replace(SALVO, name="one", shots=Shots.ONE),
+]
+
+
+def known(view: View) -> object:
+    """All that a view says of the past."""
+    boards = {player: set(view.untouched.of(player)) for player in view.players}
+    public = (view.results, view.opponents, view.defeated, view.ships_afloat, view.sunk)
+    return public, (view.salvos, view.incoming, view.fired_this_turn, boards, len(view.untouched))
+
+
+class Told:
+    """A view for every player that is told of each salvo at once, as a session's is."""
+
+    def __init__(self, names: Sequence[str], book: RuleBook) -> None:
+        self.names = names
+        self.book = book
+        self.views: dict[str, View] = {}
+
+    def view(self, name: str, like: View) -> View:
+        if name not in self.views:
+            self.views = {who: View(self.book, who, self.names, 1, like.fleet, generator("told")) for who in self.names}
+        return self.views[name]
+
+    def listen(self, shots: Sequence[Shot], result: SalvoResolved) -> None:
+        for number, shot in enumerate(shots):
+            if number < result.shots:
+                self.views[shot.player].landed(shot)
+        self.views[result.player].fired(shots)
+        for view in self.views.values():
+            view.resolved(result)
+
+
+class Odd(Bot):
+    """Fires samples, chosen cells, own cells, too little and nothing, and now and then looks at what it knows."""
+
+    def __init__(self, whims: Random, told: Told) -> None:
+        self.whims = whims
+        self.told = told
+        self.turn = 0
+
+    def choose_salvo(self, view: View) -> Sequence[Any]:
+        truth = self.told.view(view.me, view)
+        first_part, self.turn = self.turn != view.turn, view.turn
+        if first_part and self.whims.random() < 0.3:
+            assert known(view) == known(truth)
+            assert all(shot in view.untouched for shot in view.untouched)
+        whim = self.whims.random()
+        count = view.shots if whim < 0.5 else self.whims.randint(0, view.shots)
+        shots: list[Any] = view.untouched.sample(count)
+        if whim > 0.9:
+            shots = [tuple(shot) for shot in shots]
+        elif whim > 0.8:
+            shots = [(self.whims.choice(view.players), *self.whims.choice(((1, 1), (5, 5), (9, 2)))) for _ in shots]
+        elif whim > 0.7:
+            shots = view.untouched.of(view.opponents[0])[:count]
+        return shots
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), players=st.integers(2, 4), book=st.sampled_from(BOOKS))
+def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: RuleBook) -> None:
+    names = "abcd"[:players]
+    told = Told(names, book)
+    views: dict[str, View] = {}
+
+    class Kept(Odd):
+        def choose_salvo(self, view: View) -> Sequence[Any]:
+            views[view.me] = view
+            return super().choose_salvo(view)
+
+    whims = Random(seed)
+    arena.play({name: Kept(whims, told) for name in names}, seed=seed, book=book, listener=told.listen)
+    for name, view in views.items():
+        assert known(view) == known(told.views[name])
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), players=st.integers(2, 5))
+def test_looking_changes_nothing(seed: int, players: int) -> None:
+    """Who looks and who does not draw the same cells: nothing that is put off depends on being looked at."""
+
+    class Nosy(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            known(view)
+            shots = super().choose_salvo(view)
+            known(view)
+            return shots
+
+    def salvos(kind: type[Bot]) -> list[tuple[tuple[Shot, ...], SalvoResolved]]:
+        heard: list[tuple[tuple[Shot, ...], SalvoResolved]] = []
+        bots = {f"bot{seat}": kind() for seat in range(players)}
+        arena.play(bots, seed=seed, listener=lambda shots, result: heard.append((tuple(shots), result)))
+        return heard
+
+    assert salvos(Nosy) == salvos(RandomBot)
+
+
+acts = st.lists(
+    st.tuples(st.sampled_from(("draw", "draw and fire", "fire some drawn", "fire", "defeat")), st.integers(0, 7)),
+    max_size=40,
+)
+
+
+@settings(deadline=None)
+@given(acts=acts, seed=st.integers(0, 99))
+def test_untouched_is_a_set_that_deals_no_card_twice(acts: list[tuple[str, int]], seed: int) -> None:
+    grid = Grid(4, 3)
+    untouched = Untouched("bcd", grid, generator(seed))
+    left = {Shot(player, *grid.xy(cell)) for player in "bcd" for cell in range(grid.size)}
+    for act, count in acts:
+        gone: list[Shot] = []
+        if act == "defeat":
+            player = "bcd"[count % 3]
+            untouched.discard_player(player)
+            left = {shot for shot in left if shot.player != player}
+        elif act == "fire":
+            gone = [*sorted(left)[:count], Shot("b", 1, 1), Shot("nobody", 1, 1)]
+            untouched.discard(gone)
+        else:
+            drawn = untouched.sample(count)
+            assert len(drawn) == len(set(drawn)) == min(count, len(left))
+            assert set(drawn) <= left
+            gone = {"draw": [], "draw and fire": drawn, "fire some drawn": drawn[count // 2 :]}[act]
+            untouched.discard(gone)
+        left -= set(gone)
+        if count % 2:
+            assert set(untouched) == left
+            assert [shot for player in "bcd" for shot in untouched.of(player)] == list(untouched)
+            assert len(untouched) == len(left)
+    assert all(shot in untouched for shot in left)
+
+
+def test_every_pair_is_drawn_as_often_whatever_was_drawn_before() -> None:
+    """Also where cards were shown and not fired: they may come again at once, no more and no less than others."""
+    grid = Grid(2, 2)
+    seen: Counter[tuple[Shot, ...]] = Counter()
+    repeated = 0
+    for seed in range(6000):
+        untouched = Untouched("b", grid, generator("even", seed))
+        [shown] = untouched.sample(1)
+        drawn = untouched.sample(2)
+        repeated += shown in drawn
+        seen[tuple(drawn)] += 1
+    assert len(seen) == 4 * 3
+    assert all(abs(times - 500) < 5 * 500**0.5 for times in seen.values())
+    assert abs(repeated - 3000) < 5 * 1500**0.5
