@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test check bench compose-test format contract clean
+.PHONY: demo test check bench chaos compose-test format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -21,6 +21,9 @@ check: $(READY)          ## format, lint, types, import contracts, tests
 bench: $(READY)          ## the benchmarks, a table as result (about five minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python tests/bench/run.py
+
+chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games (about ten minutes)
+	$(BIN)/python tests/chaos/run.py
 
 compose-test: $(READY)   ## docker-compose.yml, up and down for real; root and Debian's packages
 	$(BIN)/python tests/compose/run.py

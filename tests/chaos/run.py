@@ -1,0 +1,315 @@
+"""A contest of real processes, and somebody who kills them.
+
+    python tests/chaos/run.py                        200 kills of the server, 50 of mosquitto, over 50 games
+    python tests/chaos/run.py --broker embedded      20 kills of a server that has its broker in it
+
+Server, broker and every team are processes of their own; they get SIGKILL, SIGSTOP and SIGTERM at moments drawn from
+a seed (the moments repeat with the seed, what the processes are doing then does not). In the end the journal is held
+against what the teams themselves took down: every game is over, executes again to the very same announcements, no
+shot is lost, doubled or someone else's, and no turn ran out of time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from integration.mosquitto import Mosquitto, free_port
+from salvo import messages as m
+from salvo.wire.transcript import parse_line, read_input
+from salvo_server.journal import SavedGame
+from salvo_server.journal.database import JournalReader
+from salvo_server.recovery import open_table, repeat
+from salvo_server.transcript import no_status
+
+SALVO = [sys.executable, "-m", "salvo_server"]
+BOT = Path(__file__).with_name("bot.py")
+#: A server that is not killed before it has had a chance: starting takes about half of that on a busy machine.
+_UP_SECONDS = (0.2, 1.2)
+_PATIENCE_SECONDS = 60.0
+
+
+@dataclass
+class Report:
+    """What was done, and what came of it."""
+
+    faults: Counter[str] = field(default_factory=Counter)
+    games: int = 0
+    shots: int = 0
+    announcements: int = 0
+    recovered: int = 0
+    seconds: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        faults = ", ".join(f"{count} x {name}" for name, count in sorted(self.faults.items()))
+        return (
+            f"{self.games} games over, {self.shots} shots and {self.announcements} announcements executed again and"
+            f" equal, {self.recovered} times a table was taken up in mid-game; {faults}; {self.seconds:.0f} s;"
+            f" {len(self.wrong)} things wrong"
+        )
+
+
+class Process:
+    """A program that is started again whenever it was killed."""
+
+    def __init__(self, command: list[str], log: Path, **environment: str) -> None:
+        self.command = command
+        self.log = log
+        self.environment = os.environ | environment
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.child = subprocess.Popen(self.command, env=self.environment, stdout=log, stderr=log)
+
+    def send(self, number: signal.Signals) -> None:
+        assert self.child is not None
+        self.child.send_signal(number)
+
+    def end(self, number: signal.Signals) -> None:
+        self.send(number)
+        assert self.child is not None
+        self.child.wait(20)
+
+    def ended(self) -> bool:
+        return self.child is not None and self.child.poll() is not None
+
+
+class Chaos:
+    """One run."""
+
+    def __init__(self, folder: Path, given: argparse.Namespace) -> None:
+        self.folder = folder
+        self.given = given
+        self.random = Random(given.seed)
+        self.report = Report()
+        self.journal = folder / "contest.journal"
+        self.broker = Mosquitto() if given.broker == "mosquitto" else None
+        url = self.broker.url if self.broker else f"mqtt://127.0.0.1:{free_port()}"
+        where = ["--broker", url] if self.broker else ["--listen", url.removeprefix("mqtt://")]
+        settings = ["--players", "2", "--over-seconds", "1", "--resume", "always", "--journal", str(self.journal)]
+        self.server = Process([*SALVO, "serve", *where, *settings, "--table", "blue"], folder / "server.log")
+        self.teams = [self._team(url, table, name) for table in ("", "blue") for name in ("ann", "bob")]
+
+    def _team(self, url: str, table: str, name: str) -> Process:
+        command = [*SALVO, "join", url, str(BOT), "--team", name, "--secret", f"{name}'s"]
+        command += ["--table", table] if table else []
+        log = self.folder / f"{table}-{name}.log"
+        return Process(command, log, WITNESS_FILE=str(self.folder / f"{table}-{name}.salvos"))
+
+    # --- doing it -----------------------------------------------------------------------------------------------
+
+    def run(self, progress: Callable[[str], None]) -> Report:
+        begin = time.monotonic()
+        processes = [self.server, *self.teams]
+        if self.broker:
+            self.broker.start()
+        try:
+            for process in processes:
+                process.start()
+            self._until(lambda: self.journal.exists(), "the journal is there")
+            self._torment(progress)
+            self._until(self._all_over, "the last games are over")
+        finally:
+            for process in processes:
+                if not process.ended():
+                    process.send(signal.SIGCONT)
+                    process.end(signal.SIGKILL)
+            if self.broker:
+                self.broker.stop()
+        self._inspect()
+        self.report.seconds = time.monotonic() - begin
+        return self.report
+
+    def _torment(self, progress: Callable[[str], None]) -> None:
+        faults = self._faults()
+        for number, fault in enumerate(faults, start=1):
+            time.sleep(self.random.uniform(*_UP_SECONDS))
+            getattr(self, f"_{fault}")()
+            self.report.faults[fault] += 1
+            assert not self.server.ended(), f"the server ended by itself: {self.server.log.read_text()[-2000:]}"
+            progress(f"{number} of {len(faults)} faults, {self._games_over()} games over")
+        while (over := self._games_over()) < self.given.games:
+            time.sleep(0.5)
+            progress(f"{over} of {self.given.games} games over")
+
+    def _faults(self) -> list[str]:
+        given = self.given
+        faults = ["kill_server"] * given.server_kills + ["stop_server"] * given.stops + ["end_server"] * given.ends
+        faults += ["kill_team"] * given.team_kills + ["stop_team"] * given.stops
+        if self.broker:
+            faults += ["kill_broker"] * given.broker_kills
+        self.random.shuffle(faults)
+        return faults
+
+    def _kill_server(self) -> None:
+        self.server.end(signal.SIGKILL)
+        time.sleep(self.random.choice((0.0, 0.0, 0.3)))
+        self.server.start()
+
+    def _end_server(self) -> None:
+        self.server.end(signal.SIGTERM)
+        self.server.start()
+
+    def _stop_server(self) -> None:
+        self.server.send(signal.SIGSTOP)
+        time.sleep(self.random.uniform(0.05, 1.0))
+        self.server.send(signal.SIGCONT)
+
+    def _kill_team(self) -> None:
+        team = self.random.choice(self.teams)
+        team.end(signal.SIGKILL)
+        team.start()
+
+    def _stop_team(self) -> None:
+        team = self.random.choice(self.teams)
+        team.send(signal.SIGSTOP)
+        time.sleep(self.random.uniform(0.05, 1.0))
+        team.send(signal.SIGCONT)
+
+    def _kill_broker(self) -> None:
+        assert self.broker is not None
+        self.broker.kill()
+        self.broker.start()
+
+    # --- looking on ---------------------------------------------------------------------------------------------
+
+    def _until(self, holds: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while not holds():
+            assert time.monotonic() < end, f"not within {_PATIENCE_SECONDS:g} s: {what}; look into {self.folder}"
+            time.sleep(0.1)
+
+    def _reader(self) -> contextlib.closing[JournalReader]:
+        return contextlib.closing(JournalReader(str(self.journal)))
+
+    def _games_over(self) -> int:
+        """How many games have their next lobby: those are over and forgotten."""
+        with self._reader() as reader:
+            per_table: dict[str, int] = defaultdict(int)
+            for game, _ in reader.games():
+                per_table[game.table] = max(per_table[game.table], game.number - 1)
+        return sum(per_table.values())
+
+    def _all_over(self) -> bool:
+        return bool(self._games_over() >= self.given.games)
+
+    # --- afterwards ---------------------------------------------------------------------------------------------
+
+    def _inspect(self) -> None:
+        witnessed = self._witnessed()
+        with self._reader() as reader:
+            rows = reader.games()
+            last = {game.table: game.number for game, _ in rows}
+            for game, steps in rows:
+                if steps and game.number < last[game.table]:
+                    self._inspect_game(SavedGame(game, reader.steps(game), ()), witnessed)
+
+    def _inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
+        where = f"table {game.opened.table!r}, game {game.opened.number}"
+        table = open_table(game, no_status)
+        fired: dict[tuple[str, int], list[list[Any]]] = defaultdict(list)
+        won = 0
+        for number, record in enumerate(game.steps, start=1):
+            command = read_input(parse_line(record.text))
+            turn = table.referee.game.turn if table.referee.game else 0
+            step = repeat(table, game, number, record)
+            self.report.announcements += len(step.announcements)
+            won += sum(isinstance(a, m.GameWon) for a in step.announcements)
+            refused = [a for a in step.announcements if isinstance(a, m.CommandRefused)]
+            self.report.wrong += [f"{where}: {each}" for each in refused if each.code == "turn_timeout"]
+            if isinstance(command, m.Resumed):
+                self.report.recovered += 1
+            if isinstance(command, m.Fire) and any(isinstance(a, m.ShotLanded) for a in step.announcements):
+                fired[command.player, turn].append([command.target, command.x, command.y])
+        if won != 1:
+            self.report.wrong.append(f"{where}: won {won} times")
+        for (player, turn), shots in fired.items():
+            chosen = witnessed[game.opened.table, player, game.opened.number, turn]
+            self._compare(f"{where}, turn {turn}, {player}", shots, chosen)
+        self.report.games += 1
+
+    def _compare(self, where: str, shots: list[list[Any]], chosen: list[list[Any]]) -> None:
+        """Every shot that counted was chosen, once; the team chose them in that order."""
+        self.report.shots += len(shots)
+        left = list(chosen)
+        for shot in shots:
+            if shot not in left:
+                self.report.wrong.append(f"{where}: {shot} counted and was not chosen, or was counted twice: {chosen}")
+                return
+            del left[: left.index(shot) + 1]
+
+    def _witnessed(self) -> dict[tuple[str, str, int, int], list[list[Any]]]:
+        chosen: dict[tuple[str, str, int, int], list[list[Any]]] = defaultdict(list)
+        for path in self.folder.glob("*.salvos"):
+            table = path.stem.rpartition("-")[0]
+            for line in path.read_text().splitlines():
+                record = json.loads(line)
+                chosen[table, record["me"], record["game"], record["turn"]] += record["shots"]
+        return chosen
+
+
+@contextlib.contextmanager
+def _folder(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="chaos-") as name:
+        yield Path(name)
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--broker", choices=["mosquitto", "embedded"], default="mosquitto")
+    parser.add_argument("--games", type=int, help="at least so many games  [default: 50, embedded 10]")
+    parser.add_argument("--server-kills", type=int, help="[default: 200, embedded 20]")
+    parser.add_argument("--broker-kills", type=int, default=50)
+    parser.add_argument("--team-kills", type=int, default=0)
+    parser.add_argument("--stops", type=int, default=10, help="SIGSTOPs of the server, and as many of teams")
+    parser.add_argument("--ends", type=int, default=5, help="SIGTERMs of the server")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--keep", type=Path, help="leave journal and logs in this folder")
+    given = parser.parse_args(arguments)
+    embedded = given.broker == "embedded"
+    given.games = given.games or (10 if embedded else 50)
+    given.server_kills = given.server_kills or (20 if embedded else 200)
+    return given
+
+
+def main() -> int:
+    given = parse()
+    live = sys.stderr.isatty()
+
+    def progress(line: str) -> None:
+        if live:
+            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+    with _folder(given.keep) as folder:
+        report = Chaos(folder, given).run(progress)
+    if live:
+        print(file=sys.stderr)
+    print(report)
+    for line in report.wrong[:20]:
+        print(f"WRONG {line}")
+    return 1 if report.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""A short run of the chaos; the long one is ``make chaos``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chaos.run import Chaos, parse
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--broker mosquitto --games 3 --server-kills 8 --broker-kills 2 --stops 1 --ends 1",
+        "--broker embedded --games 3 --server-kills 4 --stops 1 --ends 1",
+    ],
+)
+def test_nothing_is_lost_or_doubled_however_often_it_is_killed(tmp_path: Path, arguments: str) -> None:
+    report = Chaos(tmp_path, parse(arguments.split())).run(lambda line: None)
+    assert report.wrong == []
+    assert report.games >= 3
+    assert report.recovered > 0

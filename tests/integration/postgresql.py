@@ -1,0 +1,77 @@
+"""A real PostgreSQL server in a folder of its own; it can be killed and started again."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from integration.mosquitto import free_port
+
+_START_SECONDS = 30.0
+
+
+def _program(name: str) -> str:
+    folders = [str(folder) for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    found = shutil.which(name, path=":".join([*folders, os.environ["PATH"]]))
+    assert found is not None, "this test needs PostgreSQL: apt-get install postgresql"
+    return found
+
+
+class PostgreSQL:
+    """One cluster with one database, trusting whoever is on this machine."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self._folder = Path(tempfile.mkdtemp(prefix="postgresql-"))
+        self._data = self._folder / "data"
+        self._process: subprocess.Popen[bytes] | None = None
+        # PostgreSQL refuses to run as root.
+        self._as: dict[str, Any] = {}
+        if os.getuid() == 0:
+            user = pwd.getpwnam("postgres")
+            os.chown(self._folder, user.pw_uid, user.pw_gid)
+            self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def __enter__(self) -> PostgreSQL:
+        command = [_program("initdb"), "-D", str(self._data), "-A", "trust", "-U", "postgres", "--no-sync"]
+        subprocess.run(command, check=True, capture_output=True, cwd="/", **self._as)
+        self.start()
+        return self
+
+    def start(self) -> None:
+        settings = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self._folder}
+        command = [_program("postgres"), "-D", str(self._data)]
+        for name, value in settings.items():
+            command += ["-c", f"{name}={value}"]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", **self._as
+        )
+        ready = [_program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        end = time.monotonic() + _START_SECONDS
+        while subprocess.run(ready, check=False).returncode:
+            assert self._process.poll() is None, f"postgres ended with {self._process.returncode}"
+            assert time.monotonic() < end, "postgres does not listen"
+
+    def kill(self) -> None:
+        """End it at once, as a crash does."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait(30)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+        shutil.rmtree(self._folder)

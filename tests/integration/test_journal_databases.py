@@ -1,0 +1,112 @@
+"""The journal on databases of the real kind: PostgreSQL, and SQLite on a disk that is really full."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from integration.postgresql import PostgreSQL
+from salvo_server.gate import Proof
+from salvo_server.journal import (
+    Batch,
+    GameOpened,
+    JournalError,
+    JournalUnavailable,
+    KeyLearned,
+    StepTaken,
+    TeamAdmitted,
+)
+from salvo_server.journal.database import DatabaseJournal, JournalReader
+
+OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
+
+
+def step(number: int) -> StepTaken:
+    return StepTaken(number, 1, 1_795_000_000_000 + number, "{}" * 100, bytes(16), Proof(os.urandom(16), bytes(16)))
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[PostgreSQL]:
+    with PostgreSQL() as running:
+        yield running
+
+
+def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """Written, read beside it, locked against a second server; the server crashes and comes back."""
+    key = tmp_path / "key"
+    journal = DatabaseJournal(postgresql.url, key_file=key)
+    steps = [step(1), step(2)]
+    journal.commit(Batch(games=[OPENED], teams=[TeamAdmitted(1, "ann", "s")], ended=False))
+    journal.commit(Batch(steps=steps, keys=[KeyLearned(1, "ann", bytes(16), bytes(32))], sent_through=1))
+    with pytest.raises(JournalError, match="journal_in_use"):
+        DatabaseJournal(postgresql.url, key_file=key)
+    reader = JournalReader(postgresql.url)
+    assert reader.games() == [(OPENED, 2)]
+    reader.close()
+
+    postgresql.kill()
+    lost = Batch(steps=[step(3)])
+    for _ in range(2):
+        with pytest.raises(JournalUnavailable, match="journal_away"):
+            journal.commit(lost)
+    postgresql.start()
+    journal.commit(lost)
+    journal.commit(Batch(steps=[step(4)], sent_through=3))
+    journal.close()
+
+    again = DatabaseJournal(postgresql.url, key_file=key)
+    saved = again.load()
+    [game] = saved.games
+    assert [taken.id for taken in game.steps] == [1, 2, 3, 4]
+    assert list(game.steps[:2]) == steps
+    assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", "s", [(bytes(16), bytes(32))])]
+    assert (saved.last_game, saved.last_step, saved.sent_through, saved.ended) == (1, 4, 3, False)
+    again.commit(Batch(closed=[1]))
+    assert again.load().games[0].teams == []
+    again.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.getuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=True)
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_disk_that_is_really_full(small_disk: Path) -> None:
+    journal = DatabaseJournal(str(small_disk / "a.journal"))
+    journal.commit(Batch(games=[OPENED]))
+    batches = [Batch(steps=[step(first + number) for number in range(100)]) for first in range(1, 10_001, 100)]
+    done = [batch for batch in batches if _fits(journal, batch)]
+    assert 0 < len(done) < len(batches)
+    last, batch = 100 * len(done), batches[len(done)]
+    assert done == batches[: len(done)]
+    assert journal.load().last_step == last
+    subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
+    journal.commit(batch)
+    assert journal.load().last_step == last + 100
+    journal.close()
+
+
+def _fits(journal: DatabaseJournal, batch: Batch) -> bool:
+    try:
+        journal.commit(batch)
+    except JournalUnavailable as error:
+        return error.code != "journal_full"
+    return True
+
+
+def test_a_full_disk_before_there_is_a_journal(small_disk: Path) -> None:
+    (small_disk / "other").write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096))
+    with pytest.raises(JournalError, match="journal_full"):
+        DatabaseJournal(str(small_disk / "a.journal"))
