@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 
 #: Longest wait for the next message; short enough to notice a stop request without being woken.
 LONGEST_WAIT_SECONDS = 1.0
+#: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
+#: subscription of six filters costs nothing at this rate.
+KEPT_COMMANDS_MS = 8_000
 #: What stays retained after a reset (SALVO-END-4).
 _KEPT = ("state", "rules", "server")
 
@@ -92,6 +95,7 @@ class Service:
         self._sweeping = False
         self._due: dict[str, int] = {}
         self._earliest: int | None = None
+        self._next_look = 0
         self._opened = False
         edge.on_connect = self._connected
 
@@ -113,6 +117,7 @@ class Service:
         for recap in self.gate.sealed():
             self._publish_recap(recap)
         self._run_timers()
+        self._look_for_kept_commands()
 
     def say_goodbye(self) -> None:
         """Publish what the last will would, before a clean end."""
@@ -144,6 +149,16 @@ class Service:
             self._announce(table, now, None, self.tables[table].handle_timer(now))
         self._earliest = min(self._due.values(), default=None)
 
+    def _look_for_kept_commands(self) -> None:
+        """Ask for retained commands: what is retained while we listen comes without its flag (MQTT 3.1.1, 3.3.1.3).
+
+        A repeated subscription brings the kept copies, with the flag, and loses nothing else.
+        """
+        now = self._clock()
+        if self._opened and now >= self._next_look:
+            self._next_look = now + KEPT_COMMANDS_MS
+            self._edge.subscribe(self._command_filters())
+
     # --- the broker's side ----------------------------------------------------------------------------------------
 
     def _connected(self, session_present: bool) -> None:
@@ -154,6 +169,7 @@ class Service:
         after them, tells that all came by.
         """
         self._edge.subscribe([*self._command_filters(), *self._sweep_filters()])
+        self._next_look = self._clock() + KEPT_COMMANDS_MS
         self._sweeping = True
         if not self._opened:
             self._open()
