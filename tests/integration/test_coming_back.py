@@ -103,7 +103,7 @@ def test_what_is_retained_comes_again_after_a_reconnect_and_counts_once(
         join(broker.url, "victim", Victim())
         join(broker.url, "sinker", Sinker())
         heard.until(lambda said: any(isinstance(a, m.SalvoResolved) and "victim" in a.defeated for a in said))
-        for _ in range(3):
+        for _ in range(2):
             before = turns_of("plain", heard.all)
             cable.cut()
             heard.until(lambda said, before=before: over(said) or turns_of("plain", said) >= before + 2)  # type: ignore[misc]
