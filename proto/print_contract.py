@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from salvo.errors import CODES
+from salvo.messages import State
 from salvo.topics import TOPICS
 from salvo_server.referee import ACCEPTED, TRANSITIONS
 
@@ -25,17 +26,43 @@ def topics() -> str:
 
 
 def states() -> str:
-    """The state diagram, and what is accepted where."""
+    """The state diagram, drawn and in plain text, and what is accepted where."""
     lines = ["```mermaid", "stateDiagram-v2", "    [*] --> lobby"]
     lines += [f"    {t.source} --> {t.target}: {t.event} ({t.sentence})" for t in TRANSITIONS]
-    lines += ["```", "", "| command | accepted in |", "|---|---|"]
+    lines += ["```", "", "The same without a program that draws:", "", "```text", *plain_states(), "```", ""]
+    lines += ["| command | accepted in |", "|---|---|"]
     lines += [f"| {command.__name__} | {', '.join(sorted(states))} |" for command, states in ACCEPTED.items()]
     return "\n".join(lines)
 
 
+def plain_states() -> list[str]:
+    """The state diagram in text: the states in a column, the way back to the first one at its left.
+
+    Raises:
+        ValueError: a transition is no loop, no step to the next state and not the way back, so it has no place here.
+    """
+    column = list(State)
+    chart: list[str] = []
+    for state, below in zip(column, [*column[1:], column[0]], strict=True):
+        leaving = [t for t in TRANSITIONS if t.source is state]
+        loops = [f"{t.event} ({t.sentence})" for t in leaving if t.target is state]
+        steps = [f"{t.event} ({t.sentence})" for t in leaving if t.target is below]
+        if len(loops) > 1 or len(loops) + len(steps) != len(leaving):
+            raise ValueError(f"no room for every arrow that leaves {state}")
+        first, last = state is column[0], state is column[-1]
+        margin = "    " if first else "|   "
+        chart += [f"{margin}+---------+", f"{'+-->' if first else '|   '}|{state:^9}|" + "---+" * bool(loops)]
+        chart[-1] += "".join(f"  {loop}" for loop in loops)
+        chart += ["|   +---------+" + "<--+" * bool(loops)]
+        chart += [f"|        |  {step}" for step in steps]
+        chart += ["+--------+" if last else "|        v"]
+    return chart
+
+
 def errors() -> str:
     """The table of error codes."""
-    return "\n".join(["| code | meaning |", "|---|---|", *(f"| `{code}` | {text} |" for code, text in CODES.items())])
+    rows = [f"| `{name}` | {code.meaning} | {code.answered} | {code.sentence} |" for name, code in CODES.items()]
+    return "\n".join(["| code | meaning | answered | sentence |", "|---|---|---|---|", *rows])
 
 
 def printed(text: str) -> str:

@@ -7,40 +7,76 @@ value and the allowed range; ``str(error)`` is ``<code>: <text>``, the form that
 
 from __future__ import annotations
 
-#: Every code that travels in an error topic or stands in a log line, and what it means. proto/README.md prints it.
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Answered(StrEnum):
+    """Who gets the answer that carries a code."""
+
+    SENDER = "sender"  # the team whose key opened the message
+    ADDRESSED = "addressed"  # while nothing proves a sender: the topic's player, for a shot whose turn it is
+    NAME = "name"  # the name that asked to take part
+    PLAYER = "player"  # the one to whom it happens
+    NOBODY = "nobody"  # the server counts and logs it
+
+
+class Code(NamedTuple):
+    """An error code: what it means, who hears of it, and the sentence behind it."""
+
+    meaning: str
+    answered: Answered
+    sentence: str
+
+
+#: Every code that travels in an error topic or stands in a log line. proto/README.md prints it.
 CODES = {
-    "not_utf8": "the payload, or a text in it, is not UTF-8",
-    "not_json": "the payload is not JSON",
-    "duplicate_key": "a key stands twice in a JSON object",
-    "not_integer": "a number has a point or an exponent, or is NaN or infinite",
-    "too_deep": "JSON is nested deeper than 4 levels",
-    "too_large": "the payload has more than 4096 bytes",
-    "wrong_shape": "a field is missing, unknown or of the wrong type",
-    "blob_not_base64": "a blob is not canonical standard base64 with padding",
-    "blob_length": "a blob decodes to fewer than 58 or more than 1024 bytes",
-    "forged": "a blob does not open with the team's key; logged, never answered",
-    "body_mismatch": "the open body and the signed one are not equal values",
-    "nonce_reused": "the nonce was used before by this team",
-    "rate_limited": "too many messages under fresh salts",
-    "retained_command": "a command was published as a retained message; logged and cleared",
-    "stale_context": "g, t, n, to are incomplete or do not match the game, turn, shot and target",
-    "unknown_topic": "the topic is not in the topic table, or nothing is sent to the server there",
-    "unknown_ship": "the fleet has no such ship",
-    "bad_name": "the name is not 1..32 of A-Z a-z 0-9 _ -, or is a word of the topic tree",
-    "bad_coordinates": "coordinates are not x;y, or y is neither a number nor a letter",
-    "bad_orientation": "Orientation is neither HORIZONTAL nor VERTICAL",
-    "name_taken": "another team has this name, or this name in another spelling",
-    "table_full": "the table has no seat left",
-    "wrong_state": "the command is not accepted in the table's state",
-    "placement_timeout": "the fleet was not complete in time; the team left the list",
-    "fleet_final": "the fleet is complete and cannot be changed",
-    "off_grid": "a cell or a ship is not on the grid",
-    "overlap": "a ship overlaps another one",
-    "too_close": "a ship is closer to another one than the rule book allows",
-    "not_your_turn": "it is another player's turn",
-    "too_many_shots": "the salvo is complete already",
-    "unknown_target": "no player has this name",
-    "turn_timeout": "the turn's deadline passed; tells how many shots were lost",
+    "not_utf8": Code("the payload, or a text in it, is not UTF-8", Answered.ADDRESSED, "SALVO-WIRE-1"),
+    "not_json": Code("the payload is not JSON", Answered.ADDRESSED, "SALVO-WIRE-1"),
+    "duplicate_key": Code("a key stands twice in a JSON object", Answered.ADDRESSED, "SALVO-WIRE-2"),
+    "not_integer": Code(
+        "a number has a point or an exponent, or is NaN or infinite", Answered.ADDRESSED, "SALVO-WIRE-3"
+    ),
+    "too_deep": Code("JSON is nested deeper than 4 levels", Answered.ADDRESSED, "SALVO-WIRE-4"),
+    "too_large": Code("the payload has more than 4096 bytes", Answered.ADDRESSED, "SALVO-WIRE-5"),
+    "wrong_shape": Code("a field is missing, unknown or of the wrong type", Answered.ADDRESSED, "SALVO-WIRE-4"),
+    "blob_not_base64": Code("a blob is not canonical standard base64 with padding", Answered.ADDRESSED, "SALVO-SEAL-1"),
+    "blob_length": Code("a blob decodes to fewer than 58 or more than 1024 bytes", Answered.ADDRESSED, "SALVO-SEAL-6"),
+    "forged": Code("a blob does not open with the team's key", Answered.NOBODY, "SALVO-SEAL-8"),
+    "body_mismatch": Code("the open body and the signed one are not equal values", Answered.SENDER, "SALVO-SEAL-5"),
+    "nonce_reused": Code("the nonce was used before by this team", Answered.SENDER, "SALVO-FRESH-1"),
+    "rate_limited": Code("too many messages under fresh salts", Answered.ADDRESSED, "SALVO-FRESH-6"),
+    "retained_command": Code(
+        "a command was published as a retained message; it is dropped and cleared", Answered.NOBODY, "SALVO-FRESH-4"
+    ),
+    "stale_context": Code(
+        "g, t, n, to are incomplete or do not match the game, turn, shot and target", Answered.SENDER, "SALVO-FRESH-5"
+    ),
+    "unknown_topic": Code(
+        "the topic is not in the topic table, or nothing is sent to the server there", Answered.NOBODY, "SALVO-ERR-3"
+    ),
+    "unknown_ship": Code("the fleet has no such ship", Answered.ADDRESSED, "SALVO-NAME-5"),
+    "bad_name": Code(
+        "the name is not 1..32 of A-Z a-z 0-9 _ -, or is a word of the topic tree", Answered.NOBODY, "SALVO-NAME-1"
+    ),
+    "bad_coordinates": Code(
+        "coordinates are not x;y, or y is neither a number nor a letter", Answered.SENDER, "SALVO-GAME-3"
+    ),
+    "bad_orientation": Code("Orientation is neither HORIZONTAL nor VERTICAL", Answered.SENDER, "SALVO-PLACE-2"),
+    "name_taken": Code("another team has this name, or this name in another spelling", Answered.NAME, "SALVO-JOIN-8"),
+    "table_full": Code("the table has no seat left", Answered.NAME, "SALVO-JOIN-11"),
+    "wrong_state": Code("the command is not accepted in the table's state", Answered.SENDER, "SALVO-GAME-6"),
+    "placement_timeout": Code(
+        "the fleet was not complete in time; the team left the list", Answered.PLAYER, "SALVO-JOIN-5"
+    ),
+    "fleet_final": Code("the fleet is complete and cannot be changed", Answered.SENDER, "SALVO-PLACE-7"),
+    "off_grid": Code("a cell or a ship is not on the grid", Answered.SENDER, "SALVO-GAME-2"),
+    "overlap": Code("a ship overlaps another one", Answered.SENDER, "SALVO-PLACE-4"),
+    "too_close": Code("a ship is closer to another one than the rule book allows", Answered.SENDER, "SALVO-PLACE-8"),
+    "not_your_turn": Code("it is another player's turn", Answered.SENDER, "SALVO-FIRE-6"),
+    "too_many_shots": Code("the salvo is complete already", Answered.SENDER, "SALVO-FIRE-3"),
+    "unknown_target": Code("no player has this name", Answered.SENDER, "SALVO-FIRE-6"),
+    "turn_timeout": Code("the turn's deadline passed; tells how many shots were lost", Answered.PLAYER, "SALVO-TURN-5"),
 }
 
 

@@ -317,6 +317,8 @@ class Session:
     def _refused(self, code: str, text: str) -> list[Event]:
         if code == "wrong_state" and not self._listed:
             return []  # a game is on without this team; the next lobby will take it
+        if code == "name_taken" and (self._listed or self._fleet is not None):
+            return []  # somebody else asked for this name and was refused; it is ours
         return [Refused(code, text)]
 
     # --- the game -----------------------------------------------------------------------------------------------

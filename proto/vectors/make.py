@@ -1,9 +1,15 @@
-"""Write the vectors: ``python proto/vectors/make.py``. PyNaCl only, fixed salts and nonces."""
+"""Write the vectors: ``python proto/vectors/make.py``. PyNaCl only, fixed salts and nonces.
+
+The file of a function is described by the function's docstring. Payloads are texts; what is no text is hexadecimal
+under ``payload_hex`` or ``text_hex``.
+"""
 
 from __future__ import annotations
 
 import base64
+import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +46,8 @@ def case(
 
 
 def blobs() -> list[dict[str, Any]]:
+    """Opening a blob with a secret: the plaintext, or why it does not open (SALVO-SEAL)."""
+
     def given(text: str) -> dict[str, str]:
         return {"secret": SECRET, "blob": text}
 
@@ -89,6 +97,8 @@ def blobs() -> list[dict[str, Any]]:
 
 
 def shots() -> list[dict[str, Any]]:
+    """The payload of a shot on /players/rivals/fire and its team's secret: the shot that is read, or the code."""
+
     def given(body: str, sealed: str, key: str = "data") -> dict[str, str]:
         return {"secret": SECRET, "payload": f'{{"{key}": {body}, "signature": "{blob(sealed)}"}}'}
 
@@ -175,10 +185,21 @@ def shots() -> list[dict[str, Any]]:
         case("an array", "SALVO-SEAL-4", {"secret": SECRET, "payload": "[]"}, error="wrong_shape"),
         case("no JSON", "SALVO-WIRE-1", {"secret": SECRET, "payload": "B3"}, error="not_json"),
         case("too large", "SALVO-WIRE-5", {"secret": SECRET, "payload": " " * 4097}, error="too_large"),
+        case(
+            "a lone byte of Latin-1",
+            "SALVO-WIRE-1",
+            {"secret": SECRET, "payload_hex": b'{"data": "\xe9"}'.hex()},
+            error="not_utf8",
+        ),
+        case(
+            "UTF-16", "SALVO-WIRE-1", {"secret": SECRET, "payload_hex": plain.encode("utf-16").hex()}, error="not_utf8"
+        ),
     ]
 
 
 def placements() -> list[dict[str, Any]]:
+    """The text inside the blob on .../place: [x, y, orientation], or the code."""
+
     def given(text: str) -> dict[str, str]:
         return {"text": text}
 
@@ -209,10 +230,15 @@ def placements() -> list[dict[str, Any]]:
             error="wrong_shape",
         ),
         case("no orientation", "SALVO-WIRE-4", given('{"coordinates": "3;2"}'), error="wrong_shape"),
+        case(
+            "cut in a letter", "SALVO-WIRE-1", {"text_hex": '{"coordinates": "é'.encode()[:-1].hex()}, error="not_utf8"
+        ),
     ]
 
 
 def participations() -> list[dict[str, Any]]:
+    """The payload of /game/request_participation: the name that asks, or the code."""
+
     def named(name: Any, secret: Any = SECRET) -> dict[str, str]:
         return {"payload": json.dumps({"name": name, "secret": secret}, ensure_ascii=False)}
 
@@ -233,11 +259,19 @@ def participations() -> list[dict[str, Any]]:
             {"payload": '{"name": "a", "secret": "\\ud800"}'},
             error="wrong_shape",
         ),
+        case(
+            "an overlong slash in the name",
+            "SALVO-WIRE-1",
+            {"payload_hex": b'{"name": "a\xc0\xaf", "secret": "b"}'.hex()},
+            error="not_utf8",
+        ),
         case("a byte order mark", "SALVO-WIRE-1", {"payload": '\ufeff{"name": "a", "secret": "b"}'}, error="not_json"),
     ]
 
 
 def ships() -> list[dict[str, Any]]:
+    """The level of a topic that names a ship: the fleet's name of it, or the code (SALVO-NAME-5)."""
+
     good = ["carrier", "Carrier", "BATTLESHIP", "patrolboat", "Patrol-Boat", "patrol_boat", "patrol boat"]
     bad = ["", "cruiser", "carrier2", "c.arrier", "p" + "-" * 40 + "atrolboat"]
     return [
@@ -249,10 +283,275 @@ def ships() -> list[dict[str, Any]]:
     ]
 
 
+# --- a whole server ---------------------------------------------------------------------------------------------------
+
+TEAMS = {"ann": (SECRET, KEY, SALT), "bob": ("secret", key_of("secret", SALT[::-1]), SALT[::-1])}
+FLEET = {"carrier": 5, "battleship": 4, "destroyer": 3, "submarine": 3, "patrolboat": 2}
+ROWS = {ship: 2 * number for number, ship in enumerate(FLEET, start=1)}
+
+
+class Sender:
+    """Makes messages of ann and bob, each with the next nonce."""
+
+    def __init__(self, last_nonce: int = 0) -> None:
+        self._number = last_nonce
+
+    def _sealed(self, team: str, text: str, salt: bytes | None = None) -> str:
+        _, key, own_salt = TEAMS[team]
+        self._number += 1
+        nonce = self._number.to_bytes(24, "big")
+        return base64.b64encode(
+            (salt or own_salt) + nonce + nacl.bindings.crypto_secretbox(text.encode(), nonce, key)
+        ).decode()
+
+    def ask(self, name: str, secret: str | None = None) -> dict[str, Any]:
+        secret = TEAMS[name][0] if secret is None else secret
+        return message("/game/request_participation", json.dumps({"name": name, "secret": secret}))
+
+    def place(
+        self, team: str, ship: str, at: str = "", orientation: str = "HORIZONTAL", **given: Any
+    ) -> dict[str, Any]:
+        """``by`` seals with another team's key, ``salt`` puts a salt in front that the key was not made with."""
+        text = json.dumps({"coordinates": at or f"1;{ROWS[ship]}", "Orientation": orientation})
+        return message(
+            f"/players/{team}/ships/{ship}/place", self._sealed(given.get("by", team), text, given.get("salt"))
+        )
+
+    def fire(self, team: str, target: str, x: int, y: int, **given: Any) -> dict[str, Any]:
+        """``context`` is signed too, ``shown`` is the open body when it is to be another one."""
+        body = {"x": x, "y": y} | given.get("context", {})
+        signature = self._sealed(team, json.dumps(body))
+        payload = json.dumps({"data": given.get("shown", body), "signature": signature})
+        return message(f"/players/{target}/fire", payload)
+
+    def fleet(self, team: str) -> list[dict[str, Any]]:
+        return [self.place(team, ship) for ship in FLEET]
+
+
+def message(topic: str, payload: str) -> dict[str, Any]:
+    return {"topic": topic, "payload": payload}
+
+
+def refusals() -> dict[str, Any]:
+    """Messages to a server in a certain state, and the codes that it answers.
+
+    A state is reached from an empty table with these settings by its messages, in their order; "starter" is whom the
+    server has to draw (SALVO-TURN-1). A case then sends its own messages and lets "seconds" go by. "answers" are the
+    error topics that the server publishes for it, with the code at the begin of each text; "logged" is a code that
+    nobody is told. "retain" is the flag with which the broker delivers a message.
+    """
+    return {"states": _states(), "cases": _refused()}
+
+
+def _states() -> dict[str, Any]:
+    def state(messages: list[dict[str, Any]], **settings: int) -> dict[str, Any]:
+        starter = {"starter": "ann"} if settings.get("players") else {}
+        return {"settings": settings, **starter, "messages": messages}
+
+    lobby, full, turn, over = Sender(), Sender(), Sender(), Sender()
+    return {
+        "lobby": state([lobby.ask("ann"), lobby.ask("bob"), *lobby.fleet("ann"), lobby.place("bob", "carrier")]),
+        "full": state([full.ask("ann"), full.ask("bob")], most_players=2),
+        "turn": state(_seated(turn), players=2),
+        "over": state([*_seated(over), *_game(over)], players=2),
+    }
+
+
+def _seated(sender: Sender) -> list[dict[str, Any]]:
+    return [sender.ask("ann"), sender.ask("bob"), *sender.fleet("ann"), *sender.fleet("bob")]
+
+
+def _game(sender: Sender) -> list[dict[str, Any]]:
+    """Ann sinks bob's fleet, five cells a turn; bob hits the water with as many shots as he has ships."""
+    cells = [(x, ROWS[ship], ship) for ship, length in FLEET.items() for x in range(1, length + 1)]
+    left = dict(FLEET)
+    shots = []
+    for first in range(0, len(cells), len(FLEET)):
+        for x, y, ship in cells[first : first + len(FLEET)]:
+            shots.append(sender.fire("ann", "bob", x, y))
+            left[ship] -= 1
+        shots += [sender.fire("bob", "ann", 10, 1) for length in left.values() if length]
+    return shots
+
+
+def _refused() -> list[dict[str, Any]]:
+    sender = Sender(last_nonce=1000)  # above every nonce of a state
+    fire, place, ask = sender.fire, sender.place, sender.ask
+
+    def told(topic: str, code: str) -> dict[str, str]:
+        return {"topic": f"/players/{topic}", "code": code}
+
+    def when(
+        state: str,
+        description: str,
+        sentence: str,
+        *messages: dict[str, Any],
+        answer: dict[str, str] | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
+        answers = [] if answer is None else [answer]
+        found = {"description": description, "sentence": sentence, "state": state, "messages": list(messages)}
+        return {**found, **more, "answers": answers}
+
+    shot = fire("ann", "bob", 3, 4)
+    placed = place("bob", "destroyer")
+    foreign = [place("bob", "carrier", salt=bytes([number] * 16)) for number in range(1, 14)]
+    stale = {"g": 1, "t": 2, "n": 1, "to": "bob"}
+    elsewhere = {"g": 1, "t": 1, "n": 1, "to": "ann"}
+    bobs, anns = "bob/ships/battleship/error", "ann/ships/carrier/error"
+    return [
+        when(
+            "lobby", "a name that is taken", "SALVO-JOIN-8", ask("ann", "guess"), answer=told("ann/error", "name_taken")
+        ),
+        when(
+            "lobby", "in another spelling", "SALVO-JOIN-8", ask("Ann", SECRET), answer=told("Ann/error", "name_taken")
+        ),
+        when("lobby", "a team that comes back is welcome", "SALVO-JOIN-7", ask("ann")),
+        when("lobby", "no name", "SALVO-NAME-1", ask("a/b", "s"), logged="bad_name"),
+        when("full", "one team too many", "SALVO-JOIN-11", ask("cy", "s"), answer=told("cy/error", "table_full")),
+        when("turn", "a new team in mid-game", "SALVO-JOIN-9", ask("cy", "s"), answer=told("cy/error", "wrong_state")),
+        when("lobby", "too late", "SALVO-JOIN-5", answer=told("bob/error", "placement_timeout"), seconds=60),
+        when(
+            "lobby",
+            "an overlap",
+            "SALVO-PLACE-4",
+            place("bob", "battleship", "5;1", "VERTICAL"),
+            answer=told(bobs, "overlap"),
+        ),
+        when(
+            "lobby", "over the edge", "SALVO-GAME-2", place("bob", "battleship", "8;4"), answer=told(bobs, "off_grid")
+        ),
+        when(
+            "lobby", "counted from 0", "SALVO-GAME-2", place("bob", "battleship", "0;4"), answer=told(bobs, "off_grid")
+        ),
+        when(
+            "lobby",
+            "no coordinates",
+            "SALVO-GAME-3",
+            place("bob", "battleship", "B4"),
+            answer=told(bobs, "bad_coordinates"),
+        ),
+        when(
+            "lobby",
+            "askew",
+            "SALVO-PLACE-2",
+            place("bob", "battleship", orientation="DIAGONAL"),
+            answer=told(bobs, "bad_orientation"),
+        ),
+        when("lobby", "a complete fleet", "SALVO-PLACE-7", place("ann", "carrier"), answer=told(anns, "fleet_final")),
+        when("turn", "a ship in mid-game", "SALVO-GAME-6", place("ann", "carrier"), answer=told(anns, "wrong_state")),
+        when(
+            "lobby",
+            "a ship that no fleet has",
+            "SALVO-NAME-5",
+            {**placed, "topic": "/players/bob/ships/cruiser/place"},
+            answer=told("bob/error", "unknown_ship"),
+        ),
+        when("lobby", "somebody else's ship", "SALVO-SEAL-8", place("bob", "battleship", by="ann"), logged="forged"),
+        when(
+            "lobby",
+            "a placement again as another ship",
+            "SALVO-FRESH-1",
+            placed,
+            {**placed, "topic": "/players/bob/ships/submarine/place"},
+            answer=told("bob/ships/submarine/error", "nonce_reused"),
+        ),
+        when(
+            "lobby",
+            "thirteen fresh salts at once",
+            "SALVO-FRESH-6",
+            *foreign,
+            answer=told("bob/ships/carrier/error", "rate_limited"),
+        ),
+        when(
+            "lobby",
+            "no UTF-8",
+            "SALVO-WIRE-1",
+            {"topic": "/players/bob/ships/battleship/place", "payload_hex": "ff"},
+            answer=told(bobs, "not_utf8"),
+        ),
+        when("lobby", "a shot before the game", "SALVO-GAME-6", shot, answer=told("ann/error", "wrong_state")),
+        when("turn", "a retained shot", "SALVO-FRESH-4", {**shot, "retain": True}, logged="retained_command"),
+        when("turn", "a topic that is none", "SALVO-ERR-3", message("/players/bob/yield", "1"), logged="unknown_topic"),
+        when("turn", "a topic of the server's", "SALVO-ERR-3", message("/game/winner", "bob")),
+        when(
+            "turn", "out of turn", "SALVO-FIRE-6", fire("bob", "ann", 3, 4), answer=told("bob/error", "not_your_turn")
+        ),
+        when("turn", "at nobody", "SALVO-FIRE-6", fire("ann", "cy", 3, 4), answer=told("ann/error", "unknown_target")),
+        when("turn", "off the grid", "SALVO-GAME-2", fire("ann", "bob", 0, 11), answer=told("ann/error", "off_grid")),
+        when(
+            "turn",
+            "signed for another turn",
+            "SALVO-FRESH-5",
+            fire("ann", "bob", 3, 4, context=stale),
+            answer=told("ann/error", "stale_context"),
+        ),
+        when(
+            "turn",
+            "signed for another target",
+            "SALVO-FRESH-5",
+            fire("ann", "bob", 3, 4, context=elsewhere),
+            answer=told("ann/error", "stale_context"),
+        ),
+        when(
+            "turn",
+            "one thing shown, another one signed",
+            "SALVO-SEAL-5",
+            fire("ann", "bob", 3, 4, shown={"x": 9, "y": 9}),
+            answer=told("ann/error", "body_mismatch"),
+        ),
+        when(
+            "turn",
+            "no JSON, in whose turn it is",
+            "SALVO-ERR-3",
+            message("/players/bob/fire", "B3"),
+            answer=told("ann/error", "not_json"),
+        ),
+        when("turn", "the very same shot twice", "SALVO-FRESH-3", shot, shot),
+        when(
+            "turn",
+            "the same shot at another target",
+            "SALVO-FRESH-1",
+            shot,
+            {**shot, "topic": "/players/ann/fire"},
+            answer=told("ann/error", "nonce_reused"),
+        ),
+        when(
+            "turn",
+            "a refused shot again, in its turn",
+            "SALVO-FRESH-2",
+            fired := fire("ann", "cy", 1, 1),
+            {**fired, "topic": "/players/bob/fire"},
+        )
+        | {"answers": [told("ann/error", "unknown_target"), told("ann/error", "nonce_reused")]},
+        when(
+            "turn",
+            "a sixth shot",
+            "SALVO-FIRE-3",
+            *(fire("ann", "bob", x, 1) for x in range(1, 7)),
+            answer=told("ann/error", "too_many_shots"),
+        ),
+        when("turn", "silence", "SALVO-TURN-5", answer=told("ann/error", "turn_timeout"), seconds=30),
+        when("over", "the rest of the winning salvo", "SALVO-FIRE-12", *(fire("ann", "bob", 9, 9) for _ in range(3))),
+        when(
+            "over", "after the end", "SALVO-GAME-6", fire("bob", "ann", 3, 4), answer=told("bob/error", "wrong_state")
+        ),
+    ]
+
+
+MAKERS: tuple[Callable[[], Any], ...] = (blobs, shots, placements, participations, ships, refusals)
+
+
+def file_of(make: Callable[[], Any]) -> dict[str, Any]:
+    """A file's content: what it is about, and its cases."""
+    made = make()
+    description = " ".join((inspect.getdoc(make) or "").split())
+    return {"description": description, **(made if isinstance(made, dict) else {"cases": made})}
+
+
 def main() -> None:
-    for make in (blobs, shots, placements, participations, ships):
-        path = HERE / f"{make.__name__}.json"
-        path.write_text(json.dumps(make(), indent=1) + "\n")
+    for make in MAKERS:
+        (HERE / f"{make.__name__}.json").write_text(json.dumps(file_of(make), indent=1) + "\n")
 
 
 if __name__ == "__main__":

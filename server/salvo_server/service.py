@@ -49,6 +49,9 @@ log = logging.getLogger(__name__)
 LONGEST_WAIT_SECONDS = 1.0
 #: How often a journal that takes nothing is tried again.
 JOURNAL_RETRY_SECONDS = 1.0
+#: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
+#: subscription of six filters costs nothing at this rate.
+KEPT_COMMANDS_MS = 8_000
 
 #: When a game out of the journal goes on: after a crash, after any end, or never.
 Resume = Literal["crash", "always", "never"]
@@ -151,6 +154,7 @@ class Service:
         self._due: dict[str, int] = {}
         self._earliest: int | None = None
         self._last_at = 0
+        self._next_look = 0
         edge.on_connect = self._connected
         self._set_tables(tables, seed, limits or Limits(), book, resume)
 
@@ -235,6 +239,7 @@ class Service:
         self._keep_keys()
         if self._edge.connected:
             self._run_timers()
+            self._look_for_kept_commands()
         self._settle()
 
     def say_goodbye(self) -> None:
@@ -344,6 +349,16 @@ class Service:
         self._connected_anew = self._edge.connected
         return True
 
+    def _look_for_kept_commands(self) -> None:
+        """Ask for retained commands: what is retained while we listen comes without its flag (MQTT 3.1.1, 3.3.1.3).
+
+        A repeated subscription brings the kept copies, with the flag, and loses nothing else.
+        """
+        now = self._now()
+        if now >= self._next_look:
+            self._next_look = now + KEPT_COMMANDS_MS
+            self._edge.subscribe(self._command_filters())
+
     # --- the broker's side ----------------------------------------------------------------------------------------
 
     def _connected(self, session_present: bool) -> None:
@@ -353,6 +368,7 @@ class Service:
         the broker keeps.
         """
         self._edge.subscribe([*self._command_filters(), *self._sweep_filters()])
+        self._next_look = self._now() + KEPT_COMMANDS_MS
         self._sweeping = True
         self._seen, self._fresh = {}, set()
         self._connected_anew = True

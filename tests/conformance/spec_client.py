@@ -3,6 +3,10 @@
 It is a program (``spec_client.py HOST PORT NAME SECRET``) and a class for tests. ``fresh`` draws a new salt for every
 message, as somebody would who reads no more than "argon2id13, base64"; ``key`` names the open body of a shot, which
 the specification prints both as ``data`` and as ``payload``.
+
+What is retained comes again after every reconnect, so nothing is counted: who sank and who is out are sets. A second
+``current`` for the same turn is answered like the first; the surplus is refused, and its cells come up again once all
+others were tried.
 """
 
 from __future__ import annotations
@@ -56,8 +60,10 @@ class SpecClient:
         self._random = random.Random(seed)
         self._salt = nacl.utils.random(16)
         self._keys: dict[bytes, bytes] = {}
-        self._targets: dict[str, list[tuple[int, int]]] = {}
-        self._afloat = len(FLEET)
+        self._players: list[str] = []
+        self._sunk: set[str] = set()
+        self._defeated: set[str] = set()
+        self._fired: set[tuple[str, int, int]] = set()
         self._placed = False
         self._client = mqtt.Client(CallbackAPIVersion.VERSION2, transport=transport)
         self._client.on_connect = self._on_connect
@@ -85,7 +91,7 @@ class SpecClient:
         return base64.b64encode(salt + sealed).decode()
 
     def _on_connect(self, client: mqtt.Client, *_: Any) -> None:
-        topics = ["/game/state", "/game/current", "/game/winner", "/players/list", "/player/#"]
+        topics = ["/players/list", "/player/#", "/game/state", "/game/winner", "/game/current"]
         topics.append(f"/players/{self.name}/ships/+/error")
         client.subscribe([(self._prefix + topic, 1) for topic in topics])
 
@@ -101,21 +107,20 @@ class SpecClient:
                 self._listed(json.loads(text))
             case ["players", _, "ships", ship, "error"]:
                 self.errors.append(f"{ship}: {text}")
-            case ["player", name, "ships", _, "sunk"] if text == "true" and name == self.name:
-                self._afloat -= 1
-            case ["player", name, "defeated"] if text == "true":
-                self._targets.pop(name, None)
+            case ["player", name, "ships", ship, "sunk"] if name == self.name:
+                (self._sunk.add if text else self._sunk.discard)(ship)
+            case ["player", name, "defeated"]:
+                (self._defeated.add if text else self._defeated.discard)(name)
             case ["game", "current"] if text == self.name:
                 self._salvo()
-            case ["game", "winner"] if text:
+            case ["game", "winner"] if text and self._placed:
                 self.winner = text
                 self.over.set()
             case _:
                 pass
 
     def _listed(self, names: list[str]) -> None:
-        cells = [(x, y) for x in range(1, 11) for y in range(1, 11)]
-        self._targets = {name: self._targets.get(name, cells.copy()) for name in names if name != self.name}
+        self._players = names
         if self.name in names and not self._placed:
             self._placed = True
             for row, (ship, length) in enumerate(FLEET.items(), start=1):
@@ -126,9 +131,11 @@ class SpecClient:
                 self._publish(f"/players/{self.name}/ships/{ship}/place", self._blob(place))
 
     def _salvo(self) -> None:
-        aims = [(name, cell) for name, cells in self._targets.items() for cell in cells]
-        for target, (x, y) in self._random.sample(aims, min(self._afloat, len(aims))):
-            self._targets[target].remove((x, y))
+        rivals = [name for name in self._players if name != self.name and name not in self._defeated]
+        aims = [(name, x, y) for name in rivals for x in range(1, 11) for y in range(1, 11)]
+        aims.sort(key=lambda aim: (aim in self._fired, self._random.random()))
+        for target, x, y in aims[: len(FLEET) - len(self._sunk)]:
+            self._fired.add((target, x, y))
             shot = {"x": x, "y": y}
             self._publish(f"/players/{target}/fire", json.dumps({self._key: shot, "signature": self._blob(shot)}))
 

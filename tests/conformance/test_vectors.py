@@ -5,14 +5,22 @@ from __future__ import annotations
 import functools
 import json
 import runpy
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from salvo import seal, topics, wire
-from salvo.errors import CODES, SalvoError
-from salvo.rules import SALVO
+from salvo.errors import CODES, Answered, SalvoError
+from salvo.mqtt import Inbound
+from salvo.rules import SALVO, draw_starter
+from salvo_server.gate import Gate
+from salvo_server.service import Service
+from salvo_server.settings import ServerSettings
+from unbrokered import Wire
 
 VECTORS = Path(__file__).parents[2] / "proto" / "vectors"
 _key = functools.cache(seal.derive_key)
@@ -22,12 +30,17 @@ def _open(secret: str, blob: seal.Blob) -> bytes:
     return seal.open_blob(blob, _key(secret, blob.salt))
 
 
+def _payload(given: Any, name: str = "payload") -> bytes:
+    """A text as UTF-8, or what is no text from its hexadecimal digits."""
+    return bytes.fromhex(given[f"{name}_hex"]) if f"{name}_hex" in given else given[name].encode()
+
+
 def _blobs(given: Any) -> Any:
     return _open(given["secret"], seal.parse_blob(given["blob"])).decode()
 
 
 def _shots(given: Any) -> Any:
-    request = wire.read_command(topics.parse("/players/rivals/fire"), given["payload"].encode(), SALVO)
+    request = wire.read_command(topics.parse("/players/rivals/fire"), _payload(given), SALVO)
     assert isinstance(request, wire.SignedShot)
     shot = wire.read_shot(request, "me", _open(given["secret"], request.blob))
     context = shot.context and [shot.context.game, shot.context.turn, shot.context.shot, shot.context.target]
@@ -36,12 +49,12 @@ def _shots(given: Any) -> Any:
 
 def _placements(given: Any) -> Any:
     blob = seal.Blob(b"", b"", b"")
-    command = wire.read_placement(wire.SealedPlacement("", "me", "carrier", "carrier", blob), given["text"].encode())
+    command = wire.read_placement(wire.SealedPlacement("", "me", "carrier", "carrier", blob), _payload(given, "text"))
     return [command.placement.x, command.placement.y, command.placement.orientation.value]
 
 
 def _participations(given: Any) -> Any:
-    request = wire.read_command(topics.parse("/game/request_participation"), given["payload"].encode(), SALVO)
+    request = wire.read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
     assert isinstance(request, wire.ParticipationRequest)
     return request.name
 
@@ -57,7 +70,10 @@ READERS = {
     "participations": _participations,
     "ships": _ships,
 }
-CASES = [(name, case) for name in READERS for case in json.loads((VECTORS / f"{name}.json").read_text())]
+FILES = {path.stem: json.loads(path.read_text()) for path in sorted(VECTORS.glob("*.json"))}
+CASES = [(name, case) for name in READERS for case in FILES[name]["cases"]]
+#: No rule book that a server can be set to asks for distance between ships.
+WITHOUT_VECTOR = {"too_close"}
 
 
 @pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case['description']}" for name, case in CASES])
@@ -71,11 +87,89 @@ def test_vector(name: str, case: dict[str, Any]) -> None:
         assert READERS[name](case["input"]) == case["result"]
 
 
+# --- a whole server -----------------------------------------------------------------------------------------------
+
+
+class AtOnce(Executor):
+    """Derives keys on the spot."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class Server:
+    """A service on a clock that stands still, in the state that a vector names."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self.now = 1_000_000
+        self.edge = Wire()
+        limits = ServerSettings(**state["settings"]).limits
+        gate = Gate(executor=AtOnce())
+        seed = _seed_for(state.get("starter"))
+        self.service = Service(self.edge, [""], seed=seed, limits=limits, clock=lambda: self.now, gate=gate)
+        self.referee = self.service.tables[""].referee
+        self.edge.connect()
+        self.service.step()
+        self.hear(state["messages"])
+
+    def hear(self, messages: Sequence[dict[str, Any]]) -> None:
+        for message in messages:
+            self.edge.inbox = [Inbound(message["topic"], _payload(message), message.get("retain", False), 1, 1)]
+            self.service.step()
+
+    def answers(self) -> list[dict[str, str]]:
+        """What was published on error topics since the last call."""
+        published, self.edge.said = self.edge.said, []
+        errors = [(topic, payload.decode()) for topic, payload in published if topic.endswith("/error")]
+        return [{"topic": topic, "code": text.partition(":")[0]} for topic, text in errors]
+
+    def counts(self) -> Counter[str]:
+        return self.service.counts + self.service.gate.counts
+
+
+def _seed_for(starter: str | None) -> int:
+    """A seed that draws the first fleet, ann's, or any."""
+    assert starter in (None, "ann")
+    return next(seed for seed in range(100) if draw_starter(SALVO, seed, "", 1, 2) == 0)
+
+
+@pytest.mark.parametrize("case", FILES["refusals"]["cases"], ids=lambda case: f"{case['state']}: {case['description']}")
+def test_what_a_server_answers(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo_server.gate.derive_key", _key)
+    server = Server(FILES["refusals"]["states"][case["state"]])
+    assert server.answers() == []
+    assert server.referee.state == ("lobby" if case["state"] == "full" else case["state"])
+    before = server.counts()
+    server.hear(case["messages"])
+    server.now += case.get("seconds", 0) * 1000
+    server.service.step()
+    answers = server.answers()
+    assert answers == case["answers"]
+    for answer in answers:
+        assert CODES[answer["code"]].answered is not Answered.NOBODY
+    if "logged" in case:
+        assert CODES[case["logged"]].answered is Answered.NOBODY
+        assert (server.counts() - before)[case["logged"]] == 1
+
+
+# --- all files ----------------------------------------------------------------------------------------------------
+
+
 def test_the_vectors_are_what_their_maker_writes() -> None:
     module = runpy.run_path(str(VECTORS / "make.py"))
-    for name in READERS:
-        assert json.loads(json.dumps(module[name]())) == json.loads((VECTORS / f"{name}.json").read_text())
+    made = {make.__name__: json.loads(json.dumps(module["file_of"](make))) for make in module["MAKERS"]}
+    assert made == FILES, "python proto/vectors/make.py"
 
 
-def test_every_file_of_vectors_is_read() -> None:
-    assert {path.stem for path in VECTORS.glob("*.json")} == set(READERS)
+def test_every_file_of_vectors_is_described_and_read() -> None:
+    assert set(FILES) == {*READERS, "refusals"}
+    assert all(len(file["description"]) > 40 for file in FILES.values())
+
+
+def test_every_code_has_a_vector() -> None:
+    read = {case["error"] for _, case in CASES if "error" in case}
+    refused = {answer["code"] for case in FILES["refusals"]["cases"] for answer in case["answers"]}
+    logged = {case["logged"] for case in FILES["refusals"]["cases"] if "logged" in case}
+    assert read | refused | logged == set(CODES) - WITHOUT_VECTOR

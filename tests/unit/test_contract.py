@@ -9,18 +9,23 @@ import runpy
 import subprocess
 import sysconfig
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import pytest
 from google.protobuf import json_format
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from pydantic import BaseModel
 
 from salvo import messages as m
 from salvo import wire
 from salvo.errors import CODES
+from salvo.messages import State
 from salvo.rules import SALVO, Orientation, Placement, generator, random_fleet
 from salvo.seal import Sealer
-from salvo.v1 import announcements_pb2, commands_pb2
+from salvo.v1 import announcements_pb2, commands_pb2, options_pb2
+from salvo_server.referee import TRANSITIONS, Transition
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "proto" / "README.md").read_text()
@@ -128,23 +133,113 @@ def test_a_recap_is_a_message_of_the_schema() -> None:
     assert wire.read_recap("a", wire.write_recap(recap)) == expected
 
 
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (wire.commands.ParticipationBody, commands_pb2.Participation),
-        (wire.commands.PlacementBody, commands_pb2.Placement),
-        (wire.commands.ShotBody, commands_pb2.Shot),
-        (wire.announcements._TurnBody, announcements_pb2.Turn),
-        (wire.announcements._ResultBody, announcements_pb2.Result),
-        (wire.announcements._StatsBody, announcements_pb2.Stats),
-        (wire.announcements._HitBody, announcements_pb2.Hit),
-        (wire.announcements.RulesBody, announcements_pb2.Rules),
-        (wire.announcements._ServerBody, announcements_pb2.Server),
-        (wire.announcements._RecapBody, announcements_pb2.Recap),
-        (wire.announcements._RecapShip, announcements_pb2.RecapShip),
-        (wire.announcements._RecapShot, announcements_pb2.RecapShot),
-    ],
-)
-def test_schema_and_strict_model_have_the_same_fields(model: Any, message: Any) -> None:
-    strict = {info.alias or name for name, info in model.model_fields.items()}
-    assert strict == {field.json_name for field in message.DESCRIPTOR.fields}
+MODELS: list[tuple[type[BaseModel], type[Message]]] = [
+    (wire.commands.ParticipationBody, commands_pb2.Participation),
+    (wire.commands.PlacementBody, commands_pb2.Placement),
+    (wire.commands.ShotBody, commands_pb2.Shot),
+    (wire.announcements._TurnBody, announcements_pb2.Turn),
+    (wire.announcements._SunkBody, announcements_pb2.SunkShip),
+    (wire.announcements._ResultBody, announcements_pb2.Result),
+    (wire.announcements._StatsBody, announcements_pb2.Stats),
+    (wire.announcements._HitBody, announcements_pb2.Hit),
+    (wire.announcements.RulesBody, announcements_pb2.Rules),
+    (wire.announcements._ServerBody, announcements_pb2.Server),
+    (wire.announcements._RecapBody, announcements_pb2.Recap),
+    (wire.announcements._RecapShip, announcements_pb2.RecapShip),
+    (wire.announcements._RecapShot, announcements_pb2.RecapShot),
+]
+_MESSAGE_OF = {model: message.DESCRIPTOR.name for model, message in MODELS}
+#: A shot's y may be a letter (SALVO-GAME-3); the schema has the number only, which is what senders should send.
+_LETTER_OR_NUMBER = int | str
+_SCHEMA_TYPES = {
+    FieldDescriptor.TYPE_INT32: "int",
+    FieldDescriptor.TYPE_DOUBLE: "int",  # epoch milliseconds: as an int64 they would be a text in JSON
+    FieldDescriptor.TYPE_STRING: "str",
+    FieldDescriptor.TYPE_ENUM: "str",  # its name in JSON
+    FieldDescriptor.TYPE_BOOL: "bool",
+}
+
+
+def _schema_type(field: Any) -> str:
+    """A field's type as Python writes it; the stubs know too little of descriptors to name the argument's."""
+    message = field.message_type
+    if message is not None and message.GetOptions().map_entry:
+        return f"dict[{', '.join(_schema_type(part) for part in message.fields)}]"
+    name: str = _SCHEMA_TYPES[field.type] if message is None else message.name
+    return f"list[{name}]" if field.is_repeated else name
+
+
+def _model_type(annotation: Any) -> str:
+    if annotation == _LETTER_OR_NUMBER:
+        return "int"
+    origin, arguments = get_origin(annotation), [part for part in get_args(annotation) if part is not NoneType]
+    if origin in (UnionType, Union, Annotated):
+        return _model_type(arguments[0])
+    if origin in (list, dict):
+        return f"{origin.__name__}[{', '.join(map(_model_type, arguments))}]"
+    return _MESSAGE_OF.get(annotation) or str(annotation.__name__)
+
+
+def _may_be_absent(field: Any) -> bool:
+    return bool(field.GetOptions().Extensions[options_pb2.may_be_absent])
+
+
+@pytest.mark.parametrize(("model", "message"), MODELS)
+def test_schema_and_strict_model_have_the_same_fields_types_and_presence(
+    model: type[BaseModel], message: type[Message]
+) -> None:
+    strict = {
+        info.alias or name: (_model_type(info.annotation), not info.is_required())
+        for name, info in model.model_fields.items()
+    }
+    assert strict == {
+        field.json_name: (_schema_type(field), _may_be_absent(field)) for field in message.DESCRIPTOR.fields
+    }
+
+
+def test_a_signed_shot_has_one_of_two_bodies_in_the_schema_as_in_the_strict_models() -> None:
+    schema = commands_pb2.SignedShot.DESCRIPTOR
+    [either] = [oneof for oneof in schema.oneofs if not oneof.name.startswith("_")]
+    bodies = {field.name: _schema_type(field) for field in either.fields}
+    models: dict[str, type[BaseModel]] = {
+        "data": wire.commands.SignedWithData,
+        "payload": wire.commands.SignedWithPayload,
+    }
+    assert bodies == dict.fromkeys(models, "Shot")
+    for body, model in models.items():
+        assert {name: info.is_required() for name, info in model.model_fields.items()} == {
+            body: True,
+            "signature": True,
+        }
+        assert model.model_fields[body].annotation == dict[str, Any]  # read as a shot once it equals the signed one
+        assert model.model_fields["signature"].annotation is str
+    assert {field.name for field in schema.fields} == {*bodies, "signature"}
+    assert _schema_type(schema.fields_by_name["signature"]) == "str"
+
+
+def test_every_message_of_the_schema_is_compared_and_tells_0_from_missing() -> None:
+    compared = {*_MESSAGE_OF.values(), "SignedShot"}
+    for file in (commands_pb2.DESCRIPTOR, announcements_pb2.DESCRIPTOR):
+        for message in file.message_types_by_name.values():
+            assert message.name in compared
+            assert all(field.has_presence or field.is_repeated for field in message.fields), message.name
+
+
+# --- the table of errors --------------------------------------------------------------------------------------------
+
+
+def test_what_is_said_of_an_error_code_is_a_sentence_of_the_contract() -> None:
+    for name, code in CODES.items():
+        assert f"**{code.sentence}**" in README, name
+        assert f"| `{name}` | {code.meaning} | {code.answered} | {code.sentence} |" in README
+
+
+def test_the_plain_diagram_has_every_arrow_and_refuses_one_that_it_cannot_draw() -> None:
+    module = runpy.run_path(str(ROOT / "proto" / "print_contract.py"))
+    chart = "\n".join(module["plain_states"]())
+    for transition in TRANSITIONS:
+        assert f"{transition.event} ({transition.sentence})" in chart
+    back = Transition(State.TURN, "nobody fires any more", State.LOBBY, "SALVO-END-4")
+    module["plain_states"].__globals__["TRANSITIONS"] = (*TRANSITIONS, back)
+    with pytest.raises(ValueError, match="turn"):
+        module["plain_states"]()

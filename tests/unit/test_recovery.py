@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +15,6 @@ from salvo import messages as m
 from salvo import wire
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
-from salvo.mqtt import Inbound
 from salvo.rules import SALVO, Orientation, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.wire.transcript import read_input, write_input
@@ -23,6 +22,7 @@ from salvo_server.journal import Batch, Journal, JournalError, JournalUnavailabl
 from salvo_server.journal.database import DatabaseJournal
 from salvo_server.service import Resume, Service
 from salvo_server.table import Table
+from unbrokered import Wire
 
 SEALERS = {name: Sealer(f"secret {name}", bytes((number,)) * 16) for number, name in enumerate(("ann", "bob"))}
 
@@ -35,54 +35,6 @@ INPUTS: tuple[m.Input, ...] = (
     m.TimePassed(),
     m.Resumed(),
 )
-
-
-class Wire:
-    """A broker's place: keeps what was said, and the acknowledgements."""
-
-    def __init__(self) -> None:
-        self.on_connect: Callable[[bool], None] | None = None
-        self.connected = False
-        self.inbox: list[Inbound] = []
-        self.said: list[tuple[str, bytes]] = []
-        self.retained: dict[str, bytes] = {}
-        self.acknowledged: list[Inbound] = []
-        self.published = self.delivered = 0
-        self._mid = 0
-
-    def connect(self) -> None:
-        self.connected = True
-        assert self.on_connect is not None
-        self.on_connect(True)
-        self.inbox += [Inbound(topic, payload, True, 0, 1) for topic, payload in self.retained.items()]
-
-    def give(self, topic: str, payload: bytes) -> None:
-        self._mid += 1
-        self.inbox.append(Inbound(topic, payload, False, self._mid, 1))
-
-    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
-        arrived, self.inbox = self.inbox, []
-        return arrived
-
-    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        self.published += 1
-        self.said.append((topic, payload))
-        if retain:
-            self.retained[topic] = payload
-            self.inbox.append(Inbound(topic, payload, False, 0, 1))  # the server hears itself while it sweeps
-
-    def acknowledge(self, message: Inbound) -> None:
-        self.acknowledged.append(message)
-
-    def subscribe(self, filters: Iterable[str]) -> None: ...
-    def unsubscribe(self, filters: Iterable[str]) -> None: ...
-    def wake(self) -> None: ...
-    def flush(self, timeout_seconds: float) -> bool:
-        self.delivered = self.published
-        return True
-
-    def topics_said(self) -> list[str]:
-        return [topic for topic, _ in self.said]
 
 
 class World:

@@ -149,6 +149,19 @@ def test_a_game_without_this_team_is_none_of_its_business(session: Session, serv
     assert server.say(result(3, player="you")) == []
 
 
+def test_somebody_else_who_asks_for_this_name_does_not_send_the_team_away(
+    session: Session, server: ScriptedServer
+) -> None:
+    """The server's answer to him is on this team's topic; clients took it for their own and gave up in mid-game."""
+    taken = m.CommandRefused("me", "name_taken", "no")
+    assert server.say(taken) == [Refused("name_taken", "no")]  # not listed yet: it is about us
+    listed(session, server)
+    assert server.say(taken) == []
+    my_turn(session, server)
+    session.connected()
+    assert server.say(taken) == []  # lost its connection and waits for the recap
+
+
 def test_a_refusal_is_told_with_its_code(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     assert server.say(m.CommandRefused("me", "turn_timeout", "too slow")) == [Refused("turn_timeout", "too slow")]

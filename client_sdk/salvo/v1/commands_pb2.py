@@ -22,23 +22,32 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from salvo.v1 import options_pb2 as salvo_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17salvo/v1/commands.proto\x12\x08salvo.v1\"K\n\rParticipation\x12\x11\n\x04name\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x13\n\x06secret\x18\x02 \x01(\tH\x01\x88\x01\x01\x42\x07\n\x05_nameB\t\n\x07_secret\"\x83\x01\n\tPlacement\x12\x18\n\x0b\x63oordinates\x18\x01 \x01(\tH\x00\x88\x01\x01\x12<\n\x0borientation\x18\x02 \x01(\x0e\x32\x15.salvo.v1.OrientationH\x01R\x0bOrientation\x88\x01\x01\x42\x0e\n\x0c_coordinatesB\x0e\n\x0c_orientation\"\x8c\x01\n\x04Shot\x12\x0e\n\x01x\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x01y\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\x0e\n\x01g\x18\x03 \x01(\x05H\x02\x88\x01\x01\x12\x0e\n\x01t\x18\x04 \x01(\x05H\x03\x88\x01\x01\x12\x0e\n\x01n\x18\x05 \x01(\x05H\x04\x88\x01\x01\x12\x0f\n\x02to\x18\x06 \x01(\tH\x05\x88\x01\x01\x42\x04\n\x02_xB\x04\n\x02_yB\x04\n\x02_gB\x04\n\x02_tB\x04\n\x02_nB\x05\n\x03_to\"}\n\nSignedShot\x12\x1e\n\x04\x64\x61ta\x18\x01 \x01(\x0b\x32\x0e.salvo.v1.ShotH\x00\x12!\n\x07payload\x18\x02 \x01(\x0b\x32\x0e.salvo.v1.ShotH\x00\x12\x16\n\tsignature\x18\x03 \x01(\tH\x01\x88\x01\x01\x42\x06\n\x04\x62odyB\x0c\n\n_signature*H\n\x0bOrientation\x12\x1b\n\x17ORIENTATION_UNSPECIFIED\x10\x00\x12\x0e\n\nHORIZONTAL\x10\x01\x12\x0c\n\x08VERTICAL\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17salvo/v1/commands.proto\x12\x08salvo.v1\x1a\x16salvo/v1/options.proto\"K\n\rParticipation\x12\x11\n\x04name\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x13\n\x06secret\x18\x02 \x01(\tH\x01\x88\x01\x01\x42\x07\n\x05_nameB\t\n\x07_secret\"\x83\x01\n\tPlacement\x12\x18\n\x0b\x63oordinates\x18\x01 \x01(\tH\x00\x88\x01\x01\x12<\n\x0borientation\x18\x02 \x01(\x0e\x32\x15.salvo.v1.OrientationH\x01R\x0bOrientation\x88\x01\x01\x42\x0e\n\x0c_coordinatesB\x0e\n\x0c_orientation\"\xa4\x01\n\x04Shot\x12\x0e\n\x01x\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x01y\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\x14\n\x01g\x18\x03 \x01(\x05\x42\x04\x88\xb5\x18\x01H\x02\x88\x01\x01\x12\x14\n\x01t\x18\x04 \x01(\x05\x42\x04\x88\xb5\x18\x01H\x03\x88\x01\x01\x12\x14\n\x01n\x18\x05 \x01(\x05\x42\x04\x88\xb5\x18\x01H\x04\x88\x01\x01\x12\x15\n\x02to\x18\x06 \x01(\tB\x04\x88\xb5\x18\x01H\x05\x88\x01\x01\x42\x04\n\x02_xB\x04\n\x02_yB\x04\n\x02_gB\x04\n\x02_tB\x04\n\x02_nB\x05\n\x03_to\"}\n\nSignedShot\x12\x1e\n\x04\x64\x61ta\x18\x01 \x01(\x0b\x32\x0e.salvo.v1.ShotH\x00\x12!\n\x07payload\x18\x02 \x01(\x0b\x32\x0e.salvo.v1.ShotH\x00\x12\x16\n\tsignature\x18\x03 \x01(\tH\x01\x88\x01\x01\x42\x06\n\x04\x62odyB\x0c\n\n_signature*H\n\x0bOrientation\x12\x1b\n\x17ORIENTATION_UNSPECIFIED\x10\x00\x12\x0e\n\nHORIZONTAL\x10\x01\x12\x0c\n\x08VERTICAL\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'salvo.v1.commands_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ORIENTATION']._serialized_start=518
-  _globals['_ORIENTATION']._serialized_end=590
-  _globals['_PARTICIPATION']._serialized_start=37
-  _globals['_PARTICIPATION']._serialized_end=112
-  _globals['_PLACEMENT']._serialized_start=115
-  _globals['_PLACEMENT']._serialized_end=246
-  _globals['_SHOT']._serialized_start=249
-  _globals['_SHOT']._serialized_end=389
-  _globals['_SIGNEDSHOT']._serialized_start=391
-  _globals['_SIGNEDSHOT']._serialized_end=516
+  _globals['_SHOT'].fields_by_name['g']._loaded_options = None
+  _globals['_SHOT'].fields_by_name['g']._serialized_options = b'\210\265\030\001'
+  _globals['_SHOT'].fields_by_name['t']._loaded_options = None
+  _globals['_SHOT'].fields_by_name['t']._serialized_options = b'\210\265\030\001'
+  _globals['_SHOT'].fields_by_name['n']._loaded_options = None
+  _globals['_SHOT'].fields_by_name['n']._serialized_options = b'\210\265\030\001'
+  _globals['_SHOT'].fields_by_name['to']._loaded_options = None
+  _globals['_SHOT'].fields_by_name['to']._serialized_options = b'\210\265\030\001'
+  _globals['_ORIENTATION']._serialized_start=566
+  _globals['_ORIENTATION']._serialized_end=638
+  _globals['_PARTICIPATION']._serialized_start=61
+  _globals['_PARTICIPATION']._serialized_end=136
+  _globals['_PLACEMENT']._serialized_start=139
+  _globals['_PLACEMENT']._serialized_end=270
+  _globals['_SHOT']._serialized_start=273
+  _globals['_SHOT']._serialized_end=437
+  _globals['_SIGNEDSHOT']._serialized_start=439
+  _globals['_SIGNEDSHOT']._serialized_end=564
 # @@protoc_insertion_point(module_scope)

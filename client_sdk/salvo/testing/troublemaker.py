@@ -1,0 +1,507 @@
+"""A team without manners, to play beside honest ones before an event: ``python -m salvo.testing.troublemaker URL``.
+
+It takes a seat and fires legal salvos, so that games go on and end. In between it does one piece of rudeness after the
+other, in an order that its seed decides: what no bot can do, because it needs connections of its own. ``PIECES`` says
+what the contract promises for each. All of it is in the power of anybody on an open broker; what no server could mend
+there, such as playing the server itself, is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from salvo import messages as m
+from salvo import session as s
+from salvo import topics, wire
+from salvo.errors import ConnectionLost, WireError
+from salvo.mqtt import BrokerUrl, Connection, Inbound
+from salvo.rules import SALVO, Orientation, Placement, generator
+from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
+from salvo.topics import BY_NAME
+from salvo.view import View
+
+#: More fresh salts than a bucket of 12 and the derivations of a second can take (SALVO-FRESH-6).
+FLOOD_MESSAGES: Final = 60
+#: Above the packets that either broker reads: 16 KiB the embedded one, 256 KiB the contest's mosquitto.
+HUGE_BYTES: Final = 300_000
+#: How long a broker may take to hang up.
+HANG_UP_SECONDS: Final = 5.0
+#: What stands for a code where the broker answers by ending the connection.
+HUNG_UP: Final = "hung_up"
+
+
+@dataclass(slots=True)
+class TroubleReport:
+    """What was done, and what came back.
+
+    Attributes:
+        done: how often, by piece.
+        heard: error codes on everybody's error topics, and connections that the broker ended as ``hung_up``.
+        winners: of the games that were played to their end.
+    """
+
+    done: Counter[str] = field(default_factory=Counter)
+    heard: Counter[str] = field(default_factory=Counter)
+    winners: list[str] = field(default_factory=list)
+
+
+class RawClient:
+    """A TCP connection that says what no decent MQTT client would (MQTT 3.1.1, chapters 2 and 3)."""
+
+    def __init__(self, url: BrokerUrl, client_id: str, will: tuple[str, bytes] | None = None) -> None:
+        """Connect with a clean session, and with a retained last will if there is one."""
+        self._socket = socket.create_connection((url.host, url.port), HANG_UP_SECONDS)
+        flags = 0x02 if will is None else 0x02 | 0x04 | 0x20
+        body = _text("MQTT") + bytes((4, flags, 0, 60)) + _text(client_id)
+        if will is not None:
+            body += _text(will[0]) + _text(will[1])
+        self._send(0x10, body)
+        self._socket.recv(4)
+
+    def publish(self, topic: str, payload: bytes) -> None:
+        """Publish at QoS 0, whatever the topic is."""
+        with suppress(OSError):  # the broker may hang up in the middle of it
+            self._send(0x30, _text(topic) + payload)
+
+    def _send(self, first: int, body: bytes) -> None:
+        length, digits = len(body), bytearray((first,))
+        while True:
+            length, digit = divmod(length, 128)
+            digits.append(digit | (128 if length else 0))
+            if not length:
+                break
+        self._socket.sendall(bytes(digits) + body)
+
+    def was_hung_up(self) -> bool:
+        """Wait for the broker to end the connection; return whether it did."""
+        try:
+            while self._socket.recv(4096):
+                pass
+        except TimeoutError:
+            return False
+        except OSError:
+            pass
+        return True
+
+    def vanish(self) -> None:
+        """Go without a goodbye."""
+        self._socket.close()
+
+
+def _text(value: str | bytes) -> bytes:
+    encoded = value.encode() if isinstance(value, str) else value
+    return len(encoded).to_bytes(2, "big") + encoded
+
+
+class Troublemaker:
+    """One rude team at one table. The seed decides what is done, when, and to whom; keys, salts and nonces are fresh.
+
+    Attributes:
+        report: what was done so far, and what came back.
+    """
+
+    def __init__(self, url: str, *, seed: int | str = 0, team: str = "rude", table: str = "") -> None:
+        """Prepare to come; nothing is sent before :meth:`run`.
+
+        Raises:
+            ConnectionLost: ``bad_url``: raw connections are plain TCP, ``mqtt://``.
+            WireError: ``bad_name``.
+        """
+        self.report = TroubleReport()
+        self._url = BrokerUrl.parse(url)
+        if self._url.scheme != "mqtt":
+            raise ConnectionLost("bad_url", f"{self._url} is not mqtt://; raw connections are plain TCP")
+        self._table = table
+        self._random = generator(seed, team, 1)
+        secret = os.urandom(16).hex()
+        self._sealer = Sealer(secret)
+        self._session = s.Session(team, secret, self._random, table=table, sealer=self._sealer)
+        self._seat = Connection(self._url, f"salvo-{team}", clean_session=True)
+        self._noise = Connection(self._url, f"{team}-noise-{os.urandom(4).hex()}", clean_session=True)
+        self._listed: list[str] = []
+        self._overheard: deque[_Overheard] = deque(maxlen=10)
+        self._own: set[bytes] = set()
+        self._to_do: list[Piece] = []
+        self._clients = 0
+
+    @property
+    def name(self) -> str:
+        """The own name."""
+        return self._session.name
+
+    @property
+    def view(self) -> View:
+        """What the own seat knows of the game; only while one is on."""
+        assert self._session.view is not None
+        return self._session.view
+
+    def run(self, stop: threading.Event, games: int | None = None) -> TroubleReport:
+        """Play and make trouble until ``stop`` is set or so many games are over."""
+        self._seat.on_connect = self._take_seat
+        self._noise.on_connect = lambda _: self._noise.subscribe(self._ears())
+        try:
+            self._noise.connect(HANG_UP_SECONDS)
+            while not stop.is_set() and (games is None or len(self.report.winners) < games):
+                self._step()
+        finally:
+            self._seat.close()
+            self._noise.close()
+        return self.report
+
+    def _take_seat(self, session_present: bool) -> None:
+        self._seat.subscribe(self._session.filters())
+        self._session.connected(time.monotonic())
+
+    def _ears(self) -> list[str]:
+        return [BY_NAME[name].filter(self._table) for name in ("list", "fire", "error", "placement_error")]
+
+    def _step(self) -> None:
+        for message in self._noise.poll(0):
+            self._noise.acknowledge(message)
+            with suppress(WireError, ValueError):  # somebody else's noise
+                self._overhear(message)
+        for message in self._seat.poll(0.05):
+            for event in self._session.receive(message.topic, message.payload, message.retain, time.monotonic()):
+                self._handle(event)
+            self._seat.acknowledge(message)
+        self._session.handle_timer(time.monotonic())
+        self._send_outbox()
+
+    def _send_outbox(self) -> None:
+        for publication in self._session.take_outbox():
+            self._own.add(publication.payload)
+            self._seat.publish(publication.topic, publication.payload)
+
+    def _overhear(self, message: Inbound) -> None:
+        address = topics.parse(message.topic)
+        match address.topic.name:
+            case "list" if message.payload:
+                self._listed = json.loads(message.payload)
+            case "error" | "placement_error":
+                self.report.heard[message.payload.decode().partition(":")[0]] += 1
+            case "fire" if message.payload not in self._own:
+                shot = wire.read_command(address, message.payload, self._session.rules or SALVO)
+                if isinstance(shot, wire.SignedShot):
+                    self._overheard.append(_Overheard(shot.target, message.payload, shot.blob.salt))
+
+    def _handle(self, event: s.Event) -> None:
+        match event:
+            case s.FleetWanted(rules):
+                self._do_all("lobby")
+                self._session.place(rules.random_fleet(self._random), time.monotonic())
+                self._send_outbox()
+                self._do_all("placed")
+            case s.SalvoWanted(view):
+                self._do_all("before the salvo")
+                self._session.fire(view.untouched.sample(view.shots))
+                self._send_outbox()
+                self._do_all("after the salvo")
+            case s.SalvoHeard(result) if result.player != self.name:
+                self._do(self._next_piece())
+            case s.GameEnded(_, winner):
+                self.report.winners.append(winner)
+            case _:
+                pass
+
+    def _next_piece(self) -> Piece:
+        if not self._to_do:
+            self._to_do = [piece for piece in PIECES if piece.when == "game"]
+            self._random.shuffle(self._to_do)
+        return self._to_do.pop()
+
+    def _do_all(self, when: str) -> None:
+        for piece in PIECES:
+            if piece.when == when:
+                self._do(piece)
+
+    def _do(self, piece: Piece) -> None:
+        if piece.act(self):
+            self.report.done[piece.name] += 1
+
+    # --- means --------------------------------------------------------------------------------------------------
+
+    def victim(self) -> str:
+        """Return the name of somebody else at the table, or one that might be."""
+        return self._random.choice(self.others() or ["anybody"])
+
+    def others(self) -> list[str]:
+        """Return the names of the others at the table, in order of arrival."""
+        return [name for name in self._listed if name != self.name]
+
+    def say(self, name: str, payload: bytes, *, player: str = "", ship: str = "", retain: bool = False) -> None:
+        """Publish on the own seat's connection, so that it is in order with what the seat says."""
+        self._own.add(payload)
+        self._seat.publish(BY_NAME[name].of(self._table, player=player, ship=ship), payload, retain=retain)
+
+    def ask(self, name: str) -> None:
+        """Ask to take part under a name."""
+        self.say("request_participation", wire.write_participation(name, "a guess"))
+
+    def fire_at(self, target: str, payload: bytes, *, retain: bool = False) -> None:
+        """Publish anything where shots at a player go."""
+        self.say("fire", payload, player=target, retain=retain)
+
+    def place(self, player: str, ship: str, x: int, y: int) -> None:
+        """Place a ship for somebody with the own key."""
+        placement = Placement(ship, x, y, Orientation.HORIZONTAL)
+        self.say("place", wire.write_placement(placement, self._sealer), player=player, ship=ship)
+
+    def signed(self, x: int, y: int, context: m.ShotContext | None = None) -> bytes:
+        """Return an authentic shot of the own team that its session knows nothing of."""
+        return wire.write_shot(x, y, context, self._sealer)
+
+    def raw(self, will: tuple[str, bytes] | None = None) -> RawClient:
+        """Return one more connection."""
+        self._clients += 1
+        return RawClient(self._url, f"{self.name}-raw-{self._clients}", will)
+
+    def hang_up(self, topic: str, payload: bytes) -> bool:
+        """Publish what makes the broker end a connection."""
+        raw = self.raw()
+        raw.publish(topic, payload)
+        self.report.heard[HUNG_UP] += raw.was_hung_up()
+        raw.vanish()
+        return True
+
+    def topic(self, name: str, player: str, ship: str = "") -> str:
+        """Return a full topic at the table."""
+        return BY_NAME[name].of(self._table, player=player, ship=ship)
+
+    def last_overheard(self) -> _Overheard | None:
+        """Return the last shot of somebody else."""
+        return self._overheard[-1] if self._overheard else None
+
+
+class _Overheard(NamedTuple):
+    """A shot of somebody else."""
+
+    target: str
+    payload: bytes
+    salt: bytes
+
+
+# --- the pieces: each returns whether there was an occasion for it --------------------------------------------------
+
+
+def _strange_blob(salt: bytes | None = None) -> str:
+    """A blob under a key that nobody has; under a salt that nobody has seen, unless one is given."""
+    return make_blob(b'{"x": 1, "y": 1}', os.urandom(KEY_BYTES), salt or os.urandom(SALT_BYTES))
+
+
+def _shot_with(blob: str) -> bytes:
+    return json.dumps({"data": {"x": 1, "y": 1}, "signature": blob}).encode()
+
+
+def _ask_under_impossible_names(rude: Troublemaker) -> bool:
+    for name in ("+", "#", "a/b", "/game", "players", "$SYS", "..", "a\0b", "", "x" * 33, "\u0430nn"):
+        rude.ask(name)
+    return True
+
+
+def _ask_under_taken_names(rude: Troublemaker) -> bool:
+    for name in (*rude.others(), rude.name.swapcase()):
+        rude.ask(name)
+    return True
+
+
+def _place_impossible_ships(rude: Troublemaker) -> bool:
+    rude.place(rude.name, "carrier", 10, 10)
+    rude.place(rude.name, "carrier", 0, 1)
+    rude.place(rude.name, "cruiser", 1, 1)
+    return True
+
+
+def _place_for_others(rude: Troublemaker) -> bool:
+    rude.place(rude.victim(), "carrier", 1, 1)
+    return True
+
+
+def _flood_own_ships(rude: Troublemaker) -> bool:
+    for _ in range(FLOOD_MESSAGES):
+        rude.say("place", _strange_blob().encode(), player=rude.name, ship="carrier")
+    return True
+
+
+def _place_late(rude: Troublemaker) -> bool:
+    rude.place(rude.name, "carrier", 1, 1)
+    return True
+
+
+def _fire_at_nothing(rude: Troublemaker) -> bool:
+    """Off the grid, at nobody, and signed for another turn."""
+    target, view = rude.victim(), rude.view
+    rude.fire_at(target, rude.signed(0, 11))
+    rude.fire_at("nobody", rude.signed(1, 1))
+    rude.fire_at(target, rude.signed(1, 1, m.ShotContext(view.game, view.turn + 1, 1, target)))
+    return True
+
+
+def _fire_one_more(rude: Troublemaker) -> bool:
+    rude.fire_at(rude.victim(), rude.signed(1, 1))
+    return True
+
+
+def _fire_out_of_turn(rude: Troublemaker) -> bool:
+    view = rude.view
+    standing = [name for name in view.players if name not in view.defeated]
+    last = view.results[-1].player
+    if last not in standing or standing[(standing.index(last) + 1) % len(standing)] == rude.name:
+        return False  # it is our turn now, or hard to tell whose it is
+    rude.fire_at(rude.victim(), rude.signed(1, 1))
+    return True
+
+
+def _flood_shots(rude: Troublemaker) -> bool:
+    for _ in range(FLOOD_MESSAGES):
+        rude.fire_at(rude.victim(), _shot_with(_strange_blob()))
+    return True
+
+
+def _say_too_much(rude: Troublemaker) -> bool:
+    rude.fire_at(rude.victim(), _shot_with(" " * wire.LARGEST_PAYLOAD_BYTES))
+    return True
+
+
+def _send_a_huge_packet(rude: Troublemaker) -> bool:
+    return rude.hang_up(rude.topic("fire", rude.victim()), b" " * HUGE_BYTES)
+
+
+def _publish_to_a_wildcard(rude: Troublemaker) -> bool:
+    return rude.hang_up(rude.topic("fire", "+"), b"{}")
+
+
+def _break_json(rude: Troublemaker) -> bool:
+    blob = _strange_blob()
+    for payload in (
+        b"B3",
+        b'{"data": "\xff"}',
+        b'{"data": {"x": 1, "x": 2, "y": 1}, "signature": ""}',
+        b'{"data": {"x": 1.0, "y": 1}, "signature": ""}',
+        b"[" * 5 + b"]" * 5,
+        b"{}",
+        _shot_with("?" + blob[1:]),
+        _shot_with(blob[:40]),
+    ):
+        rude.fire_at(rude.victim(), payload)
+    return True
+
+
+def _forge_shots(rude: Troublemaker) -> bool:
+    """A strange key under a fresh salt, and under a salt that is known to be somebody's."""
+    overheard = rude.last_overheard()
+    if overheard is None:
+        return False
+    for salt in (None, overheard.salt):
+        rude.fire_at(rude.victim(), _shot_with(_strange_blob(salt)))
+    return True
+
+
+def _replay_shots(rude: Troublemaker) -> bool:
+    """Somebody's shot once more where it was fired, which is a duplicate, and at another target."""
+    overheard = rude.last_overheard()
+    if overheard is None:
+        return False
+    elsewhere = next(name for name in rude.view.players if name != overheard.target)
+    for target in (overheard.target, elsewhere):
+        rude.fire_at(target, overheard.payload)
+    return True
+
+
+def _leave_commands_behind(rude: Troublemaker) -> bool:
+    rude.fire_at(rude.victim(), b"kept", retain=True)
+    rude.say("request_participation", wire.write_participation("kept", "kept"), retain=True)
+    return True
+
+
+def _vanish_with_a_will(rude: Troublemaker) -> bool:
+    """Go without a goodbye, and leave a retained will where placements go."""
+    rude.raw((rude.topic("place", rude.victim(), "carrier"), b"the last will")).vanish()
+    return True
+
+
+class Piece(NamedTuple):
+    """One kind of rudeness.
+
+    Attributes:
+        when: ``lobby`` before and ``placed`` after the own fleet is sent, ``before the salvo`` and ``after the salvo``
+            in every own turn, ``game`` now and then after somebody else's.
+        codes: what the contract promises, each at least once; ``hung_up`` is the broker's answer.
+        sentence: where it promises that.
+    """
+
+    name: str
+    when: str
+    codes: tuple[str, ...]
+    sentence: str
+    act: Callable[[Troublemaker], bool]
+
+
+_UNREADABLE = (
+    "not_json",
+    "not_utf8",
+    "duplicate_key",
+    "not_integer",
+    "too_deep",
+    "wrong_shape",
+    "blob_not_base64",
+    "blob_length",
+)
+
+PIECES: Final = (
+    Piece("impossible names", "lobby", ("bad_name",), "SALVO-NAME-1", _ask_under_impossible_names),
+    Piece("impossible ships", "lobby", ("off_grid", "unknown_ship"), "SALVO-GAME-2", _place_impossible_ships),
+    Piece("somebody else's ships", "lobby", ("forged",), "SALVO-SEAL-8", _place_for_others),
+    Piece("a flood of ships", "placed", ("rate_limited",), "SALVO-FRESH-6", _flood_own_ships),
+    Piece(
+        "shots at nothing",
+        "before the salvo",
+        ("off_grid", "unknown_target", "stale_context"),
+        "SALVO-FIRE-6",
+        _fire_at_nothing,
+    ),
+    Piece("one shot more", "after the salvo", ("too_many_shots",), "SALVO-FIRE-3", _fire_one_more),
+    Piece("shots out of turn", "game", ("not_your_turn",), "SALVO-FIRE-6", _fire_out_of_turn),
+    Piece("taken names", "game", ("name_taken",), "SALVO-JOIN-8", _ask_under_taken_names),
+    Piece("late ships", "game", ("wrong_state",), "SALVO-GAME-6", _place_late),
+    Piece("a flood of shots", "game", ("rate_limited",), "SALVO-FRESH-6", _flood_shots),
+    Piece("oversized bodies", "game", ("too_large",), "SALVO-WIRE-5", _say_too_much),
+    Piece("a huge packet", "game", (HUNG_UP,), "SALVO-WIRE-5", _send_a_huge_packet),
+    Piece("a wildcard as topic", "game", (HUNG_UP,), "SALVO-NAME-1", _publish_to_a_wildcard),
+    Piece("broken JSON", "game", _UNREADABLE, "SALVO-ERR-3", _break_json),
+    Piece("forged shots", "game", ("forged",), "SALVO-SEAL-8", _forge_shots),
+    Piece("replayed shots", "game", ("nonce_reused", "duplicate"), "SALVO-FRESH-1", _replay_shots),
+    Piece("retained commands", "game", ("retained_command",), "SALVO-FRESH-4", _leave_commands_behind),
+    Piece("a will without goodbye", "game", ("retained_command",), "SALVO-FRESH-4", _vanish_with_a_will),
+)
+
+
+def main() -> None:
+    """Make trouble at a contest; Ctrl-C ends it."""
+    parser = argparse.ArgumentParser(description="A rude team for rehearsals: what an open broker lets anybody do.")
+    parser.add_argument("url", help="mqtt://HOST:PORT")
+    parser.add_argument("--team", default="rude")
+    parser.add_argument("--table", default="", help="the default one when not given")
+    parser.add_argument("--seed", default="0", help="decides what is done, when, and to whom")
+    parser.add_argument("--games", type=int, help="for ever when not given")
+    given = parser.parse_args()
+    rude = Troublemaker(given.url, seed=given.seed, team=given.team, table=given.table)
+    with suppress(KeyboardInterrupt):
+        rude.run(threading.Event(), given.games)
+    for piece in PIECES:
+        codes = ", ".join(piece.codes)
+        print(f"{rude.report.done[piece.name]:5} x {piece.name} ({piece.sentence}: {codes})")
+    print("heard:", ", ".join(f"{code} {count}" for code, count in rude.report.heard.most_common()))
+
+
+if __name__ == "__main__":
+    main()

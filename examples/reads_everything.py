@@ -1,0 +1,81 @@
+"""Uses all that a view knows: what sank, who is dangerous, what everybody hit, and how the own fleet stands.
+
+It counts in how many ways the ships that are still afloat can lie, as good players of the one-shot game do, and adds
+what the answers to its salvos say.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import salvo
+
+Cell = tuple[int, int]
+
+
+class ReadsEverything(salvo.Bot):
+    def choose_salvo(self, view: salvo.View) -> Sequence[salvo.Shot]:
+        target = self.target(view)
+        weights = self.weights(view, target)
+        self.random.shuffle(fresh := view.untouched.of(target))
+        best = sorted(fresh, key=lambda shot: weights.get((shot.x, shot.y), 0.0), reverse=True)[: view.shots]
+        # At the end of a board there are fewer cells than shots: the rest goes to somebody else's.
+        spare = [shot for shot in view.untouched if shot.player != target]
+        return best + spare[: view.shots - len(best)]
+
+    def target(self, view: salvo.View) -> str:
+        """Finish the weakest, unless we are hit hard ourselves: then stop whoever hits most."""
+        if self.damage(view) < 0.5:
+            return min(view.opponents, key=lambda player: (view.ships_afloat[player], -self.hits_by(view, player)))
+        return max(view.opponents, key=lambda player: self.hits_by(view, player) * view.ships_afloat[player])
+
+    def damage(self, view: salvo.View) -> float:
+        """The share of the own ships' cells that were hit; `incoming` has every shot at the own board."""
+        struck = {view.rules.grid.cell(x, y) for x, y in view.incoming}
+        ours = [cell for cell, ship in enumerate(view.fleet.board) if ship]
+        return sum(cell in struck for cell in ours) / len(ours)
+
+    def hits_by(self, view: salvo.View, player: str) -> int:
+        """`results` has the salvos of everybody; at whom they were fired, only the target knows."""
+        return sum(result.hits for result in view.results if result.player == player)
+
+    def weights(self, view: salvo.View, target: str) -> dict[Cell, float]:
+        """What a shot at each cell promises."""
+        likely = self.likely(view, target)
+        weights: dict[Cell, float] = {}
+        afloat = view.afloat(target)  # its ships that did not sink yet
+        for ship in view.rules.fleet:
+            if ship.name not in afloat:
+                continue
+            for cells in self.places(view, ship.length):
+                # Water under any of its cells rules a place out; cells that are likely hits speak for it.
+                chance = 1.0
+                for cell in cells:
+                    chance *= likely.get(cell, 0.15) / 0.15
+                for cell in cells:
+                    weights[cell] = weights.get(cell, 0.0) + chance
+        return weights
+
+    def likely(self, view: salvo.View, target: str) -> dict[Cell, float]:
+        """For every cell fired at, the share of its salvo that hit: 0 is water for sure, 1 a hit for sure."""
+        likely: dict[Cell, float] = {}
+        for fired in view.salvos:
+            for player, x, y in fired.shots:
+                if player == target:
+                    likely[x, y] = fired.result.hits / len(fired.shots)
+        return likely
+
+    def places(self, view: salvo.View, length: int) -> Iterator[list[Cell]]:
+        """All places for a ship of this length on an empty board."""
+        grid = view.rules.grid
+        for x in range(1, grid.width + 1):
+            for y in range(1, grid.height + 1):
+                if x + length - 1 <= grid.width:
+                    yield [(x + step, y) for step in range(length)]
+                if y + length - 1 <= grid.height:
+                    yield [(x, y + step) for step in range(length)]
+
+    def on_game_over(self, winner: str, stats: object) -> None:
+        # Called in contests and in the arena alike; print, log, learn.
+        self.last_winner = winner
+
+
+salvo.run(ReadsEverything)

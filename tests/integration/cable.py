@@ -1,0 +1,58 @@
+"""A cable between a client and its broker that a test can cut."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from types import TracebackType
+
+
+class Cable:
+    """Passes bytes on from a port of its own to a broker's; :meth:`cut` ends all connections, new ones are taken."""
+
+    def __init__(self, port: int) -> None:
+        self._broker = ("127.0.0.1", port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._ends: list[socket.socket] = []
+        self.connections = 0
+
+    def __enter__(self) -> Cable:
+        threading.Thread(target=self._accept, name="cable", daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.cut()
+
+    def cut(self) -> None:
+        """End every connection without a goodbye of MQTT's."""
+        ends, self._ends = self._ends, []
+        for end in ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(self._broker)
+                for end in (near, far):
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._ends += (near, far)
+                self.connections += 1
+                for source, sink in ((near, far), (far, near)):
+                    threading.Thread(target=_pass_on, args=(source, sink), name="cable", daemon=True).start()
+
+
+def _pass_on(source: socket.socket, sink: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while chunk := source.recv(65_536):
+            sink.sendall(chunk)
+        sink.shutdown(socket.SHUT_RDWR)
+    source.close()

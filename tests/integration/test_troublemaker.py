@@ -1,0 +1,142 @@
+"""A team without manners at the table: the others play as if it were not there, and every rudeness gets its answer."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from conformance.spec_client import SpecClient
+from integration.conftest import Broker, StartServer
+from integration.heard import Heard, over
+from integration.test_topics_seen import Observer
+from salvo import client
+from salvo import messages as m
+from salvo.bots.random_bot import RandomBot
+from salvo.testing.troublemaker import PIECES, Troublemaker
+from salvo_server import service
+from salvo_server.contest import Contest
+from salvo_server.referee import Referee
+
+_SECONDS = 40.0
+Step = tuple[int, m.Input | None, list[m.Announcement]]
+
+
+class Honest:
+    """Two SDK bots and a client of the bare specification, and what became of them."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.places: dict[str, int] = {}
+        self._plain = SpecClient("127.0.0.1", broker.port, "plain", "secret plain", fresh=False, seed=1)
+        self._threads = [
+            threading.Thread(target=self._play, args=(broker.url, name), daemon=True) for name in ("ann", "bob")
+        ]
+
+    def _play(self, url: str, name: str) -> None:
+        [report] = client.play(RandomBot(), url, name, f"secret {name}", seed="7")
+        self.places[name] = report.place
+
+    def __enter__(self) -> Honest:
+        self._plain.start()
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._plain.stop()
+
+    def wait(self) -> str:
+        assert self._plain.over.wait(_SECONDS)
+        for thread in self._threads:
+            thread.join(_SECONDS)
+        return self._plain.winner
+
+
+def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_contract_promises(
+    broker: Broker, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "KEPT_COMMANDS_MS", 300)
+    heard, steps, stop = Heard(), list[Step](), threading.Event()
+
+    def listen(table: str, now: int, command: m.Input | None, announcements: Any) -> None:
+        steps.append((now, command, list(announcements)))
+        heard(table, now, command, announcements)
+
+    rude = Troublemaker(broker.url, seed=1)
+    with start_server(listen, players=4) as contest:
+        with Honest(broker) as honest:
+            trouble = threading.Thread(target=rude.run, args=(stop,), daemon=True)
+            trouble.start()
+            winner = honest.wait()
+        _wait_until_nothing_is_kept(broker, contest)
+        stop.set()
+        trouble.join(10)
+        limits = contest.service.tables[""].referee.limits
+    _check_the_game(heard, winner, honest)
+    _check_that_refusals_changed_nothing(steps, limits)
+    _check_the_answers(rude, contest.service.counts + contest.service.gate.counts)
+
+
+def test_it_is_a_program_that_tells_what_it_did(broker: Broker, start_server: StartServer) -> None:
+    command = [sys.executable, "-m", "salvo.testing.troublemaker", broker.url, "--seed", "3", "--games", "1"]
+    with start_server(players=2):
+        bot = threading.Thread(target=client.play, args=(RandomBot(), broker.url, "ann", "secret ann"), daemon=True)
+        bot.start()
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True)
+        bot.join(_SECONDS)
+    assert re.search(r"^ +[1-9]\d* x forged shots \(SALVO-SEAL-8: forged\)$", done.stdout, re.MULTILINE)
+    assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
+    assert done.stderr == ""
+
+
+def _wait_until_nothing_is_kept(broker: Broker, contest: Contest) -> None:
+    """Commands that were left retained are cleared, also the will of a client that vanished."""
+    end = time.monotonic() + _SECONDS
+    while True:
+        observer = Observer(broker.url)
+        observer.until(lambda seen: any(x.topic == "/game/winner" for x in seen))
+        observer.close()
+        kept = [x.topic for x in observer.seen if x.topic.endswith(("/fire", "/place", "/request_participation"))]
+        if not kept and contest.service.counts["retained_command"] >= 3:
+            return
+        assert time.monotonic() < end, kept
+
+
+def _check_the_game(heard: Heard, winner: str, honest: Honest) -> None:
+    [won] = heard.of(m.GameWon)
+    assert won.winner == winner
+    places = {stats.player: stats.place for stats in heard.of(m.PlayerStats)}
+    assert set(places) == {"ann", "bob", "plain", "rude"}
+    assert honest.places == {name: places[name] for name in ("ann", "bob")}
+    turns, salvos = heard.of(m.TurnBegan), heard.of(m.SalvoResolved)
+    assert [salvo.turn for salvo in salvos] == list(range(1, len(salvos) + 1))
+    # Nobody lost a shot: every salvo but the winning one is as long as its turn allowed.
+    assert [(s.player, s.shots) for s in salvos[:-1]] == [(t.player, t.shots) for t in turns[: len(salvos) - 1]]
+    assert "turn_timeout" not in {refused.code for refused in heard.of(m.CommandRefused)}
+
+
+def _check_that_refusals_changed_nothing(steps: list[Step], limits: Any) -> None:
+    """The accepted commands alone, without all that was refused, give the same game."""
+    told = (m.TurnBegan, m.SalvoResolved, m.ShotLanded, m.PlayersListed, m.PlayerStats, m.GameWon)
+    again = Referee("7", limits=limits)
+    for now, command, announced in steps:
+        expected = [a for a in announced if isinstance(a, told)]
+        if command is None or expected or any(isinstance(a, m.PlacementJudged) and a.approved for a in announced):
+            repeated = again.receive(command, now) if command is not None else again.handle_timer(now)
+            assert [a for a in repeated if isinstance(a, told)] == expected
+    assert over([a for _, _, announced in steps for a in announced])
+    assert again.state == "over"
+
+
+def _check_the_answers(rude: Troublemaker, counts: Counter[str]) -> None:
+    report = rude.report
+    for piece in PIECES:
+        assert report.done[piece.name] > 0, piece.name
+        for code in piece.codes:
+            assert report.heard[code] + counts[code] > 0, f"{piece.name}: {code} by {piece.sentence}"

@@ -1,0 +1,55 @@
+"""A server's connection without a broker, for tests that ask what the service makes of each message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from salvo.mqtt import Inbound
+
+
+class Wire:
+    """A broker's place: keeps what was said, and the acknowledgements."""
+
+    def __init__(self) -> None:
+        self.on_connect: Callable[[bool], None] | None = None
+        self.connected = False
+        self.inbox: list[Inbound] = []
+        self.said: list[tuple[str, bytes]] = []
+        self.retained: dict[str, bytes] = {}
+        self.acknowledged: list[Inbound] = []
+        self.published = self.delivered = 0
+        self._mid = 0
+
+    def connect(self) -> None:
+        self.connected = True
+        assert self.on_connect is not None
+        self.on_connect(True)
+        self.inbox += [Inbound(topic, payload, True, 0, 1) for topic, payload in self.retained.items()]
+
+    def give(self, topic: str, payload: bytes) -> None:
+        self._mid += 1
+        self.inbox.append(Inbound(topic, payload, False, self._mid, 1))
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        arrived, self.inbox = self.inbox, []
+        return arrived
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        self.published += 1
+        self.said.append((topic, payload))
+        if retain:
+            self.retained[topic] = payload
+            self.inbox.append(Inbound(topic, payload, False, 0, 1))  # the server hears itself while it sweeps
+
+    def acknowledge(self, message: Inbound) -> None:
+        self.acknowledged.append(message)
+
+    def subscribe(self, filters: Iterable[str]) -> None: ...
+    def unsubscribe(self, filters: Iterable[str]) -> None: ...
+    def wake(self) -> None: ...
+    def flush(self, timeout_seconds: float) -> bool:
+        self.delivered = self.published
+        return True
+
+    def topics_said(self) -> list[str]:
+        return [topic for topic, _ in self.said]

@@ -1,0 +1,69 @@
+"""The examples: each is a sound bot, and each grade is stronger than the one before."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from salvo import arena
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.player import Bot
+from salvo.sources import load
+from salvo.testing import check_bot
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "examples"
+BOTS = sorted(path.name for path in FOLDER.glob("*.py") if path.stem != "spec_client_40_lines")
+
+
+def example(name: str) -> type[Bot]:
+    return load(str(FOLDER / name))
+
+
+def wins(name: str, rival: type[Bot], games: int) -> int:
+    """How many games an example wins against a rival, half of them from either seat."""
+    kind, count = example(name), Counter[str]()
+    for seed in range(games // 2):
+        count[arena.play({"example": kind(), "rival": rival()}, seed=seed).winner] += 1
+        count[arena.play({"rival": rival(), "example": kind()}, seed=seed).winner] += 1
+    return count["example"]
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_an_example_is_a_sound_bot(name: str) -> None:
+    assert check_bot(example(name), games=3).problems == []
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_an_example_is_a_program_that_plays_a_local_game(name: str) -> None:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(FOLDER / name)],
+        env=environment | {"SALVO_SEED": "7"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert re.search(r"^[\w-]+ wins after \d+ salvos; seed 7$", done.stdout, re.MULTILINE)
+    assert done.stderr == ""
+
+
+def test_the_grades_are_grades() -> None:
+    assert wins("async_advisers.py", RandomBot, 40) >= 22
+    assert wins("hunt_and_target.py", RandomBot, 20) >= 16
+    assert wins("reads_everything.py", Hunter, 20) >= 12
+
+
+def test_the_three_lines_are_those_of_the_readme_and_the_readme_names_every_example() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert f"```python\n{(FOLDER / 'three_lines.py').read_text()}```\n" in readme
+    for name in BOTS:
+        assert f"(examples/{name})" in readme
