@@ -25,9 +25,12 @@ from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 from paho.mqtt.enums import CallbackAPIVersion
 
+from integration.mosquitto import free_port
 from salvo.mqtt import Connection
 from salvo_server.broker.embedded import BrokerError, EmbeddedBroker
+from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
+from salvo_server.broker.peers import TcpEdge
 
 # Stock amqtt leaves tasks and transports to the garbage collector when it is stopped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -110,6 +113,12 @@ def stock(ruled: bool = False) -> Iterator[Any]:
 def ours(ruled: bool = False, **limits: Any) -> Iterator[Any]:
     with EmbeddedBroker(access=OnlyAliceWrites() if ruled else None, limits=BrokerLimits(**limits)) as broker:
         yield broker
+
+
+def serving(broker: EmbeddedBroker) -> HardenedBroker:
+    """The broker on its thread, to look at."""
+    assert broker._serving is not None
+    return broker._serving
 
 
 both = pytest.mark.parametrize(
@@ -406,6 +415,52 @@ def test_qos_1_loses_nothing_and_keeps_order_under_subscription_churn() -> None:
 def test_a_taken_port_is_a_clear_error() -> None:
     with ours() as broker, pytest.raises(BrokerError, match="address_in_use"):
         EmbeddedBroker(f"127.0.0.1:{broker.port}").start()
+
+
+def test_nobody_can_take_the_port_that_the_system_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The port was looked up, let go and bound again: another program could get it in between."""
+    stolen: list[bool] = []
+    start = threading.Thread.start
+    broker = EmbeddedBroker("127.0.0.1:0", websocket="127.0.0.1:0")
+
+    def start_after_a_thief(thread: threading.Thread) -> None:
+        if thread.name == "broker":
+            for _, port in broker._bound.values():
+                with socket.socket() as thief:
+                    try:
+                        thief.bind(("127.0.0.1", port))
+                        stolen.append(True)
+                    except OSError:
+                        stolen.append(False)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_after_a_thief)
+    with broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+    assert stolen == [False, False]
+
+
+def test_a_taken_websocket_port_leaves_the_other_one_free() -> None:
+    port = free_port()
+    with ours() as taken:
+        with pytest.raises(BrokerError, match="address_in_use"):
+            EmbeddedBroker(f"127.0.0.1:{port}", f"127.0.0.1:{taken.port}").start()
+        with EmbeddedBroker(f"127.0.0.1:{port}") as broker, Raw(broker.port) as client:
+            assert client.read() == b"\x20\2\0\0"
+
+
+def test_answers_are_sent_without_delay() -> None:
+    """With Nagle's algorithm a QoS 1 round trip takes 44 ms on loopback: the listeners have it switched off."""
+    with EmbeddedBroker(websocket="127.0.0.1:0") as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        web = Connection(broker.websocket_url or "", next(_names), clean_session=True)
+        web.connect(5)
+        edges: list[Any] = [peer._edge for peer in serving(broker).peers]
+        transports = [edge._transport if isinstance(edge, TcpEdge) else edge._websocket.transport for edge in edges]
+        sockets = [transport.get_extra_info("socket") for transport in transports]
+        assert len(sockets) == 2
+        assert all(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for sock in sockets)
+        web.close()
 
 
 @pytest.mark.parametrize("address", ["", "1883", "localhost:", "localhost:x", "127.0.0.1:70000"])

@@ -1,0 +1,355 @@
+"""One connection from its greeting to its end, and the two edges that it may stand on: TCP and WebSocket.
+
+A peer is synchronous: its edge feeds it bytes, it handles every packet in them, and what follows for any connection
+is written out together when the bytes are used up. So a message crosses the broker within one turn of the loop, and
+a burst costs one system call for each receiver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Protocol
+
+from amqtt.mqtt.connect import ConnectPacket
+from amqtt.mqtt.subscribe import SubscribePacket
+from amqtt.mqtt.unsubscribe import UnsubscribePacket
+from websockets.exceptions import ConnectionClosed
+
+from salvo_server.broker import packets as p
+from salvo_server.broker.packets import ProtocolFault
+from salvo_server.broker.sessions import Session
+
+if TYPE_CHECKING:
+    from salvo_server.broker.hardened import HardenedBroker
+
+log = logging.getLogger(__name__)
+
+#: Read at a time, so that a flood on one connection leaves the others their turn: some 150 messages.
+READ_BYTES = 16_384
+#: Written and not yet taken by the client's system; above it nothing more is sent until the half is gone.
+WRITE_BYTES = 65_536
+#: For a last packet, such as a refusal, to get out before the connection is cut.
+_FAREWELL_SECONDS = 0.5
+
+
+class Edge(Protocol):
+    """What a peer needs of its connection."""
+
+    def write(self, packets: bytes) -> None: ...
+    def close(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+class Peer:
+    """One connection, from its greeting to its end.
+
+    Attributes:
+        writable: whether the client takes what it is sent.
+    """
+
+    def __init__(self, broker: HardenedBroker, edge: Edge, name: str) -> None:
+        self.writable = True
+        self._broker = broker
+        self._edge = edge
+        self._name = name
+        self._loop = asyncio.get_running_loop()
+        self._unread = b""
+        self._outgoing: list[bytes] = []
+        self._closing = False
+        self._session: Session | None = None
+        self._will: tuple[str, bytes, int, bool] | None = None
+        self._keep_alive_seconds = 0.0
+        self._last_heard = 0.0
+        self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "did not greet in time")
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def drop(self, reason: str) -> None:
+        """End the connection from the broker's side, without a word."""
+        if not self._closing:
+            log.warning("%s %s; disconnected", self._name, reason)
+            self.cut_off()
+
+    def cut_off(self) -> None:
+        """End the connection at once."""
+        self._end()
+        self._edge.abort()
+
+    def _hang_up(self) -> None:
+        """End the connection once the last answer is out."""
+        self._broker.flush()
+        self._end()
+        self._edge.close()
+        self._loop.call_later(_FAREWELL_SECONDS, self._edge.abort)
+
+    def lost(self) -> None:
+        """The edge has lost the connection."""
+        self._end()
+
+    def _end(self) -> None:
+        """Take nothing in any more; the session is let go of in a moment, not in the middle of a publication."""
+        if self._closing:
+            return
+        self._closing = True
+        self._timer.cancel()
+        self._outgoing.clear()
+        self._unread = b""
+        self._broker.peers.discard(self)
+        if self._session is not None:
+            if self._session.peer is self:
+                self._session.peer = None
+            self._loop.call_soon(self._leave, self._session)
+
+    def _leave(self, session: Session) -> None:
+        """Let go of the session, and have the will published unless the client said goodbye."""
+        if session.clean and session.peer is None:
+            self._broker.forget_session(session)
+        if self._will is not None:
+            topic, payload, qos, retain = self._will
+            self._broker.publish(session, p.with_length(topic), payload, qos, retain)
+            self._broker.flush()
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def send(self, packet: bytes) -> None:
+        """Queue a packet for :meth:`HardenedBroker.flush`."""
+        if self._closing:
+            return
+        if not self._outgoing:
+            self._broker.unflushed.append(self)
+        self._outgoing.append(packet)
+
+    def flush(self) -> None:
+        """Write everything that was queued, together."""
+        outgoing = self._outgoing
+        if outgoing:
+            packets = outgoing[0] if len(outgoing) == 1 else b"".join(outgoing)
+            outgoing.clear()
+            self._edge.write(packets)
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def feed(self, data: bytes) -> None:
+        """Handle every packet that has come whole."""
+        if self._closing:
+            return
+        self._last_heard = self._loop.time()
+        stream = self._unread + data if self._unread else data
+        at, most = 0, self._broker.limits.packet_bytes
+        try:
+            while at < len(stream) and not self._closing:
+                first = stream[at]
+                if self._session is None and first >> 4 != p.CONNECT:
+                    raise ProtocolFault("the first packet is no CONNECT")
+                found = p.cut(stream, at, most)
+                if found is None:
+                    break
+                start, at = found
+                self._handle(first, stream[start:at])
+        except (ProtocolFault, UnicodeDecodeError) as fault:
+            log.info("%s: %s; disconnected", self._name, fault)
+            self._hang_up()
+            return
+        finally:
+            self._unread = b"" if self._closing else stream[at:]
+            self._broker.flush()
+
+    def _watch_keep_alive(self) -> None:
+        """Disconnect a client that is silent for one and a half times its keep-alive (MQTT 3.1.1, 3.1.2.10)."""
+        patience = self._keep_alive_seconds * 1.5
+        silent = self._loop.time() - self._last_heard
+        if silent >= patience:
+            self.drop(f"was silent for {silent:.0f} s, keep-alive {self._keep_alive_seconds:.0f} s")
+        else:
+            self._timer = self._loop.call_later(patience - silent, self._watch_keep_alive)
+
+    # --- the greeting -------------------------------------------------------------------------------------------
+
+    def _greet(self, first: int, body: bytes) -> None:
+        level = body[6] if body[:6] == b"\x00\x04MQTT" and len(body) > 6 else 0
+        if level != 4:
+            self.send(p.CONNACK_FOR_V5 if level == 5 else p.connack(p.BAD_PROTOCOL))
+            raise ProtocolFault(f"speaks MQTT protocol level {level}; this broker speaks 3.1.1 (level 4) only")
+        connect = p.decode(ConnectPacket, first, body)
+        client_id, clean = connect.client_id or "", connect.clean_session_flag
+        if connect.payload is None or (connect.payload.client_id_is_random and not clean):
+            self.send(p.connack(p.BAD_ID))
+            raise ProtocolFault("a persistent session needs a client id")
+        self._name = client_id
+        if not self._broker.access.admits(client_id, connect.username, connect.password):
+            self.send(p.connack(p.NOT_AUTHORISED))
+            raise ProtocolFault("is not admitted")
+        if connect.will_flag:
+            will = bytes(connect.will_message or b"")
+            self._will = (connect.will_topic or "", will, connect.will_qos or 0, bool(connect.will_retain_flag))
+        self._timer.cancel()
+        self._keep_alive_seconds = connect.keep_alive
+        if self._keep_alive_seconds:
+            self._watch_keep_alive()
+        self._take_session(client_id, clean, connect.username)
+
+    def _take_session(self, client_id: str, clean: bool, username: str | None) -> None:
+        self._session, present = self._broker.take_session(client_id, clean)
+        self._session.username = username
+        self._session.peer = self
+        self.send(p.connack(p.ACCEPTED, present))
+        self._session.resume()
+
+    # --- packets ------------------------------------------------------------------------------------------------
+
+    def _handle(self, first: int, body: bytes) -> None:
+        session = self._session
+        if session is None:
+            self._greet(first, body)
+            return
+        match first >> 4:
+            case p.PUBLISH:
+                self._published(session, first, body)
+            case p.PUBACK:
+                session.acknowledged(int.from_bytes(body[:2], "big"))
+            case p.PUBREL:
+                session.unreleased.discard(int.from_bytes(body[:2], "big"))
+                self.send(p.answer(p.PUBCOMP, body[:2]))
+            case p.SUBSCRIBE:
+                self._subscribe(session, p.decode(SubscribePacket, first, body))
+            case p.UNSUBSCRIBE:
+                for topic_filter in p.decode(UnsubscribePacket, first, body).payload.topics:
+                    self._broker.unsubscribe(session, topic_filter)
+                self.send(p.answer(p.UNSUBACK, body[:2]))
+            case p.PINGREQ:
+                self.send(p.PINGRESP)
+            case p.DISCONNECT:
+                self._will = None
+                self._hang_up()
+            case kind:
+                raise ProtocolFault(f"sent a packet of type {kind}")
+
+    def _published(self, session: Session, first: int, body: bytes) -> None:
+        qos, retain = first >> 1 & 3, bool(first & 1)
+        end = 2 + int.from_bytes(body[:2], "big")
+        start = end + 2 if qos else end
+        if qos == 3 or start > len(body):
+            raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}")
+        mid = body[end:start]
+        if qos == 2:
+            number = int.from_bytes(mid, "big")
+            self.send(p.answer(p.PUBREC, mid))
+            if number in session.unreleased:
+                return
+            session.unreleased.add(number)
+        self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
+        if qos == 1:
+            self.send(p.answer(p.PUBACK, mid))
+
+    def _subscribe(self, session: Session, packet: Any) -> None:
+        wanted = packet.payload.topics
+        granted = [self._broker.subscribe(session, *topic) for topic in wanted]
+        self.send(p.packet(p.SUBACK << 4, packet.variable_header.packet_id.to_bytes(2, "big") + bytes(granted)))
+        for (topic_filter, _), qos in zip(wanted, granted, strict=True):
+            if qos != p.REFUSED_SUBSCRIPTION:
+                self._broker.send_retained(session, topic_filter, qos)
+
+
+class TcpEdge(asyncio.BufferedProtocol):
+    """A TCP connection; asyncio has set TCP_NODELAY on its socket. All of them read into one buffer."""
+
+    def __init__(self, broker: HardenedBroker) -> None:
+        self._broker = broker
+        self._peer: Peer | None = None
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(WRITE_BYTES)
+        self._peer = self._broker.welcome(self, str(transport.get_extra_info("peername")))
+        if self._peer is None:
+            transport.abort()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._broker.read_buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._peer is not None:
+            self._peer.feed(bytes(self._broker.read_buffer[:nbytes]))
+
+    def pause_writing(self) -> None:
+        if self._peer is not None:
+            self._peer.writable = False
+
+    def resume_writing(self) -> None:
+        if self._peer is not None:
+            self._peer.writable = True
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._peer is not None:
+            self._peer.lost()
+
+    def write(self, packets: bytes) -> None:
+        assert self._transport is not None
+        self._transport.write(packets)
+
+    def close(self) -> None:
+        assert self._transport is not None
+        self._transport.close()
+
+    def abort(self) -> None:
+        assert self._transport is not None
+        self._transport.abort()
+
+
+class WebSocketEdge:
+    """A WebSocket; its library wants to be awaited, so it costs two tasks."""
+
+    def __init__(self, websocket: Any) -> None:
+        self._websocket = websocket
+        self._outgoing: list[bytes] = []
+        self._something_to_send = asyncio.Event()
+        self._closed = False
+        self._peer: Peer | None = None
+
+    async def serve(self, broker: HardenedBroker) -> None:
+        """Feed a peer until either side ends the connection."""
+        self._peer = broker.welcome(self, str(self._websocket.remote_address))
+        if self._peer is None:
+            return
+        writer = asyncio.create_task(self._write_loop())
+        try:
+            async for message in self._websocket:
+                self._peer.feed(message.encode() if isinstance(message, str) else message)
+                if self._closed:
+                    break
+        except ConnectionClosed:
+            pass
+        finally:
+            self._peer.lost()
+            self.close()
+            await asyncio.wait([writer], timeout=_FAREWELL_SECONDS)
+            writer.cancel()
+
+    async def _write_loop(self) -> None:
+        try:
+            while not self._closed or self._outgoing:
+                await self._something_to_send.wait()
+                self._something_to_send.clear()
+                if self._outgoing:
+                    packets = b"".join(self._outgoing)
+                    self._outgoing.clear()
+                    await self._websocket.send(packets)
+        except ConnectionClosed:
+            pass
+        await self._websocket.close()
+
+    def write(self, packets: bytes) -> None:
+        self._outgoing.append(packets)
+        self._something_to_send.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._something_to_send.set()
+
+    def abort(self) -> None:
+        self._outgoing.clear()
+        self.close()
+        self._websocket.transport.abort()
