@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import itertools
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +24,7 @@ from amqtt.session import Session
 from paho.mqtt.enums import CallbackAPIVersion
 
 from integration.mosquitto import free_port
+from integration.raw import Raw, client_ids, packet, publish_packet, retained_at, subscribe_packet, text
 from salvo.mqtt import Connection
 from salvo_server.broker.embedded import BrokerError, EmbeddedBroker
 from salvo_server.broker.hardened import HardenedBroker
@@ -34,8 +33,6 @@ from salvo_server.broker.peers import TcpEdge
 
 # Stock amqtt leaves tasks and transports to the garbage collector when it is stopped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-_names = (f"client-{number}" for number in itertools.count())
 
 
 # --- two brokers of the same face ---------------------------------------------------------------------------------
@@ -124,84 +121,6 @@ def serving(broker: EmbeddedBroker) -> HardenedBroker:
 both = pytest.mark.parametrize(
     ("make", "faulty"), [pytest.param(stock, True, id="stock"), pytest.param(ours, False, id="ours")]
 )
-
-
-# --- raw MQTT -----------------------------------------------------------------------------------------------------
-
-
-def packet(first: int, body: bytes) -> bytes:
-    assert len(body) < 128
-    return bytes((first, len(body))) + body
-
-
-def text(value: str) -> bytes:
-    return struct.pack("!H", len(value)) + value.encode()
-
-
-def connect_packet(client_id: str, *, level: int = 4, clean: bool = True, keep_alive: int = 60, **given: Any) -> bytes:
-    flags = 2 * clean
-    tail = text(client_id)
-    if "will" in given:
-        flags |= 4 | 32  # a retained will
-        tail += text(given["will"][0]) + text(given["will"][1])
-    if "user" in given:
-        flags |= 128 | 64
-        tail += text(given["user"]) + text(given["password"])
-    properties = b"\0" if level == 5 else b""
-    return packet(0x10, b"\0\4MQTT" + bytes((level, flags)) + struct.pack("!H", keep_alive) + properties + tail)
-
-
-class Raw:
-    """A socket that speaks MQTT byte by byte."""
-
-    def __init__(self, port: int, client_id: str | None = None, **given: Any) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 5)
-        self.send(connect_packet(client_id or next(_names), **given))
-
-    def send(self, data: bytes) -> None:
-        self.socket.sendall(data)
-
-    def read(self, seconds: float = 3.0) -> bytes | None:
-        """The next bytes; empty when the broker hung up, None when nothing comes."""
-        self.socket.settimeout(seconds)
-        try:
-            return self.socket.recv(65_536)
-        except TimeoutError:
-            return None
-        except ConnectionError:
-            return b""
-
-    def close(self) -> None:
-        self.socket.close()
-
-    def __enter__(self) -> Raw:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def subscribe_packet(*filters: str) -> bytes:
-    return packet(0x82, b"\0\1" + b"".join(text(name) + b"\1" for name in filters))
-
-
-def publish_packet(topic: str, payload: bytes, mid: int = 1, retain: bool = False) -> bytes:
-    return packet(0x32 | retain, text(topic) + struct.pack("!H", mid) + payload)
-
-
-def retained_at(port: int, topic: str) -> bytes | None:
-    """What a newcomer is sent on subscribing; None when there is nothing."""
-    with Raw(port) as reader:
-        assert reader.read() == b"\x20\2\0\0"
-        reader.send(subscribe_packet(topic, "/marker"))
-        got = reader.read() or b""
-        reader.send(publish_packet("/marker", b"end", 7))
-        while b"end" not in got and text(topic) not in got:  # stock amqtt waits for our PUBACK before the marker
-            chunk = reader.read()
-            assert chunk, "the broker fell silent"
-            got += chunk
-        head, found, rest = got.partition(text(topic))
-        return rest[2:][: head[-1] - len(text(topic)) - 2] if found else None
 
 
 # --- the faults ---------------------------------------------------------------------------------------------------
@@ -309,12 +228,12 @@ def _after(seconds: float, act: Callable[[], None]) -> None:
 
 @both
 def test_a_client_that_stops_reading_costs_a_bounded_amount(make: Any, faulty: bool) -> None:
-    context = make() if faulty else make(queued_messages=200)
+    context = make() if faulty else make(queued_bytes=500_000)
     with context as broker, Raw(broker.port) as stuck:
         assert stuck.read() == b"\x20\2\0\0"
         stuck.send(subscribe_packet("flood"))
         assert stuck.read() == b"\x90\3\0\1\1"
-        sender = Connection(f"mqtt://127.0.0.1:{broker.port}", next(_names), clean_session=True)
+        sender = Connection(f"mqtt://127.0.0.1:{broker.port}", next(client_ids), clean_session=True)
         sender.connect(5)
         for _ in range(1000):
             sender.publish("flood", b"x" * 1000)
@@ -453,10 +372,12 @@ def test_answers_are_sent_without_delay() -> None:
     """With Nagle's algorithm a QoS 1 round trip takes 44 ms on loopback: the listeners have it switched off."""
     with EmbeddedBroker(websocket="127.0.0.1:0") as broker, Raw(broker.port) as client:
         assert client.read() == b"\x20\2\0\0"
-        web = Connection(broker.websocket_url or "", next(_names), clean_session=True)
+        web = Connection(broker.websocket_url or "", next(client_ids), clean_session=True)
         web.connect(5)
         edges: list[Any] = [peer._edge for peer in serving(broker).peers]
-        transports = [edge._transport if isinstance(edge, TcpEdge) else edge._websocket.transport for edge in edges]
+        transports: list[Any] = [
+            edge._transport if isinstance(edge, TcpEdge) else edge._websocket.transport for edge in edges
+        ]
         sockets = [transport.get_extra_info("socket") for transport in transports]
         assert len(sockets) == 2
         assert all(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for sock in sockets)

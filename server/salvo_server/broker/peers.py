@@ -8,15 +8,18 @@ a burst costs one system call for each receiver.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from amqtt.mqtt.connect import ConnectPacket
 from amqtt.mqtt.subscribe import SubscribePacket
 from amqtt.mqtt.unsubscribe import UnsubscribePacket
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from salvo_server.broker import packets as p
+from salvo_server.broker.limits import WRITE_BYTES
 from salvo_server.broker.packets import ProtocolFault
 from salvo_server.broker.sessions import Session
 
@@ -25,10 +28,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Read at a time, so that a flood on one connection leaves the others their turn: some 150 messages.
-READ_BYTES = 16_384
-#: Written and not yet taken by the client's system; above it nothing more is sent until the half is gone.
-WRITE_BYTES = 65_536
+#: A WebSocket's library makes an object of each frame: of these bytes some 170 KiB at worst.
+_WEBSOCKET_READ_BYTES = 4096
 #: For a last packet, such as a refusal, to get out before the connection is cut.
 _FAREWELL_SECONDS = 0.5
 
@@ -37,38 +38,38 @@ class Edge(Protocol):
     """What a peer needs of its connection."""
 
     def write(self, packets: bytes) -> None: ...
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
     def close(self) -> None: ...
     def abort(self) -> None: ...
 
 
 class Peer:
-    """One connection, from its greeting to its end.
-
-    Attributes:
-        writable: whether the client takes what it is sent.
-    """
+    """One connection, from its greeting to its end."""
 
     def __init__(self, broker: HardenedBroker, edge: Edge, name: str) -> None:
-        self.writable = True
         self._broker = broker
         self._edge = edge
         self._name = name
         self._loop = asyncio.get_running_loop()
         self._unread = b""
+        self._paused = False
         self._outgoing: list[bytes] = []
+        self._outgoing_bytes = 0
+        self._edge_is_full = False
         self._closing = False
         self._session: Session | None = None
         self._will: tuple[str, bytes, int, bool] | None = None
         self._keep_alive_seconds = 0.0
         self._last_heard = 0.0
-        self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "did not greet in time")
+        self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "greeting", "did not greet")
 
     # --- the end ------------------------------------------------------------------------------------------------
 
-    def drop(self, reason: str) -> None:
+    def drop(self, kind: str, text: str) -> None:
         """End the connection from the broker's side, without a word."""
         if not self._closing:
-            log.warning("%s %s; disconnected", self._name, reason)
+            self._broker.seldom.warn(kind, f"{self._name} {text}; disconnected")
             self.cut_off()
 
     def cut_off(self) -> None:
@@ -103,14 +104,19 @@ class Peer:
 
     def _leave(self, session: Session) -> None:
         """Let go of the session, and have the will published unless the client said goodbye."""
-        if session.clean and session.peer is None:
-            self._broker.forget_session(session)
         if self._will is not None:
             topic, payload, qos, retain = self._will
-            self._broker.publish(session, p.with_length(topic), payload, qos, retain)
-            self._broker.flush()
+            with contextlib.suppress(ProtocolFault):  # a topic that nobody may publish to
+                self._broker.publish(session, p.with_length(topic), payload, qos, retain)
+        self._broker.clients.leave(session)
+        self._broker.flush()
 
     # --- writing ------------------------------------------------------------------------------------------------
+
+    @property
+    def writable(self) -> bool:
+        """Whether the client takes what it is sent."""
+        return self._outgoing_bytes < WRITE_BYTES and not self._edge_is_full
 
     def send(self, packet: bytes) -> None:
         """Queue a packet for :meth:`HardenedBroker.flush`."""
@@ -119,26 +125,46 @@ class Peer:
         if not self._outgoing:
             self._broker.unflushed.append(self)
         self._outgoing.append(packet)
+        self._outgoing_bytes += len(packet)
 
     def flush(self) -> None:
         """Write everything that was queued, together."""
         outgoing = self._outgoing
-        if outgoing:
-            packets = outgoing[0] if len(outgoing) == 1 else b"".join(outgoing)
-            outgoing.clear()
-            self._edge.write(packets)
+        if not outgoing:
+            return
+        was_writable = self.writable
+        packets = outgoing[0] if len(outgoing) == 1 else b"".join(outgoing)
+        outgoing.clear()
+        self._outgoing_bytes = 0
+        self._edge.write(packets)
+        if not was_writable and self.writable:
+            self._go_on()
+
+    def edge_full(self, full: bool) -> None:
+        """The client's system takes nothing more, or takes something again."""
+        self._edge_is_full = full
+        if not full and not self._closing:
+            self._go_on()
+            self._broker.flush()
+
+    def _go_on(self) -> None:
+        """There is room again: send what waits, then answer what has been read."""
+        if self._session is not None:
+            self._session.pump()
+        if self._paused:
+            self._loop.call_soon(self._read_on)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes) -> None:
-        """Handle every packet that has come whole."""
+        """Handle every packet that has come whole; read no more from a client that does not take its answers."""
         if self._closing:
             return
         self._last_heard = self._loop.time()
         stream = self._unread + data if self._unread else data
         at, most = 0, self._broker.limits.packet_bytes
         try:
-            while at < len(stream) and not self._closing:
+            while at < len(stream) and not self._closing and self.writable:
                 first = stream[at]
                 if self._session is None and first >> 4 != p.CONNECT:
                     raise ProtocolFault("the first packet is no CONNECT")
@@ -154,13 +180,22 @@ class Peer:
         finally:
             self._unread = b"" if self._closing else stream[at:]
             self._broker.flush()
+        if not self.writable and not self._paused:
+            self._paused = True
+            self._edge.pause_reading()
+
+    def _read_on(self) -> None:
+        if self._paused and self.writable and not self._closing:
+            self._paused = False
+            self._edge.resume_reading()
+            self.feed(b"")
 
     def _watch_keep_alive(self) -> None:
         """Disconnect a client that is silent for one and a half times its keep-alive (MQTT 3.1.1, 3.1.2.10)."""
         patience = self._keep_alive_seconds * 1.5
         silent = self._loop.time() - self._last_heard
         if silent >= patience:
-            self.drop(f"was silent for {silent:.0f} s, keep-alive {self._keep_alive_seconds:.0f} s")
+            self.drop("silence", f"was silent for {silent:.0f} s, keep-alive {self._keep_alive_seconds:.0f} s")
         else:
             self._timer = self._loop.call_later(patience - silent, self._watch_keep_alive)
 
@@ -176,6 +211,9 @@ class Peer:
         if connect.payload is None or (connect.payload.client_id_is_random and not clean):
             self.send(p.connack(p.BAD_ID))
             raise ProtocolFault("a persistent session needs a client id")
+        if len(client_id.encode()) > self._broker.limits.client_id_bytes:
+            self.send(p.connack(p.BAD_ID))
+            raise ProtocolFault(f"has a client id of more than {self._broker.limits.client_id_bytes} bytes")
         self._name = client_id
         if not self._broker.access.admits(client_id, connect.username, connect.password):
             self.send(p.connack(p.NOT_AUTHORISED))
@@ -190,8 +228,9 @@ class Peer:
         self._take_session(client_id, clean, connect.username)
 
     def _take_session(self, client_id: str, clean: bool, username: str | None) -> None:
-        self._session, present = self._broker.take_session(client_id, clean)
+        self._session, present = self._broker.clients.take(client_id, clean)
         self._session.username = username
+        self._session.is_server = self._broker.access.is_server(client_id, username)
         self._session.peer = self
         self.send(p.connack(p.ACCEPTED, present))
         self._session.resume()
@@ -215,7 +254,7 @@ class Peer:
                 self._subscribe(session, p.decode(SubscribePacket, first, body))
             case p.UNSUBSCRIBE:
                 for topic_filter in p.decode(UnsubscribePacket, first, body).payload.topics:
-                    self._broker.unsubscribe(session, topic_filter)
+                    self._broker.routes.unsubscribe(session, topic_filter)
                 self.send(p.answer(p.UNSUBACK, body[:2]))
             case p.PINGREQ:
                 self.send(p.PINGRESP)
@@ -237,6 +276,8 @@ class Peer:
             self.send(p.answer(p.PUBREC, mid))
             if number in session.unreleased:
                 return
+            if len(session.unreleased) >= self._broker.limits.in_flight:
+                raise ProtocolFault(f"published {len(session.unreleased)} messages at QoS 2 without releasing one")
             session.unreleased.add(number)
         self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
         if qos == 1:
@@ -246,7 +287,7 @@ class Peer:
         wanted = packet.payload.topics
         granted = [self._broker.subscribe(session, *topic) for topic in wanted]
         self.send(p.packet(p.SUBACK << 4, packet.variable_header.packet_id.to_bytes(2, "big") + bytes(granted)))
-        for (topic_filter, _), qos in zip(wanted, granted, strict=True):
+        for topic_filter, qos in {name: qos for (name, _), qos in zip(wanted, granted, strict=True)}.items():
             if qos != p.REFUSED_SUBSCRIPTION:
                 self._broker.send_retained(session, topic_filter, qos)
 
@@ -276,11 +317,11 @@ class TcpEdge(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         if self._peer is not None:
-            self._peer.writable = False
+            self._peer.edge_full(True)
 
     def resume_writing(self) -> None:
         if self._peer is not None:
-            self._peer.writable = True
+            self._peer.edge_full(False)
 
     def connection_lost(self, error: Exception | None) -> None:
         if self._peer is not None:
@@ -289,6 +330,14 @@ class TcpEdge(asyncio.BufferedProtocol):
     def write(self, packets: bytes) -> None:
         assert self._transport is not None
         self._transport.write(packets)
+
+    def pause_reading(self) -> None:
+        assert self._transport is not None
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        assert self._transport is not None
+        self._transport.resume_reading()
 
     def close(self) -> None:
         assert self._transport is not None
@@ -299,13 +348,36 @@ class TcpEdge(asyncio.BufferedProtocol):
         self._transport.abort()
 
 
+class BoundedWebSocket(ServerConnection):
+    """A WebSocket that counts from its first byte, and reads little at a time: frames may be of six bytes."""
+
+    def __init__(self, others: set[BoundedWebSocket], most: int, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._others = others
+        self._most = most
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if len(self._others) >= self._most:
+            cast(asyncio.Transport, transport).abort()
+        self._others.add(self)
+        transport.max_size = _WEBSOCKET_READ_BYTES  # type: ignore[attr-defined]  # asyncio reads 256 KiB by default
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._others.discard(self)
+        super().connection_lost(exc)
+
+
 class WebSocketEdge:
     """A WebSocket; its library wants to be awaited, so it costs two tasks."""
 
     def __init__(self, websocket: Any) -> None:
         self._websocket = websocket
         self._outgoing: list[bytes] = []
+        self._outgoing_bytes = 0
         self._something_to_send = asyncio.Event()
+        self._may_read = asyncio.Event()
+        self._may_read.set()
         self._closed = False
         self._peer: Peer | None = None
 
@@ -318,6 +390,7 @@ class WebSocketEdge:
         try:
             async for message in self._websocket:
                 self._peer.feed(message.encode() if isinstance(message, str) else message)
+                await self._may_read.wait()
                 if self._closed:
                     break
         except ConnectionClosed:
@@ -337,17 +410,34 @@ class WebSocketEdge:
                     packets = b"".join(self._outgoing)
                     self._outgoing.clear()
                     await self._websocket.send(packets)
+                    self._sent(len(packets))
         except ConnectionClosed:
             pass
         await self._websocket.close()
 
     def write(self, packets: bytes) -> None:
         self._outgoing.append(packets)
+        self._outgoing_bytes += len(packets)
         self._something_to_send.set()
+        if self._peer is not None and self._outgoing_bytes > WRITE_BYTES:
+            self._peer.edge_full(True)
+
+    def _sent(self, count: int) -> None:
+        was_full = self._outgoing_bytes > WRITE_BYTES
+        self._outgoing_bytes -= count
+        if self._peer is not None and was_full and self._outgoing_bytes <= WRITE_BYTES:
+            self._peer.edge_full(False)
+
+    def pause_reading(self) -> None:
+        self._may_read.clear()
+
+    def resume_reading(self) -> None:
+        self._may_read.set()
 
     def close(self) -> None:
         self._closed = True
         self._something_to_send.set()
+        self._may_read.set()
 
     def abort(self) -> None:
         self._outgoing.clear()
