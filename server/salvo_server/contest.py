@@ -11,6 +11,7 @@ from types import FrameType
 
 from salvo.mqtt import Connection
 from salvo_server.broker import EmbeddedBroker
+from salvo_server.broker.limits import SERVER_CLIENT_ID
 from salvo_server.referee import Referee
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings
@@ -47,7 +48,7 @@ class Contest:
             self.url = settings.broker
         tables = [DEFAULT_TABLE, *settings.tables]
         will = last_will(tables[0], settings.profile)
-        self._connection = Connection(self.url, "salvo-server", will=will)
+        self._connection = Connection(self.url, SERVER_CLIENT_ID, will=will)
         referees = [Referee(self.seed, table, limits=settings.limits) for table in tables]
         self.service = Service(self._connection, referees, profile=settings.profile, listener=listener)
 

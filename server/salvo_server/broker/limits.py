@@ -43,8 +43,12 @@ class BrokerLimits:
         in_flight: QoS 1 messages a client may leave without acknowledgement before the next one waits.
         in_flight_bytes: the same in bytes; as much as is useful on any network a contest is played on.
         queued_bytes: what one session may hold in flight and waiting, :data:`MESSAGE_BYTES` a message included: some
-            12,000 messages, and an eight-player game publishes about 2,000.
+            12,000 messages, and an eight-player game publishes about 2,000. One packet of every connection has room
+            beside the backlog, so that a queue that only clients fill never overflows.
         all_queued_bytes: what all sessions together may hold; six of the largest.
+        backlog_bytes: what may wait for one session before those who publish it are held, each at its share; some
+            400 messages, a tenth of a second's work for the server.
+        stuck_seconds: how long others may be held for a client that does not work off its backlog.
         retained_topics: topics with a retained message; a thousand tables have 20,000.
         retained_bytes: what they may hold, :data:`MESSAGE_BYTES` a message included.
         connect_seconds: time for the first packet.
@@ -64,6 +68,8 @@ class BrokerLimits:
     in_flight_bytes: int = 256 * 1024
     queued_bytes: int = 16 * 1024 * 1024
     all_queued_bytes: int = 96 * 1024 * 1024
+    backlog_bytes: int = 512 * 1024
+    stuck_seconds: float = 5.0
     retained_topics: int = 20_000
     retained_bytes: int = 32 * 1024 * 1024
     connect_seconds: float = 10.0

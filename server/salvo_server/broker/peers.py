@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from amqtt.mqtt.connect import ConnectPacket
@@ -54,6 +55,7 @@ class Peer:
         self._loop = asyncio.get_running_loop()
         self._unread = b""
         self._paused = False
+        self._held_for: set[Session] = set()
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
         self._edge_is_full = False
@@ -99,7 +101,7 @@ class Peer:
         self._broker.peers.discard(self)
         if self._session is not None:
             if self._session.peer is self:
-                self._session.peer = None
+                self._session.left()
             self._loop.call_soon(self._leave, self._session)
 
     def _leave(self, session: Session) -> None:
@@ -151,20 +153,45 @@ class Peer:
         """There is room again: send what waits, then answer what has been read."""
         if self._session is not None:
             self._session.pump()
-        if self._paused:
+        self._read_on_soon()
+
+    # --- being held ---------------------------------------------------------------------------------------------
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the client's packets, its acknowledgements among them, wait to be read."""
+        return bool(self._held_for)
+
+    def hold(self, session: Session) -> None:
+        """Read no more until a session's backlog has been worked off."""
+        self._held_for.add(session)
+
+    def release(self, session: Session) -> None:
+        """The backlog has been worked off, or its session has gone."""
+        self._held_for.discard(session)
+        self._read_on_soon()
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> None:
+        self._loop.call_later(seconds, call)
+
+    def _may_read(self) -> bool:
+        return not self._closing and not self._held_for and self.writable
+
+    def _read_on_soon(self) -> None:
+        if self._paused and self._may_read():
             self._loop.call_soon(self._read_on)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes) -> None:
-        """Handle every packet that has come whole; read no more from a client that does not take its answers."""
+        """Handle every packet that has come whole, as long as the client takes its answers and is not held."""
         if self._closing:
             return
         self._last_heard = self._loop.time()
         stream = self._unread + data if self._unread else data
         at, most = 0, self._broker.limits.packet_bytes
         try:
-            while at < len(stream) and not self._closing and self.writable:
+            while at < len(stream) and self._may_read():
                 first = stream[at]
                 if self._session is None and first >> 4 != p.CONNECT:
                     raise ProtocolFault("the first packet is no CONNECT")
@@ -180,12 +207,12 @@ class Peer:
         finally:
             self._unread = b"" if self._closing else stream[at:]
             self._broker.flush()
-        if not self.writable and not self._paused:
+        if not (self._paused or self._closing or self._may_read()):
             self._paused = True
             self._edge.pause_reading()
 
     def _read_on(self) -> None:
-        if self._paused and self.writable and not self._closing:
+        if self._paused and self._may_read():
             self._paused = False
             self._edge.resume_reading()
             self.feed(b"")
@@ -193,6 +220,8 @@ class Peer:
     def _watch_keep_alive(self) -> None:
         """Disconnect a client that is silent for one and a half times its keep-alive (MQTT 3.1.1, 3.1.2.10)."""
         patience = self._keep_alive_seconds * 1.5
+        if self._held_for:
+            self._last_heard = self._loop.time()
         silent = self._loop.time() - self._last_heard
         if silent >= patience:
             self.drop("silence", f"was silent for {silent:.0f} s, keep-alive {self._keep_alive_seconds:.0f} s")

@@ -3,6 +3,10 @@
 A session's messages wait in lanes, one for each client that published them, and the lanes are served in turn: the
 order of what one client published stays (MQTT 3.1.1, 4.6), and whoever publishes much waits behind himself only.
 What is retained is looked up when it is its turn, so that only its topics wait.
+
+A publisher whose share of a backlog is used up is held: nothing more is read from its connection until its lane is
+half worked off. So a flood goes at the pace of whom it floods. The server is never held, as nobody could tell the
+players why; and a reader who does not work off its backlog goes, so that it cannot hold others for long.
 """
 
 from __future__ import annotations
@@ -19,15 +23,23 @@ from salvo_server.broker.seldom import Seldom
 
 log = logging.getLogger(__name__)
 
+#: A client that is held itself may leave its backlog for so many times as long as another.
+_LOOKS_WHILE_HELD = 4
+
 
 class Receiver(Protocol):
     """The connection of a session."""
 
     @property
     def writable(self) -> bool: ...
+    @property
+    def is_held(self) -> bool: ...
 
     def send(self, packet: bytes) -> None: ...
     def drop(self, kind: str, text: str) -> None: ...
+    def hold(self, session: Session) -> None: ...
+    def release(self, session: Session) -> None: ...
+    def call_later(self, seconds: float, call: Callable[[], None]) -> None: ...
 
 
 class Lane:
@@ -50,6 +62,7 @@ class Session:
         in_flight: PUBLISH packets sent and not acknowledged, by packet id, oldest first.
         lanes: what waits for room in flight or for the client to come back, by the publisher's client id, the next
             one's first.
+        held: the connections that are held for this session, by the client id of their lane.
         retained_wanted: topics of which the retained message is yet to be sent, with the granted QoS.
         unreleased: packet ids of QoS 2 messages that were taken and whose PUBREL has not come.
         bytes: what all that costs.
@@ -64,6 +77,7 @@ class Session:
         self.subscriptions: dict[str, int] = {}
         self.in_flight: dict[int, bytes] = {}
         self.lanes: dict[str, Lane] = {}
+        self.held: dict[str, Receiver] = {}
         self.retained_wanted: dict[str, int] = {}
         self.unreleased: set[int] = set()
         self.bytes = 0
@@ -73,11 +87,14 @@ class Session:
         self._in_flight_bytes = 0
         self._again: deque[int] = deque()
         self._last_mid = 0
+        self._worked_off_bytes = 0
+        self._watched = False
 
     # --- to the client ------------------------------------------------------------------------------------------
 
     def deliver(self, sender: Session, topic: bytes, payload: bytes, qos: int) -> None:
         """Send now or as soon as possible; QoS 0 and clean sessions lose what comes while they are away."""
+        limits = self._limits
         if self.peer is None:
             if self.ended or self.clean or not qos:
                 return
@@ -91,6 +108,8 @@ class Session:
         lane.messages.append((topic, payload, qos))
         lane.bytes += cost
         self._grow(cost)
+        if self.peer is not None and sender.peer is not None and lane.bytes * len(self.lanes) > limits.backlog_bytes:
+            self._hold(sender, self.peer)
 
     def deliver_retained(self, topics: list[str], qos: int) -> None:
         """Send what is retained below topics, before anything else that waits."""
@@ -118,6 +137,9 @@ class Session:
             self._grow(-cost)
             if lane.messages:
                 self.lanes[sender] = lane
+            self._worked_off_bytes += cost
+            if sender in self.held and lane.bytes * len(self.lanes) * 2 <= self._limits.backlog_bytes:
+                self.held.pop(sender).release(self)
             self._send(peer, topic, payload, qos, False)
 
     def _send_retained(self, peer: Receiver) -> None:
@@ -150,6 +172,47 @@ class Session:
         while mid in self.in_flight:
             mid = mid % 65_535 + 1
         return mid
+
+    # --- back-pressure ------------------------------------------------------------------------------------------
+
+    def _hold(self, sender: Session, peer: Receiver) -> None:
+        if sender.is_server or sender is self or sender.peer is None:
+            return
+        self.held[sender.client_id] = sender.peer
+        sender.peer.hold(self)
+        if not self._watched and not self.is_server:
+            self._watched = True
+            self._watch(peer)
+
+    def _watch(self, peer: Receiver, looks: int = 1) -> None:
+        """See after a while whether a backlog has been worked off; keep-alive looks after the server.
+
+        A client that is held itself could not acknowledge anything, which may be another's fault and soon over; but
+        two that are held for each other would wait for ever.
+        """
+        before = self._worked_off_bytes
+
+        def look() -> None:
+            self._watched = bool(self.held) and self.peer is peer
+            if not self._watched:
+                return
+            done = self._worked_off_bytes - before
+            if done >= self._limits.backlog_bytes // 2:
+                self._watch(peer)
+            elif peer.is_held and looks < _LOOKS_WHILE_HELD:
+                self._watch(peer, looks + 1)
+            else:
+                text = f"has read {done} bytes in {self._limits.stuck_seconds:g} s while {len(self.held)} waited for it"
+                peer.drop("stuck", text)
+
+        peer.call_later(self._limits.stuck_seconds, look)
+
+    def left(self) -> None:
+        """The connection has ended: nobody is held for it any longer."""
+        self.peer = None
+        held, self.held = self.held, {}
+        for publisher in held.values():
+            publisher.release(self)
 
     # --- from the client ----------------------------------------------------------------------------------------
 
