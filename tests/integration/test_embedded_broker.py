@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import socket
 import threading
 import time
@@ -24,11 +25,12 @@ from amqtt.session import Session
 from paho.mqtt.enums import CallbackAPIVersion
 
 from integration.mosquitto import free_port
-from integration.raw import Raw, client_ids, packet, publish_packet, retained_at, subscribe_packet, text
+from integration.raw import Raw, client_ids, connect_packet, packet, publish_packet, retained_at, subscribe_packet, text
 from salvo.mqtt import Connection
 from salvo_server.broker.embedded import BrokerError, EmbeddedBroker
 from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
+from salvo_server.broker.packets import client_id_of_v5
 from salvo_server.broker.peers import TcpEdge
 
 # Stock amqtt leaves tasks and transports to the garbage collector when it is stopped.
@@ -145,6 +147,143 @@ def test_an_mqtt_5_client_is_refused_at_once_and_can_tell_why() -> None:
             assert raw.read() == b"\x20\3\0\x84\0"  # in the shape of MQTT 5, and nothing left to wait for
             assert raw.read() == b""
     assert refused == ["Unsupported protocol version"]
+
+
+def test_an_mqtt_5_client_is_told_of_once_and_with_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+    """A client tries again and again; the log of a demo shows nothing below WARNING."""
+    with ours() as broker, caplog.at_level(logging.WARNING):
+        for client_id in ("explorer", "explorer", "other", ""):
+            with Raw(broker.port) as raw:
+                raw.read()
+            with socket.create_connection(("127.0.0.1", broker.port), 5) as client:
+                client.sendall(connect_packet(client_id, level=5))
+                assert client.recv(10) == b"\x20\3\0\x84\0"
+    said = [record.message for record in caplog.records]
+    assert len(said) == 3
+    assert said[0].startswith("explorer speaks MQTT 5 and is refused")
+    assert "protocol version to 4" in said[0]
+    assert said[1].startswith("other ")
+    assert "127.0.0.1" in said[2]
+
+
+def v5_connect(properties: bytes) -> bytes:
+    return b"\0\4MQTT\5\2\0\x3c" + properties + b"\0\4name"
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (v5_connect(b"\0"), "name"),
+        (v5_connect(b"\5\x11\0\0\0\1"), "name"),
+        (v5_connect(b"\x80\1" + b"\x26" * 128), "name"),
+        (v5_connect(b"\xff\xff\xff\xff"), ""),
+        (b"\0\4MQTT\5\2\0\x3c\0\0\2\xff\xfe", "\ufffd\ufffd"),
+        (b"\0\4MQTT\5", ""),
+    ],
+)
+def test_the_client_id_of_an_mqtt_5_greeting_is_found_or_given_up(body: bytes, found: str) -> None:
+    assert client_id_of_v5(body) == found
+
+
+def test_a_qos_2_message_is_taken_once_however_often_it_comes() -> None:
+    with ours() as broker, Raw(broker.port) as reader:
+        assert reader.read() == b"\x20\2\0\0"
+        reader.send(packet(0x82, b"\0\1" + text("x") + b"\2"))
+        assert reader.read() == b"\x90\3\0\1\1"  # granted QoS 1, which MQTT allows
+        message = text("x") + b"\0\7once"
+        with Raw(broker.port, "twice", clean=False) as sender:
+            assert sender.read() == b"\x20\2\0\0"
+            sender.send(packet(0x34, message))
+            assert sender.read() == b"\x50\2\0\7"
+            sender.send(packet(0x3C, message))
+            assert sender.read() == b"\x50\2\0\7"
+        with Raw(broker.port, "twice", clean=False) as sender:
+            assert sender.read() == b"\x20\2\1\0"
+            sender.send(packet(0x3C, message))
+            assert sender.read() == b"\x50\2\0\7"
+            for _ in range(2):
+                sender.send(b"\x62\2\0\7")
+                assert sender.read() == b"\x70\2\0\7"
+            sender.send(packet(0x34, text("x") + b"\0\7next"))  # released: the packet id is free again
+            assert sender.read() == b"\x50\2\0\7"
+        got = b""
+        while b"next" not in got:
+            chunk = reader.read()
+            assert chunk, got
+            got += chunk
+        assert got == packet(0x32, text("x") + b"\0\1once") + packet(0x32, text("x") + b"\0\2next")
+
+
+def test_qos_2_messages_that_are_never_released_are_bounded() -> None:
+    with ours(in_flight=10) as broker, Raw(broker.port) as sender:
+        assert sender.read() == b"\x20\2\0\0"
+        for mid in range(1, 12):
+            sender.send(packet(0x34, text("x") + bytes((0, mid))))
+        got = b""
+        while chunk := sender.read():
+            got += chunk
+        assert chunk == b""
+        assert got.count(b"\x50\2") == 10
+
+
+def test_a_paho_client_finishes_its_qos_2_publish() -> None:
+    with ours() as broker:
+        client = paho.Client(CallbackAPIVersion.VERSION2, "paho-2")
+        client.connect("127.0.0.1", broker.port)
+        client.loop_start()
+        done = client.publish("x", b"y", qos=2)
+        done.wait_for_publish(3)
+        assert done.is_published()
+        client.disconnect()
+        client.loop_stop()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        packet(0x32, text("x") + b"\0\0"),  # packet id 0
+        packet(0x36, text("x") + b"\0\1"),  # QoS 3
+        packet(0x32, text("x") + b"\0"),
+        packet(0x30, b"\0\x09x"),
+        packet(0x30, text("a/#")),
+        packet(0x30, text("")),
+        packet(0x30, b"\0\1\xff"),
+        b"\x50\2\0\1",
+        b"\x90\3\0\1\1",
+        packet(0x82, b"\0\1"),
+        packet(0x82, b"\0\1\0\x09x"),
+        packet(0xA2, b"\0\1\0\x09x"),
+        b"\x10\0",
+    ],
+)
+def test_what_breaks_the_protocol_ends_the_connection_and_nothing_else(wrong: bytes) -> None:
+    with ours() as broker, Raw(broker.port) as witness:
+        assert witness.read() == b"\x20\2\0\0"
+        with Raw(broker.port) as client:
+            assert client.read() == b"\x20\2\0\0"
+            client.send(wrong)
+            assert client.read() == b""
+        witness.send(b"\xc0\0")
+        assert witness.read() == b"\xd0\0"
+
+
+@pytest.mark.parametrize("retain", [False, True])
+def test_a_live_message_needs_the_right_to_publish_retained_or_not(retain: bool) -> None:
+    with ours(ruled=True) as broker, Raw(broker.port) as reader:
+        assert reader.read() == b"\x20\2\0\0"
+        reader.send(subscribe_packet("/alice/#"))
+        assert reader.read() == b"\x90\3\0\1\1"
+        with Raw(broker.port, user="bob", password="bob") as rival:
+            assert rival.read() == b"\x20\2\0\0"
+            rival.send(publish_packet("/alice/kept", b"forged", 1, retain))
+            assert rival.read() == b"\x40\2\0\1"  # MQTT 3.1.1 has no other answer
+        assert retained_at(broker.port, "/alice/kept") is None
+        with Raw(broker.port, user="alice", password="ecila") as alice:
+            assert alice.read() == b"\x20\2\0\0"
+            alice.send(publish_packet("/alice/kept", b"true", 1, retain))
+            assert alice.read() == b"\x40\2\0\1"
+        assert reader.read() == packet(0x32, text("/alice/kept") + b"\0\1true")
+        assert retained_at(broker.port, "/alice/kept") == (b"true" if retain else None)
 
 
 @both

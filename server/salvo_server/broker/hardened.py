@@ -30,6 +30,9 @@ from salvo_server.broker.sessions import Session, Sessions
 
 log = logging.getLogger(__name__)
 
+#: Client ids that were told of MQTT 5, then they are told once more.
+_TOLD_OF_V5 = 256
+
 
 class HardenedBroker(Broker):
     """amqtt's broker with the sessions and the routing of this package.
@@ -61,6 +64,7 @@ class HardenedBroker(Broker):
         self.web_transports: set[BoundedWebSocket] = set()
         self.read_buffer = memoryview(bytearray(READ_BYTES))
         self._sockets = sockets
+        self._told_of_v5: set[str] = set()
 
     # --- connections --------------------------------------------------------------------------------------------
 
@@ -94,6 +98,19 @@ class HardenedBroker(Broker):
         peer = Peer(self, edge, name)
         self.peers.add(peer)
         return peer
+
+    def tell_of_v5(self, client_id: str) -> None:
+        """Warn of a client that speaks MQTT 5, once for each client id as it will try again and again."""
+        if client_id in self._told_of_v5:
+            return
+        if len(self._told_of_v5) >= _TOLD_OF_V5:
+            self._told_of_v5.clear()
+        self._told_of_v5.add(client_id)
+        log.warning(
+            "%s speaks MQTT 5 and is refused: this broker speaks MQTT 3.1.1 only. Set its protocol version to 4 "
+            "(paho: protocol=MQTTv311, MQTT.js: protocolVersion: 4, mosquitto_sub: -V 311)",
+            client_id[:120],
+        )
 
     def flush(self) -> None:
         """Write out what was queued on every connection since the last time."""

@@ -5,6 +5,7 @@ The rarer packets, a greeting or a subscription, are decoded by amqtt. Layouts a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from amqtt.adapters import BufferReader
@@ -61,6 +62,31 @@ def with_length(text: str) -> bytes:
     """A string as on the wire."""
     encoded = text.encode()
     return len(encoded).to_bytes(2, "big") + encoded
+
+
+def client_id_of_v5(body: bytes) -> str:
+    """Return the client id of an MQTT 5 CONNECT, for the log; empty when it has none or cannot be read."""
+    length = shift = 0
+    place = 10  # protocol name and level, flags, keep-alive; then properties with their length in front
+    while place < len(body) and shift < 28:
+        length |= (body[place] & 127) << shift
+        shift += 7
+        place += 1
+        if body[place - 1] < 128:
+            break
+    start = place + length + 2
+    end = start + int.from_bytes(body[start - 2 : start], "big")
+    return body[start:end].decode(errors="replace")
+
+
+def check_whole(body: bytes, filters: Sequence[str], each: int) -> None:
+    """See that amqtt has read a SUBSCRIBE or UNSUBSCRIBE to its end: it takes one that is cut off for a shorter one.
+
+    Raises:
+        ProtocolFault: it names no filter, or its last one is not all there.
+    """
+    if not filters or len(body) != 2 + sum(len(name.encode()) + 2 + each for name in filters):
+        raise ProtocolFault(f"sent a malformed list of {len(filters)} topic filters")
 
 
 def cut(stream: bytes, at: int, most: int) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from amqtt.mqtt.connect import ConnectPacket
@@ -232,6 +232,8 @@ class Peer:
 
     def _greet(self, first: int, body: bytes) -> None:
         level = body[6] if body[:6] == b"\x00\x04MQTT" and len(body) > 6 else 0
+        if level == 5:
+            self._broker.tell_of_v5(p.client_id_of_v5(body) or self._name)
         if level != 4:
             self.send(p.CONNACK_FOR_V5 if level == 5 else p.connack(p.BAD_PROTOCOL))
             raise ProtocolFault(f"speaks MQTT protocol level {level}; this broker speaks 3.1.1 (level 4) only")
@@ -277,12 +279,14 @@ class Peer:
             case p.PUBACK:
                 session.acknowledged(int.from_bytes(body[:2], "big"))
             case p.PUBREL:
-                session.unreleased.discard(int.from_bytes(body[:2], "big"))
+                session.unreleased.discard(body[:2])
                 self.send(p.answer(p.PUBCOMP, body[:2]))
             case p.SUBSCRIBE:
-                self._subscribe(session, p.decode(SubscribePacket, first, body))
+                self._subscribe(session, body, p.decode(SubscribePacket, first, body).payload.topics)
             case p.UNSUBSCRIBE:
-                for topic_filter in p.decode(UnsubscribePacket, first, body).payload.topics:
+                unwanted = p.decode(UnsubscribePacket, first, body).payload.topics
+                p.check_whole(body, unwanted, 0)
+                for topic_filter in unwanted:
                     self._broker.routes.unsubscribe(session, topic_filter)
                 self.send(p.answer(p.UNSUBACK, body[:2]))
             case p.PINGREQ:
@@ -290,6 +294,8 @@ class Peer:
             case p.DISCONNECT:
                 self._will = None
                 self._hang_up()
+            case p.PUBREC | p.PUBCOMP:
+                raise ProtocolFault("answers as if to QoS 2, which no subscription is granted")
             case kind:
                 raise ProtocolFault(f"sent a packet of type {kind}")
 
@@ -297,25 +303,29 @@ class Peer:
         qos, retain = first >> 1 & 3, bool(first & 1)
         end = 2 + int.from_bytes(body[:2], "big")
         start = end + 2 if qos else end
-        if qos == 3 or start > len(body):
-            raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}")
         mid = body[end:start]
-        if qos == 2:
-            number = int.from_bytes(mid, "big")
-            self.send(p.answer(p.PUBREC, mid))
-            if number in session.unreleased:
-                return
-            if len(session.unreleased) >= self._broker.limits.in_flight:
-                raise ProtocolFault(f"published {len(session.unreleased)} messages at QoS 2 without releasing one")
-            session.unreleased.add(number)
-        self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
-        if qos == 1:
-            self.send(p.answer(p.PUBACK, mid))
+        if qos == 3 or start > len(body) or mid == b"\0\0":
+            raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}")
+        if qos < 2 or self._is_first(session, mid):
+            self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
+        if qos:
+            self.send(p.answer(p.PUBACK if qos == 1 else p.PUBREC, mid))
 
-    def _subscribe(self, session: Session, packet: Any) -> None:
-        wanted = packet.payload.topics
+    def _is_first(self, session: Session, mid: bytes) -> bool:
+        """Whether a QoS 2 message has not been taken before: its packet id is its own until PUBREL (4.3.3)."""
+        if mid in session.unreleased:
+            return False
+        if len(session.unreleased) >= self._broker.limits.in_flight:
+            raise ProtocolFault(f"published {len(session.unreleased)} messages at QoS 2 without releasing one")
+        session.unreleased.add(mid)
+        return True
+
+    def _subscribe(self, session: Session, body: bytes, wanted: Sequence[tuple[str, int]]) -> None:
+        p.check_whole(body, [name for name, _ in wanted], 1)
+        if any(qos > 2 for _, qos in wanted):
+            raise ProtocolFault("subscribed at a QoS above 2")
         granted = [self._broker.subscribe(session, *topic) for topic in wanted]
-        self.send(p.packet(p.SUBACK << 4, packet.variable_header.packet_id.to_bytes(2, "big") + bytes(granted)))
+        self.send(p.packet(p.SUBACK << 4, body[:2] + bytes(granted)))
         for topic_filter, qos in {name: qos for (name, _), qos in zip(wanted, granted, strict=True)}.items():
             if qos != p.REFUSED_SUBSCRIPTION:
                 self._broker.send_retained(session, topic_filter, qos)

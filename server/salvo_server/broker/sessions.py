@@ -79,7 +79,7 @@ class Session:
         self.lanes: dict[str, Lane] = {}
         self.held: dict[str, Receiver] = {}
         self.retained_wanted: dict[str, int] = {}
-        self.unreleased: set[int] = set()
+        self.unreleased: set[bytes] = set()
         self.bytes = 0
         self.peer: Receiver | None = None
         self._sessions = sessions
