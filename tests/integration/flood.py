@@ -1,6 +1,7 @@
 """A flood of forged shots from a process of its own, as fast as the broker takes them.
 
-``python flood.py PORT`` floods until its standard input ends, then prints how many messages were acknowledged.
+``python flood.py PORT QOS`` floods until its standard input ends, then prints how many messages were taken: at QoS 1
+those that were acknowledged, at QoS 0 those that went out.
 """
 
 from __future__ import annotations
@@ -24,34 +25,36 @@ def _connect(port: int) -> socket.socket:
     return client
 
 
-def _shots(count: int) -> bytes:
-    """Shots of nobody under salts that nobody has seen, at QoS 1."""
+def _shots(count: int, qos: int) -> bytes:
+    """Shots of nobody under salts that nobody has seen."""
     packets = bytearray()
     for number in range(1, count + 1):
         blob = make_blob(b"{}", bytes(32), secrets.token_bytes(16)).encode()
         payload = b'{"data":{"x":1,"y":1},"signature":"%s"}' % blob
-        body = struct.pack("!H", len(_TOPIC)) + _TOPIC + struct.pack("!H", number) + payload
-        packets += bytes((0x32, len(body) & 127 | 128, len(body) >> 7)) + body
+        body = struct.pack("!H", len(_TOPIC)) + _TOPIC + struct.pack("!H", number)[: 2 * qos] + payload
+        packets += bytes((0x30 | qos << 1, len(body) & 127 | 128, len(body) >> 7)) + body
     return bytes(packets)
 
 
-def flood(port: int) -> int:
-    """Write whenever the socket takes anything; return the number of acknowledgements."""
-    client, shots = _connect(port), _shots(2000)
+def flood(port: int, qos: int) -> int:
+    """Write whenever the socket takes anything; return the number of messages that were taken."""
+    count = 2000
+    client, shots = _connect(port), _shots(count, qos)
     selector = selectors.DefaultSelector()
     selector.register(client, selectors.EVENT_READ | selectors.EVENT_WRITE)
     selector.register(sys.stdin, selectors.EVENT_READ)
     print("ready", flush=True)
-    at = acknowledged = 0
+    at = sent = acknowledged = 0
     while True:
         for key, events in selector.select():
             if key.fileobj is sys.stdin:
-                return acknowledged // 4
+                return acknowledged // 4 if qos else sent * count // len(shots)
             if events & selectors.EVENT_READ:
                 acknowledged += len(client.recv(65_536))
             if events & selectors.EVENT_WRITE:
-                at = (at + client.send(shots[at : at + 65_536])) % len(shots)
+                written = client.send(shots[at : at + 65_536])
+                sent, at = sent + written, (at + written) % len(shots)
 
 
 if __name__ == "__main__":
-    print(flood(int(sys.argv[1])))
+    print(flood(int(sys.argv[1]), int(sys.argv[2])))

@@ -28,9 +28,9 @@ FLOOD_SECONDS = 4.0
 
 
 @contextlib.contextmanager
-def flooded(port: int, counts: list[int]) -> Iterator[None]:
+def flooded(port: int, qos: int, counts: list[int]) -> Iterator[None]:
     """Have another process flood a broker; take down how many of its messages were taken."""
-    command = [sys.executable, str(Path(__file__).with_name("flood.py")), str(port)]
+    command = [sys.executable, str(Path(__file__).with_name("flood.py")), str(port), str(qos)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -40,7 +40,8 @@ def flooded(port: int, counts: list[int]) -> Iterator[None]:
         counts.append(int(process.stdout.readline() or -1))
 
 
-def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_stays_connected() -> None:
+@pytest.mark.parametrize("qos", [0, 1])
+def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_stays_connected(qos: int) -> None:
     """Ten thousand messages waited for the server within two seconds, and the broker dropped the server for it."""
     heard, connections = Heard(), 0
     taken: list[int] = []
@@ -58,7 +59,7 @@ def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_
         with contest.in_background():
             heard.until(lambda said: any(isinstance(a, m.StateChanged) for a in said))
             begin = time.monotonic()
-            with flooded(broker.port, taken):
+            with flooded(broker.port, qos, taken):
                 for name in ("a", "b"):
                     join(broker.url, name, Slower())
                 heard.until(over)
@@ -185,3 +186,36 @@ def test_two_that_are_held_for_each_other_do_not_wait_for_ever(broker: EmbeddedB
             ended = [client.read(5.0) for client in (one, two)]
     assert b"" in ended
     assert time.monotonic() - begin < 15
+
+
+def test_a_reader_that_comes_back_and_gets_stuck_again_goes_again(broker: EmbeddedBroker) -> None:
+    """The watch of its first connection was still on, and the second one held its publishers for ever."""
+    with greeted(broker) as sender:
+        taken: list[float] = []
+        flooding = threading.Thread(target=flood, args=(sender, 3000, taken))
+        with Raw(broker.port, "stuck", clean=False) as stuck:
+            assert stuck.read() == b"\x20\2\0\0"
+            stuck.send(subscribe_packet("/x"))
+            assert stuck.read() == b"\x90\3\0\1\1"
+            flooding.start()
+            stuck.wait_for(text("/x"), 256)
+        with Raw(broker.port, "stuck", clean=False) as stuck:
+            flooding.join(10)
+        assert not flooding.is_alive()
+
+
+def test_a_session_that_ends_while_it_subscribes_leaves_nothing_behind() -> None:
+    with EmbeddedBroker(limits=BrokerLimits(queued_bytes=20_000, in_flight=1)) as broker:
+        with greeted(broker) as keeper:
+            for number in range(1, 41):
+                keeper.send(publish_packet(f"/kept/{number}", b"r", number, retain=True))
+            keeper.wait_for(b"\x40\2\0\x28")
+        with greeted(broker) as greedy:
+            greedy.send(subscribe_packet("/kept/#", "/kept/+", "/+/1"))
+            greedy.drain()
+            assert greedy.socket.recv(1) == b""
+        with greeted(broker):
+            pass
+        assert broker._serving is not None
+        assert broker._serving.clients.bytes == 0
+        assert broker._serving.routes._count == 0

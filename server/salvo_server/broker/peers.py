@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -343,6 +344,8 @@ class TcpEdge(asyncio.BufferedProtocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         transport.set_write_buffer_limits(WRITE_BYTES)
+        # The system would buffer megabytes of a flood, and whatever else the client is sent would come after them.
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BYTES)
         self._peer = self._broker.welcome(self, str(transport.get_extra_info("peername")))
         if self._peer is None:
             transport.abort()

@@ -114,9 +114,12 @@ class Session:
     def deliver_retained(self, topics: list[str], qos: int) -> None:
         """Send what is retained below topics, before anything else that waits."""
         for topic in topics:
-            if topic not in self.retained_wanted:
-                self._grow(MESSAGE_BYTES)
+            if self.ended:
+                return
+            known = topic in self.retained_wanted
             self.retained_wanted[topic] = qos
+            if not known:
+                self._grow(MESSAGE_BYTES)
         self.pump()
 
     def pump(self) -> None:
@@ -193,7 +196,9 @@ class Session:
         before = self._worked_off_bytes
 
         def look() -> None:
-            self._watched = bool(self.held) and self.peer is peer
+            if self.peer is not peer:
+                return
+            self._watched = bool(self.held)
             if not self._watched:
                 return
             done = self._worked_off_bytes - before
@@ -210,6 +215,7 @@ class Session:
     def left(self) -> None:
         """The connection has ended: nobody is held for it any longer."""
         self.peer = None
+        self._watched = False
         held, self.held = self.held, {}
         for publisher in held.values():
             publisher.release(self)
@@ -252,6 +258,7 @@ class Session:
         self.lanes.clear()
         self.in_flight.clear()
         self.retained_wanted.clear()
+        self._again.clear()
 
 
 class Sessions:
