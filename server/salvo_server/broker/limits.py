@@ -38,8 +38,8 @@ class BrokerLimits:
         frame_bytes: largest WebSocket message; a client may put several packets into one.
         absent_sessions: persistent sessions without a connection; only a server and clients of other people's making
             have one.
-        subscriptions: filters of one client; the server has 12, a bot 17.
-        all_subscriptions: filters of all clients; 200 bots with theirs.
+        subscriptions: filters of one client; the server has 12, a bot 13.
+        all_subscriptions: filters of all clients; 300 bots have so many.
         in_flight: QoS 1 messages a client may leave without acknowledgement before the next one waits.
         in_flight_bytes: the same in bytes; as much as is useful on any network a contest is played on.
         queued_bytes: what one session may hold in flight and waiting, :data:`MESSAGE_BYTES` a message included: some
