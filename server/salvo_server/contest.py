@@ -11,6 +11,7 @@ from types import FrameType
 
 from salvo.mqtt import Connection
 from salvo_server.broker import EmbeddedBroker
+from salvo_server.broker.limits import SERVER_CLIENT_ID
 from salvo_server.journal import Journal, NoJournal
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings
@@ -71,7 +72,7 @@ class Contest:
             self.url = settings.broker
         tables = [DEFAULT_TABLE, *settings.tables]
         will = last_will(tables[0], settings.profile)
-        self._connection = Connection(self.url, "salvo-server", will=will)
+        self._connection = Connection(self.url, SERVER_CLIENT_ID, will=will)
         self.service = Service(
             self._connection,
             tables,

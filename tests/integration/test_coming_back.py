@@ -17,7 +17,7 @@ import pytest
 
 from integration.cable import Cable
 from integration.conftest import Broker, StartServer
-from integration.heard import Heard, over
+from integration.players import Heard, over
 from salvo import client
 from salvo import messages as m
 from salvo.mqtt import Connection

@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import itertools
+import logging
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,14 +24,17 @@ from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 from paho.mqtt.enums import CallbackAPIVersion
 
+from integration.mosquitto import free_port
+from integration.raw import Raw, client_ids, connect_packet, packet, publish_packet, retained_at, subscribe_packet, text
 from salvo.mqtt import Connection
 from salvo_server.broker.embedded import BrokerError, EmbeddedBroker
+from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
+from salvo_server.broker.packets import client_id_of_v5
+from salvo_server.broker.peers import TcpEdge
 
 # Stock amqtt leaves tasks and transports to the garbage collector when it is stopped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-_names = (f"client-{number}" for number in itertools.count())
 
 
 # --- two brokers of the same face ---------------------------------------------------------------------------------
@@ -112,87 +114,15 @@ def ours(ruled: bool = False, **limits: Any) -> Iterator[Any]:
         yield broker
 
 
+def serving(broker: EmbeddedBroker) -> HardenedBroker:
+    """The broker on its thread, to look at."""
+    assert broker._serving is not None
+    return broker._serving
+
+
 both = pytest.mark.parametrize(
     ("make", "faulty"), [pytest.param(stock, True, id="stock"), pytest.param(ours, False, id="ours")]
 )
-
-
-# --- raw MQTT -----------------------------------------------------------------------------------------------------
-
-
-def packet(first: int, body: bytes) -> bytes:
-    assert len(body) < 128
-    return bytes((first, len(body))) + body
-
-
-def text(value: str) -> bytes:
-    return struct.pack("!H", len(value)) + value.encode()
-
-
-def connect_packet(client_id: str, *, level: int = 4, clean: bool = True, keep_alive: int = 60, **given: Any) -> bytes:
-    flags = 2 * clean
-    tail = text(client_id)
-    if "will" in given:
-        flags |= 4 | 32  # a retained will
-        tail += text(given["will"][0]) + text(given["will"][1])
-    if "user" in given:
-        flags |= 128 | 64
-        tail += text(given["user"]) + text(given["password"])
-    properties = b"\0" if level == 5 else b""
-    return packet(0x10, b"\0\4MQTT" + bytes((level, flags)) + struct.pack("!H", keep_alive) + properties + tail)
-
-
-class Raw:
-    """A socket that speaks MQTT byte by byte."""
-
-    def __init__(self, port: int, client_id: str | None = None, **given: Any) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 5)
-        self.send(connect_packet(client_id or next(_names), **given))
-
-    def send(self, data: bytes) -> None:
-        self.socket.sendall(data)
-
-    def read(self, seconds: float = 3.0) -> bytes | None:
-        """The next bytes; empty when the broker hung up, None when nothing comes."""
-        self.socket.settimeout(seconds)
-        try:
-            return self.socket.recv(65_536)
-        except TimeoutError:
-            return None
-        except ConnectionError:
-            return b""
-
-    def close(self) -> None:
-        self.socket.close()
-
-    def __enter__(self) -> Raw:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def subscribe_packet(*filters: str) -> bytes:
-    return packet(0x82, b"\0\1" + b"".join(text(name) + b"\1" for name in filters))
-
-
-def publish_packet(topic: str, payload: bytes, mid: int = 1, retain: bool = False) -> bytes:
-    return packet(0x32 | retain, text(topic) + struct.pack("!H", mid) + payload)
-
-
-def retained_at(port: int, topic: str) -> bytes | None:
-    """What a newcomer is sent on subscribing; None when there is nothing."""
-    with Raw(port) as reader:
-        assert reader.read() == b"\x20\2\0\0"
-        reader.send(subscribe_packet(topic, "/marker"))
-        got = reader.read() or b""
-        reader.send(publish_packet("/marker", b"end", 7))
-        while b"end" not in got and text(topic) not in got:  # stock amqtt waits for our PUBACK before the marker
-            chunk = reader.read()
-            assert chunk, "the broker fell silent"
-            got += chunk
-        head, found, rest = got.partition(text(topic))
-        return rest[2:][: head[-1] - len(text(topic)) - 2] if found else None
 
 
 # --- the faults ---------------------------------------------------------------------------------------------------
@@ -217,6 +147,143 @@ def test_an_mqtt_5_client_is_refused_at_once_and_can_tell_why() -> None:
             assert raw.read() == b"\x20\3\0\x84\0"  # in the shape of MQTT 5, and nothing left to wait for
             assert raw.read() == b""
     assert refused == ["Unsupported protocol version"]
+
+
+def test_an_mqtt_5_client_is_told_of_once_and_with_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+    """A client tries again and again; the log of a demo shows nothing below WARNING."""
+    with ours() as broker, caplog.at_level(logging.WARNING):
+        for client_id in ("explorer", "explorer", "other", ""):
+            with Raw(broker.port) as raw:
+                raw.read()
+            with socket.create_connection(("127.0.0.1", broker.port), 5) as client:
+                client.sendall(connect_packet(client_id, level=5))
+                assert client.recv(10) == b"\x20\3\0\x84\0"
+    said = [record.message for record in caplog.records]
+    assert len(said) == 3
+    assert said[0].startswith("explorer speaks MQTT 5 and is refused")
+    assert "protocol version to 4" in said[0]
+    assert said[1].startswith("other ")
+    assert "127.0.0.1" in said[2]
+
+
+def v5_connect(properties: bytes) -> bytes:
+    return b"\0\4MQTT\5\2\0\x3c" + properties + b"\0\4name"
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (v5_connect(b"\0"), "name"),
+        (v5_connect(b"\5\x11\0\0\0\1"), "name"),
+        (v5_connect(b"\x80\1" + b"\x26" * 128), "name"),
+        (v5_connect(b"\xff\xff\xff\xff"), ""),
+        (b"\0\4MQTT\5\2\0\x3c\0\0\2\xff\xfe", "\ufffd\ufffd"),
+        (b"\0\4MQTT\5", ""),
+    ],
+)
+def test_the_client_id_of_an_mqtt_5_greeting_is_found_or_given_up(body: bytes, found: str) -> None:
+    assert client_id_of_v5(body) == found
+
+
+def test_a_qos_2_message_is_taken_once_however_often_it_comes() -> None:
+    with ours() as broker, Raw(broker.port) as reader:
+        assert reader.read() == b"\x20\2\0\0"
+        reader.send(packet(0x82, b"\0\1" + text("x") + b"\2"))
+        assert reader.read() == b"\x90\3\0\1\1"  # granted QoS 1, which MQTT allows
+        message = text("x") + b"\0\7once"
+        with Raw(broker.port, "twice", clean=False) as sender:
+            assert sender.read() == b"\x20\2\0\0"
+            sender.send(packet(0x34, message))
+            assert sender.read() == b"\x50\2\0\7"
+            sender.send(packet(0x3C, message))
+            assert sender.read() == b"\x50\2\0\7"
+        with Raw(broker.port, "twice", clean=False) as sender:
+            assert sender.read() == b"\x20\2\1\0"
+            sender.send(packet(0x3C, message))
+            assert sender.read() == b"\x50\2\0\7"
+            for _ in range(2):
+                sender.send(b"\x62\2\0\7")
+                assert sender.read() == b"\x70\2\0\7"
+            sender.send(packet(0x34, text("x") + b"\0\7next"))  # released: the packet id is free again
+            assert sender.read() == b"\x50\2\0\7"
+        got = b""
+        while b"next" not in got:
+            chunk = reader.read()
+            assert chunk, got
+            got += chunk
+        assert got == packet(0x32, text("x") + b"\0\1once") + packet(0x32, text("x") + b"\0\2next")
+
+
+def test_qos_2_messages_that_are_never_released_are_bounded() -> None:
+    with ours(in_flight=10) as broker, Raw(broker.port) as sender:
+        assert sender.read() == b"\x20\2\0\0"
+        for mid in range(1, 12):
+            sender.send(packet(0x34, text("x") + bytes((0, mid))))
+        got = b""
+        while chunk := sender.read():
+            got += chunk
+        assert chunk == b""
+        assert got.count(b"\x50\2") == 10
+
+
+def test_a_paho_client_finishes_its_qos_2_publish() -> None:
+    with ours() as broker:
+        client = paho.Client(CallbackAPIVersion.VERSION2, "paho-2")
+        client.connect("127.0.0.1", broker.port)
+        client.loop_start()
+        done = client.publish("x", b"y", qos=2)
+        done.wait_for_publish(3)
+        assert done.is_published()
+        client.disconnect()
+        client.loop_stop()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        packet(0x32, text("x") + b"\0\0"),  # packet id 0
+        packet(0x36, text("x") + b"\0\1"),  # QoS 3
+        packet(0x32, text("x") + b"\0"),
+        packet(0x30, b"\0\x09x"),
+        packet(0x30, text("a/#")),
+        packet(0x30, text("")),
+        packet(0x30, b"\0\1\xff"),
+        b"\x50\2\0\1",
+        b"\x90\3\0\1\1",
+        packet(0x82, b"\0\1"),
+        packet(0x82, b"\0\1\0\x09x"),
+        packet(0xA2, b"\0\1\0\x09x"),
+        b"\x10\0",
+    ],
+)
+def test_what_breaks_the_protocol_ends_the_connection_and_nothing_else(wrong: bytes) -> None:
+    with ours() as broker, Raw(broker.port) as witness:
+        assert witness.read() == b"\x20\2\0\0"
+        with Raw(broker.port) as client:
+            assert client.read() == b"\x20\2\0\0"
+            client.send(wrong)
+            assert client.read() == b""
+        witness.send(b"\xc0\0")
+        assert witness.read() == b"\xd0\0"
+
+
+@pytest.mark.parametrize("retain", [False, True])
+def test_a_live_message_needs_the_right_to_publish_retained_or_not(retain: bool) -> None:
+    with ours(ruled=True) as broker, Raw(broker.port) as reader:
+        assert reader.read() == b"\x20\2\0\0"
+        reader.send(subscribe_packet("/alice/#"))
+        assert reader.read() == b"\x90\3\0\1\1"
+        with Raw(broker.port, user="bob", password="bob") as rival:
+            assert rival.read() == b"\x20\2\0\0"
+            rival.send(publish_packet("/alice/kept", b"forged", 1, retain))
+            assert rival.read() == b"\x40\2\0\1"  # MQTT 3.1.1 has no other answer
+        assert retained_at(broker.port, "/alice/kept") is None
+        with Raw(broker.port, user="alice", password="ecila") as alice:
+            assert alice.read() == b"\x20\2\0\0"
+            alice.send(publish_packet("/alice/kept", b"true", 1, retain))
+            assert alice.read() == b"\x40\2\0\1"
+        assert reader.read() == packet(0x32, text("/alice/kept") + b"\0\1true")
+        assert retained_at(broker.port, "/alice/kept") == (b"true" if retain else None)
 
 
 @both
@@ -300,12 +367,12 @@ def _after(seconds: float, act: Callable[[], None]) -> None:
 
 @both
 def test_a_client_that_stops_reading_costs_a_bounded_amount(make: Any, faulty: bool) -> None:
-    context = make() if faulty else make(queued_messages=200)
+    context = make() if faulty else make(queued_bytes=500_000)
     with context as broker, Raw(broker.port) as stuck:
         assert stuck.read() == b"\x20\2\0\0"
         stuck.send(subscribe_packet("flood"))
         assert stuck.read() == b"\x90\3\0\1\1"
-        sender = Connection(f"mqtt://127.0.0.1:{broker.port}", next(_names), clean_session=True)
+        sender = Connection(f"mqtt://127.0.0.1:{broker.port}", next(client_ids), clean_session=True)
         sender.connect(5)
         for _ in range(1000):
             sender.publish("flood", b"x" * 1000)
@@ -406,6 +473,54 @@ def test_qos_1_loses_nothing_and_keeps_order_under_subscription_churn() -> None:
 def test_a_taken_port_is_a_clear_error() -> None:
     with ours() as broker, pytest.raises(BrokerError, match="address_in_use"):
         EmbeddedBroker(f"127.0.0.1:{broker.port}").start()
+
+
+def test_nobody_can_take_the_port_that_the_system_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The port was looked up, let go and bound again: another program could get it in between."""
+    stolen: list[bool] = []
+    start = threading.Thread.start
+    broker = EmbeddedBroker("127.0.0.1:0", websocket="127.0.0.1:0")
+
+    def start_after_a_thief(thread: threading.Thread) -> None:
+        if thread.name == "broker":
+            for _, port in broker._bound.values():
+                with socket.socket() as thief:
+                    try:
+                        thief.bind(("127.0.0.1", port))
+                        stolen.append(True)
+                    except OSError:
+                        stolen.append(False)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_after_a_thief)
+    with broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+    assert stolen == [False, False]
+
+
+def test_a_taken_websocket_port_leaves_the_other_one_free() -> None:
+    port = free_port()
+    with ours() as taken:
+        with pytest.raises(BrokerError, match="address_in_use"):
+            EmbeddedBroker(f"127.0.0.1:{port}", f"127.0.0.1:{taken.port}").start()
+        with EmbeddedBroker(f"127.0.0.1:{port}") as broker, Raw(broker.port) as client:
+            assert client.read() == b"\x20\2\0\0"
+
+
+def test_answers_are_sent_without_delay() -> None:
+    """With Nagle's algorithm a QoS 1 round trip takes 44 ms on loopback: the listeners have it switched off."""
+    with EmbeddedBroker(websocket="127.0.0.1:0") as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        web = Connection(broker.websocket_url or "", next(client_ids), clean_session=True)
+        web.connect(5)
+        edges: list[Any] = [peer._edge for peer in serving(broker).peers]
+        transports: list[Any] = [
+            edge._transport if isinstance(edge, TcpEdge) else edge._websocket.transport for edge in edges
+        ]
+        sockets = [transport.get_extra_info("socket") for transport in transports]
+        assert len(sockets) == 2
+        assert all(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for sock in sockets)
+        web.close()
 
 
 @pytest.mark.parametrize("address", ["", "1883", "localhost:", "localhost:x", "127.0.0.1:70000"])

@@ -9,15 +9,14 @@ import subprocess
 import sysconfig
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from integration.conftest import Broker, StartServer
-from integration.heard import Heard, over
 from integration.mosquitto import Mosquitto
+from integration.players import SECONDS, Heard, Slower, join, over, salvos
 from salvo import client
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
@@ -29,25 +28,12 @@ from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
-_SECONDS = 40.0
-
-
-def join(url: str, name: str, bot: Bot | None = None, **given: Any) -> threading.Thread:
-    thread = threading.Thread(
-        target=client.play, args=(bot or RandomBot(), url, name, f"secret {name}"), kwargs=given, daemon=True
-    )
-    thread.start()
-    return thread
-
-
-def salvos(count: int) -> Callable[[list[m.Announcement]], bool]:
-    return lambda announcements: sum(isinstance(a, m.SalvoResolved) for a in announcements) >= count
 
 
 def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: StartServer) -> None:
     heard = Heard()
     command = [SALVO, "join", "", "slow", "--team", "phoenix", "--secret", "ashes", "--games", "1"]
-    environment = os.environ | {"SALVO_SLOW_SECONDS": "0.05"}
+    environment = os.environ | {"SALVO_SLOWSECONDS": "0.05"}
     with start_server(heard, players=2):
         command[2] = broker.url
         first = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
@@ -55,7 +41,7 @@ def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: Star
         heard.until(salvos(6))
         first.send_signal(signal.SIGKILL)
         first.wait(10)
-        second = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        second = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
         heard.until(over)
     assert second.returncode == 0, second.stderr
     assert "game 1: " in second.stdout
@@ -150,7 +136,7 @@ def test_the_broker_is_killed_in_mid_game_and_nothing_is_lost() -> None:
         contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
         with contest.in_background():
             for name in ("a", "b"):
-                join(broker.url, name, _Slower())
+                join(broker.url, name, Slower())
             for done in (4, 10):
                 heard.until(salvos(done))
                 broker.kill()
@@ -161,14 +147,6 @@ def test_the_broker_is_killed_in_mid_game_and_nothing_is_lost() -> None:
     resolved = heard.of(m.SalvoResolved)
     assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
     assert [refused.code for refused in heard.of(m.CommandRefused)] == []
-
-
-class _Slower(Bot):
-    """Leaves time for somebody to kill the broker between two salvos."""
-
-    def choose_salvo(self, view: View) -> Answer:
-        threading.Event().wait(0.03)
-        return view.untouched.sample(view.shots)
 
 
 def test_a_flood_of_forged_messages_leaves_a_known_team_alone(broker: Broker, start_server: StartServer) -> None:
@@ -218,7 +196,7 @@ def test_a_table_opens_its_next_lobby_and_the_same_teams_play_again(broker: Brok
     with start_server(heard, players=2, over_seconds=1):
         threads = [join(broker.url, name, games=2) for name in ("a", "b")]
         for thread in threads:
-            thread.join(_SECONDS)
-    assert time.monotonic() - start < _SECONDS
+            thread.join(SECONDS)
+    assert time.monotonic() - start < SECONDS
     assert len(heard.of(m.GameWon)) == 2
     assert [opened.game for opened in heard.of(m.TableOpened)][:2] == [1, 2]

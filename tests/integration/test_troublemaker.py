@@ -14,7 +14,7 @@ import pytest
 
 from conformance.spec_client import SpecClient
 from integration.conftest import Broker, StartServer
-from integration.heard import Heard, over
+from integration.players import Heard, over
 from integration.test_topics_seen import Observer
 from salvo import client
 from salvo import messages as m

@@ -1,7 +1,12 @@
 """The embedded broker: amqtt in the server's own process, hardened, for demo, development and tests.
 
-A contest runs on mosquitto; this one needs no installation. :mod:`~salvo_server.broker.embedded` gives it a thread
-and addresses, :mod:`~salvo_server.broker.hardened` mends what stock amqtt gets wrong.
+A contest runs on mosquitto; this one needs no installation. A message goes
+
+    peers.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> hardened.publish -> retained
+        -> routing -> sessions (lanes, in flight) -> packets -> peers.Peer -> edge
+
+:mod:`~salvo_server.broker.embedded` gives it a thread and addresses, :mod:`~salvo_server.broker.limits` says what
+clients may cost.
 """
 
 from __future__ import annotations

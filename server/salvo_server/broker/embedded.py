@@ -15,6 +15,8 @@ from salvo_server.broker.limits import Access, BrokerLimits
 
 #: amqtt tells every step at level INFO and repeats in words what an error already says.
 _AMQTT_LOG_LEVEL = logging.ERROR
+#: Connections that wait to be accepted; a contest's teams may all come back at once.
+_BACKLOG = 128
 
 
 class BrokerError(SalvoError):
@@ -60,7 +62,9 @@ class EmbeddedBroker:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._serving: HardenedBroker | None = None
         self._bound: dict[str, tuple[str, int]] = {}
+        self._sockets: dict[str, socket.socket] = {}
         self._failure: BaseException | None = None
 
     @property
@@ -95,9 +99,15 @@ class EmbeddedBroker:
         logging.getLogger("amqtt").setLevel(_AMQTT_LOG_LEVEL)
         logging.getLogger("websockets").setLevel(logging.CRITICAL)
         logging.getLogger("transitions").setLevel(logging.ERROR)
-        self._bound = {"default": _free(*self._listen)}
+        self._sockets = {"default": _listening(*self._listen)}
         if self._websocket is not None:
-            self._bound["websocket"] = _free(*self._websocket)
+            try:
+                self._sockets["websocket"] = _listening(*self._websocket)
+            except BrokerError:
+                self._sockets["default"].close()
+                raise
+        hosts = {"default": self._listen[0], "websocket": (self._websocket or self._listen)[0]}
+        self._bound = {name: (hosts[name], sock.getsockname()[1]) for name, sock in self._sockets.items()}
         ready = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(ready,), name="broker", daemon=True)
         self._thread.start()
@@ -135,7 +145,7 @@ class EmbeddedBroker:
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        broker = HardenedBroker(self._config(), self._limits, self._access)
+        broker = self._serving = HardenedBroker(self._config(), self._sockets, self._limits, self._access)
         await broker.start()
         ready.set()
         await self._stop.wait()
@@ -159,19 +169,25 @@ def _reachable(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _free(host: str, port: int) -> tuple[str, int]:
-    """Return the address if nobody listens there; for port 0 one that the system chooses.
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; from here on nobody else can take the port that the system chose for 0.
+
+    A name is bound to one of its addresses, an IPv4 one if it has one.
 
     Raises:
         BrokerError: ``address_in_use``, ``bad_address``.
     """
     try:
-        [family, *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-            return host, probe.getsockname()[1]
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         raise BrokerError("bad_address", f"{host}: {error}") from None
+    family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] is not socket.AF_INET)
+    sock = socket.socket(family, kind, protocol)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(_BACKLOG)
     except OSError as error:
+        sock.close()
         raise BrokerError("address_in_use", f"cannot listen on {host}:{port}: {error.strerror}") from None
+    return sock

@@ -1,0 +1,487 @@
+"""One connection from its greeting to its end, and the two edges that it may stand on: TCP and WebSocket.
+
+A peer is synchronous: its edge feeds it bytes, it handles every packet in them, and what follows for any connection
+is written out together when the bytes are used up. So a message crosses the broker within one turn of the loop, and
+a burst costs one system call for each receiver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from amqtt.mqtt.connect import ConnectPacket
+from amqtt.mqtt.subscribe import SubscribePacket
+from amqtt.mqtt.unsubscribe import UnsubscribePacket
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+
+from salvo_server.broker import packets as p
+from salvo_server.broker.limits import WRITE_BYTES
+from salvo_server.broker.packets import ProtocolFault
+from salvo_server.broker.sessions import Session
+
+if TYPE_CHECKING:
+    from salvo_server.broker.hardened import HardenedBroker
+
+log = logging.getLogger(__name__)
+
+#: A WebSocket's library makes an object of each frame: of these bytes some 170 KiB at worst.
+_WEBSOCKET_READ_BYTES = 4096
+#: For a last packet, such as a refusal, to get out before the connection is cut.
+_FAREWELL_SECONDS = 0.5
+
+
+class Edge(Protocol):
+    """What a peer needs of its connection."""
+
+    def write(self, packets: bytes) -> None: ...
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
+    def close(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+class Peer:
+    """One connection, from its greeting to its end."""
+
+    def __init__(self, broker: HardenedBroker, edge: Edge, name: str) -> None:
+        self._broker = broker
+        self._edge = edge
+        self._name = name
+        self._loop = asyncio.get_running_loop()
+        self._unread = b""
+        self._paused = False
+        self._held_for: set[Session] = set()
+        self._outgoing: list[bytes] = []
+        self._outgoing_bytes = 0
+        self._edge_is_full = False
+        self._closing = False
+        self._session: Session | None = None
+        self._will: tuple[str, bytes, int, bool] | None = None
+        self._keep_alive_seconds = 0.0
+        self._last_heard = 0.0
+        self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "greeting", "did not greet")
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def drop(self, kind: str, text: str) -> None:
+        """End the connection from the broker's side, without a word."""
+        if not self._closing:
+            self._broker.seldom.warn(kind, f"{self._name} {text}; disconnected")
+            self.cut_off()
+
+    def cut_off(self) -> None:
+        """End the connection at once."""
+        self._end()
+        self._edge.abort()
+
+    def _hang_up(self) -> None:
+        """End the connection once the last answer is out."""
+        self._broker.flush()
+        self._end()
+        self._edge.close()
+        self._loop.call_later(_FAREWELL_SECONDS, self._edge.abort)
+
+    def lost(self) -> None:
+        """The edge has lost the connection."""
+        self._end()
+
+    def _end(self) -> None:
+        """Take nothing in any more; the session is let go of in a moment, not in the middle of a publication."""
+        if self._closing:
+            return
+        self._closing = True
+        self._timer.cancel()
+        self._outgoing.clear()
+        self._unread = b""
+        self._broker.peers.discard(self)
+        if self._session is not None:
+            if self._session.peer is self:
+                self._session.left()
+            self._loop.call_soon(self._leave, self._session)
+
+    def _leave(self, session: Session) -> None:
+        """Let go of the session, and have the will published unless the client said goodbye."""
+        if self._will is not None:
+            topic, payload, qos, retain = self._will
+            with contextlib.suppress(ProtocolFault):  # a topic that nobody may publish to
+                self._broker.publish(session, p.with_length(topic), payload, qos, retain)
+        self._broker.clients.leave(session)
+        self._broker.flush()
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    @property
+    def writable(self) -> bool:
+        """Whether the client takes what it is sent."""
+        return self._outgoing_bytes < WRITE_BYTES and not self._edge_is_full
+
+    def send(self, packet: bytes) -> None:
+        """Queue a packet for :meth:`HardenedBroker.flush`."""
+        if self._closing:
+            return
+        if not self._outgoing:
+            self._broker.unflushed.append(self)
+        self._outgoing.append(packet)
+        self._outgoing_bytes += len(packet)
+
+    def flush(self) -> None:
+        """Write everything that was queued, together."""
+        outgoing = self._outgoing
+        if not outgoing:
+            return
+        was_writable = self.writable
+        packets = outgoing[0] if len(outgoing) == 1 else b"".join(outgoing)
+        outgoing.clear()
+        self._outgoing_bytes = 0
+        self._edge.write(packets)
+        if not was_writable and self.writable:
+            self._go_on()
+
+    def edge_full(self, full: bool) -> None:
+        """The client's system takes nothing more, or takes something again."""
+        self._edge_is_full = full
+        if not full and not self._closing:
+            self._go_on()
+            self._broker.flush()
+
+    def _go_on(self) -> None:
+        """There is room again: send what waits, then answer what has been read."""
+        if self._session is not None:
+            self._session.pump()
+        self._read_on_soon()
+
+    # --- being held ---------------------------------------------------------------------------------------------
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the client's packets, its acknowledgements among them, wait to be read."""
+        return bool(self._held_for)
+
+    def hold(self, session: Session) -> None:
+        """Read no more until a session's backlog has been worked off."""
+        self._held_for.add(session)
+
+    def release(self, session: Session) -> None:
+        """The backlog has been worked off, or its session has gone."""
+        self._held_for.discard(session)
+        self._read_on_soon()
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> None:
+        self._loop.call_later(seconds, call)
+
+    def _may_read(self) -> bool:
+        return not self._closing and not self._held_for and self.writable
+
+    def _read_on_soon(self) -> None:
+        if self._paused and self._may_read():
+            self._loop.call_soon(self._read_on)
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def feed(self, data: bytes) -> None:
+        """Handle every packet that has come whole, as long as the client takes its answers and is not held."""
+        if self._closing:
+            return
+        self._last_heard = self._loop.time()
+        stream = self._unread + data if self._unread else data
+        at, most = 0, self._broker.limits.packet_bytes
+        try:
+            while at < len(stream) and self._may_read():
+                first = stream[at]
+                if self._session is None and first >> 4 != p.CONNECT:
+                    raise ProtocolFault("the first packet is no CONNECT")
+                found = p.cut(stream, at, most)
+                if found is None:
+                    break
+                start, at = found
+                self._handle(first, stream[start:at])
+        except (ProtocolFault, UnicodeDecodeError) as fault:
+            log.info("%s: %s; disconnected", self._name, fault)
+            self._hang_up()
+            return
+        finally:
+            self._unread = b"" if self._closing else stream[at:]
+            self._broker.flush()
+        if not (self._paused or self._closing or self._may_read()):
+            self._paused = True
+            self._edge.pause_reading()
+
+    def _read_on(self) -> None:
+        if self._paused and self._may_read():
+            self._paused = False
+            self._edge.resume_reading()
+            self.feed(b"")
+
+    def _watch_keep_alive(self) -> None:
+        """Disconnect a client that is silent for one and a half times its keep-alive (MQTT 3.1.1, 3.1.2.10)."""
+        patience = self._keep_alive_seconds * 1.5
+        if self._held_for:
+            self._last_heard = self._loop.time()
+        silent = self._loop.time() - self._last_heard
+        if silent >= patience:
+            self.drop("silence", f"was silent for {silent:.0f} s, keep-alive {self._keep_alive_seconds:.0f} s")
+        else:
+            self._timer = self._loop.call_later(patience - silent, self._watch_keep_alive)
+
+    # --- the greeting -------------------------------------------------------------------------------------------
+
+    def _greet(self, first: int, body: bytes) -> None:
+        level = body[6] if body[:6] == b"\x00\x04MQTT" and len(body) > 6 else 0
+        if level == 5:
+            self._broker.tell_of_v5(p.client_id_of_v5(body) or self._name)
+        if level != 4:
+            self.send(p.CONNACK_FOR_V5 if level == 5 else p.connack(p.BAD_PROTOCOL))
+            raise ProtocolFault(f"speaks MQTT protocol level {level}; this broker speaks 3.1.1 (level 4) only")
+        connect = p.decode(ConnectPacket, first, body)
+        client_id, clean = connect.client_id or "", connect.clean_session_flag
+        if connect.payload is None or (connect.payload.client_id_is_random and not clean):
+            self.send(p.connack(p.BAD_ID))
+            raise ProtocolFault("a persistent session needs a client id")
+        if len(client_id.encode()) > self._broker.limits.client_id_bytes:
+            self.send(p.connack(p.BAD_ID))
+            raise ProtocolFault(f"has a client id of more than {self._broker.limits.client_id_bytes} bytes")
+        self._name = client_id
+        if not self._broker.access.admits(client_id, connect.username, connect.password):
+            self.send(p.connack(p.NOT_AUTHORISED))
+            raise ProtocolFault("is not admitted")
+        if connect.will_flag:
+            will = bytes(connect.will_message or b"")
+            self._will = (connect.will_topic or "", will, connect.will_qos or 0, bool(connect.will_retain_flag))
+        self._timer.cancel()
+        self._keep_alive_seconds = connect.keep_alive
+        if self._keep_alive_seconds:
+            self._watch_keep_alive()
+        self._take_session(client_id, clean, connect.username)
+
+    def _take_session(self, client_id: str, clean: bool, username: str | None) -> None:
+        self._session, present = self._broker.clients.take(client_id, clean)
+        self._session.username = username
+        self._session.is_server = self._broker.access.is_server(client_id, username)
+        self._session.peer = self
+        self.send(p.connack(p.ACCEPTED, present))
+        self._session.resume()
+
+    # --- packets ------------------------------------------------------------------------------------------------
+
+    def _handle(self, first: int, body: bytes) -> None:
+        session = self._session
+        if session is None:
+            self._greet(first, body)
+            return
+        match first >> 4:
+            case p.PUBLISH:
+                self._published(session, first, body)
+            case p.PUBACK:
+                session.acknowledged(int.from_bytes(body[:2], "big"))
+            case p.PUBREL:
+                session.unreleased.discard(body[:2])
+                self.send(p.answer(p.PUBCOMP, body[:2]))
+            case p.SUBSCRIBE:
+                self._subscribe(session, body, p.decode(SubscribePacket, first, body).payload.topics)
+            case p.UNSUBSCRIBE:
+                unwanted = p.decode(UnsubscribePacket, first, body).payload.topics
+                p.check_whole(body, unwanted, 0)
+                for topic_filter in unwanted:
+                    self._broker.routes.unsubscribe(session, topic_filter)
+                self.send(p.answer(p.UNSUBACK, body[:2]))
+            case p.PINGREQ:
+                self.send(p.PINGRESP)
+            case p.DISCONNECT:
+                self._will = None
+                self._hang_up()
+            case p.PUBREC | p.PUBCOMP:
+                raise ProtocolFault("answers as if to QoS 2, which no subscription is granted")
+            case kind:
+                raise ProtocolFault(f"sent a packet of type {kind}")
+
+    def _published(self, session: Session, first: int, body: bytes) -> None:
+        qos, retain = first >> 1 & 3, bool(first & 1)
+        end = 2 + int.from_bytes(body[:2], "big")
+        start = end + 2 if qos else end
+        mid = body[end:start]
+        if qos == 3 or start > len(body) or mid == b"\0\0":
+            raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}")
+        if qos < 2 or self._is_first(session, mid):
+            self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
+        if qos:
+            self.send(p.answer(p.PUBACK if qos == 1 else p.PUBREC, mid))
+
+    def _is_first(self, session: Session, mid: bytes) -> bool:
+        """Whether a QoS 2 message has not been taken before: its packet id is its own until PUBREL (4.3.3)."""
+        if mid in session.unreleased:
+            return False
+        if len(session.unreleased) >= self._broker.limits.in_flight:
+            raise ProtocolFault(f"published {len(session.unreleased)} messages at QoS 2 without releasing one")
+        session.unreleased.add(mid)
+        return True
+
+    def _subscribe(self, session: Session, body: bytes, wanted: Sequence[tuple[str, int]]) -> None:
+        p.check_whole(body, [name for name, _ in wanted], 1)
+        if any(qos > 2 for _, qos in wanted):
+            raise ProtocolFault("subscribed at a QoS above 2")
+        granted = [self._broker.subscribe(session, *topic) for topic in wanted]
+        self.send(p.packet(p.SUBACK << 4, body[:2] + bytes(granted)))
+        for topic_filter, qos in {name: qos for (name, _), qos in zip(wanted, granted, strict=True)}.items():
+            if qos != p.REFUSED_SUBSCRIPTION:
+                self._broker.send_retained(session, topic_filter, qos)
+
+
+class TcpEdge(asyncio.BufferedProtocol):
+    """A TCP connection; asyncio has set TCP_NODELAY on its socket. All of them read into one buffer."""
+
+    def __init__(self, broker: HardenedBroker) -> None:
+        self._broker = broker
+        self._peer: Peer | None = None
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(WRITE_BYTES)
+        # The system would buffer megabytes of a flood, and whatever else the client is sent would come after them.
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BYTES)
+        self._peer = self._broker.welcome(self, str(transport.get_extra_info("peername")))
+        if self._peer is None:
+            transport.abort()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._broker.read_buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._peer is not None:
+            self._peer.feed(bytes(self._broker.read_buffer[:nbytes]))
+
+    def pause_writing(self) -> None:
+        if self._peer is not None:
+            self._peer.edge_full(True)
+
+    def resume_writing(self) -> None:
+        if self._peer is not None:
+            self._peer.edge_full(False)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._peer is not None:
+            self._peer.lost()
+
+    def write(self, packets: bytes) -> None:
+        assert self._transport is not None
+        self._transport.write(packets)
+
+    def pause_reading(self) -> None:
+        assert self._transport is not None
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        assert self._transport is not None
+        self._transport.resume_reading()
+
+    def close(self) -> None:
+        assert self._transport is not None
+        self._transport.close()
+
+    def abort(self) -> None:
+        assert self._transport is not None
+        self._transport.abort()
+
+
+class BoundedWebSocket(ServerConnection):
+    """A WebSocket that counts from its first byte, and reads little at a time: frames may be of six bytes."""
+
+    def __init__(self, others: set[BoundedWebSocket], most: int, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._others = others
+        self._most = most
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if len(self._others) >= self._most:
+            cast(asyncio.Transport, transport).abort()
+        self._others.add(self)
+        transport.max_size = _WEBSOCKET_READ_BYTES  # type: ignore[attr-defined]  # asyncio reads 256 KiB by default
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._others.discard(self)
+        super().connection_lost(exc)
+
+
+class WebSocketEdge:
+    """A WebSocket; its library wants to be awaited, so it costs two tasks."""
+
+    def __init__(self, websocket: Any) -> None:
+        self._websocket = websocket
+        self._outgoing: list[bytes] = []
+        self._outgoing_bytes = 0
+        self._something_to_send = asyncio.Event()
+        self._may_read = asyncio.Event()
+        self._may_read.set()
+        self._closed = False
+        self._peer: Peer | None = None
+
+    async def serve(self, broker: HardenedBroker) -> None:
+        """Feed a peer until either side ends the connection."""
+        self._peer = broker.welcome(self, str(self._websocket.remote_address))
+        if self._peer is None:
+            return
+        writer = asyncio.create_task(self._write_loop())
+        try:
+            async for message in self._websocket:
+                self._peer.feed(message.encode() if isinstance(message, str) else message)
+                await self._may_read.wait()
+                if self._closed:
+                    break
+        except ConnectionClosed:
+            pass
+        finally:
+            self._peer.lost()
+            self.close()
+            await asyncio.wait([writer], timeout=_FAREWELL_SECONDS)
+            writer.cancel()
+
+    async def _write_loop(self) -> None:
+        try:
+            while not self._closed or self._outgoing:
+                await self._something_to_send.wait()
+                self._something_to_send.clear()
+                if self._outgoing:
+                    packets = b"".join(self._outgoing)
+                    self._outgoing.clear()
+                    await self._websocket.send(packets)
+                    self._sent(len(packets))
+        except ConnectionClosed:
+            pass
+        await self._websocket.close()
+
+    def write(self, packets: bytes) -> None:
+        self._outgoing.append(packets)
+        self._outgoing_bytes += len(packets)
+        self._something_to_send.set()
+        if self._peer is not None and self._outgoing_bytes > WRITE_BYTES:
+            self._peer.edge_full(True)
+
+    def _sent(self, count: int) -> None:
+        was_full = self._outgoing_bytes > WRITE_BYTES
+        self._outgoing_bytes -= count
+        if self._peer is not None and was_full and self._outgoing_bytes <= WRITE_BYTES:
+            self._peer.edge_full(False)
+
+    def pause_reading(self) -> None:
+        self._may_read.clear()
+
+    def resume_reading(self) -> None:
+        self._may_read.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._something_to_send.set()
+        self._may_read.set()
+
+    def abort(self) -> None:
+        self._outgoing.clear()
+        self.close()
+        self._websocket.transport.abort()

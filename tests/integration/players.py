@@ -1,0 +1,59 @@
+"""Teams on threads, and ears for what the referee says to them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from salvo import client
+from salvo import messages as m
+from salvo.bots.random_bot import RandomBot
+from salvo.player import Answer, Bot
+from salvo.view import View
+
+SECONDS = 40.0
+
+
+class Heard:
+    """Keeps what the referee announced, and wakes who waits for it."""
+
+    def __init__(self) -> None:
+        self.all: list[m.Announcement] = []
+        self._news = threading.Condition()
+
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Any) -> None:
+        with self._news:
+            self.all += announcements
+            self._news.notify_all()
+
+    def until(self, holds: Callable[[list[m.Announcement]], bool]) -> None:
+        with self._news:
+            assert self._news.wait_for(lambda: holds(self.all), SECONDS), self.all[-10:]
+
+    def of(self, kind: type) -> list[Any]:
+        return [announcement for announcement in self.all if isinstance(announcement, kind)]
+
+
+def join(url: str, name: str, bot: Bot | None = None, **given: Any) -> threading.Thread:
+    thread = threading.Thread(
+        target=client.play, args=(bot or RandomBot(), url, name, f"secret {name}"), kwargs=given, daemon=True
+    )
+    thread.start()
+    return thread
+
+
+def over(announcements: list[m.Announcement]) -> bool:
+    return any(isinstance(announcement, m.GameWon) for announcement in announcements)
+
+
+def salvos(count: int) -> Callable[[list[m.Announcement]], bool]:
+    return lambda announcements: sum(isinstance(a, m.SalvoResolved) for a in announcements) >= count
+
+
+class Slower(Bot):
+    """Leaves time for somebody to kill the broker between two salvos."""
+
+    def choose_salvo(self, view: View) -> Answer:
+        threading.Event().wait(0.03)
+        return view.untouched.sample(view.shots)

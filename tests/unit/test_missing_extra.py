@@ -1,0 +1,57 @@
+"""What is said when an optional part of the distribution is not installed."""
+
+from __future__ import annotations
+
+import importlib.abc
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+import pytest
+
+from salvo.errors import MissingExtra
+from salvo_server import broker
+
+
+class Absent(importlib.abc.MetaPathFinder):
+    """Hides a package from ``import``."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        if name.partition(".")[0] == self._name:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """As if nothing had imported the broker or its libraries yet."""
+    for name in list(sys.modules):
+        if name.startswith(("amqtt", "salvo_server.broker.")):
+            monkeypatch.delitem(sys.modules, name)
+    for name in ("embedded", "hardened", "packets", "peers", "sessions"):
+        monkeypatch.delattr(broker, name, raising=False)
+    return monkeypatch
+
+
+def test_without_amqtt_the_embedded_broker_says_how_to_get_it(fresh: pytest.MonkeyPatch) -> None:
+    fresh.setattr(sys, "meta_path", [Absent("amqtt"), *sys.meta_path])
+    with pytest.raises(MissingExtra) as raised:
+        broker.EmbeddedBroker()
+    assert "battleship-salvo[server]" in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+def test_another_missing_module_is_not_explained_away(fresh: pytest.MonkeyPatch) -> None:
+    fresh.setattr(sys, "meta_path", [Absent("transitions"), *sys.meta_path])
+    fresh.delitem(sys.modules, "transitions", raising=False)
+    for name in [name for name in sys.modules if name.startswith("transitions.")]:
+        fresh.delitem(sys.modules, name)
+    with pytest.raises(ModuleNotFoundError, match="transitions"):
+        broker.EmbeddedBroker()
+
+
+def test_the_package_has_nothing_else_to_offer() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Mosquitto'"):
+        broker.Mosquitto  # noqa: B018
