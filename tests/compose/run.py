@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -27,6 +28,8 @@ PROJECT = "salvotest"
 PACKAGES = ("docker.io", "docker-compose", "debootstrap", "iptables", "iproute2")
 IN_IMAGE = "python3,python3-venv,mosquitto,mosquitto-clients,ca-certificates"
 HEALTHY_SECONDS = 90
+#: A result stands for seconds and not for minutes, so that the next lobby opens soon.
+SETTINGS = {"SALVO_PLAYERS": "2", "SALVO_OVER_SECONDS": "5"}
 PYTHON = sys.executable
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
@@ -79,7 +82,7 @@ class Engine:
         return sh("docker", *words)
 
     def compose(self, *words: str) -> str:
-        return sh("docker", "compose", "-p", PROJECT, "-f", str(FILE), *words, timeout=600, env={"SALVO_PLAYERS": "2"})
+        return sh("docker", "compose", "-p", PROJECT, "-f", str(FILE), *words, timeout=600, env=SETTINGS)
 
     def build(self) -> None:
         self.compose("build")
@@ -101,7 +104,7 @@ class OwnEngine(Engine):
 
     def compose(self, *words: str) -> str:
         command = ("/usr/bin/docker-compose", "-p", PROJECT, "-f", str(FILE), *words)
-        return sh(*command, timeout=600, env=self._env | {"SALVO_PLAYERS": "2"})
+        return sh(*command, timeout=600, env=self._env | SETTINGS)
 
     def start(self, *, apart: bool) -> None:
         """Start the daemon: in the namespace to run containers, in the machine's own to build with its network."""
@@ -256,6 +259,26 @@ def join(used: Engine, name: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
+def slow(used: Engine, name: str) -> subprocess.Popen[str]:
+    """A bot that leaves time for somebody to kill the server."""
+    command = [*used.inside, SALVO, "join", "mqtt://127.0.0.1:1883", "slow", "--team", name, "--games", "1"]
+    environment = os.environ | {"SALVO_SLOW_SECONDS": "0.1"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+
+
+def turn(used: Engine) -> int:
+    said = retained(used, "/game/turn")
+    return int(json.loads(said)["turn"]) if said else 0
+
+
+def kill_server(used: Engine) -> None:
+    """Kill the process itself: a container that the engine is told to kill would not start again."""
+    identity = used.compose("ps", "-q", "server").split()[-1]
+    lines = used.docker("top", identity, "-o", "pid,args").splitlines()[1:]
+    [process] = [line.split()[0] for line in lines if "serve" in line and "init" not in line]
+    os.kill(int(process), signal.SIGKILL)
+
+
 def retained(used: Engine, topic: str) -> str:
     broker = used.compose("ps", "-q", "broker").split()[-1]
     return used.docker("exec", broker, "mosquitto_sub", "-t", topic, "-C", "1", "-W", "3").strip()
@@ -290,13 +313,22 @@ def show(used: Engine, steps: Steps) -> None:
         wait_for("broker", lambda: is_healthy(used, "broker"))
         wait_for("list is back", lambda: retained(used, "/players/list") == '["left"]')
         print("    " + play(used, waiting))
-    with steps.step("down and up: the broker's data survives, the next lobby opens, a game is played"):
+    with steps.step("kill -9 of the server in mid-game: its container starts again and the game goes on"):
+        wait_for("the next lobby", lambda: retained(used, "/game/state") == "lobby")
+        teams = [slow(used, name) for name in ("anna", "bert")]
+        wait_for("mid-game", lambda: turn(used) > 5)
+        kill_server(used)
+        said = [team.communicate(timeout=90)[0].strip().splitlines()[-1] for team in teams]
+        assert all("wins" in line for line in said), said
+        assert said[0].split(",")[0] == said[1].split(",")[0], said
+        print("    " + said[0])
+    with steps.step("down and up: the data of both survives, the next lobby opens, a game is played"):
         used.compose("down")
         used.compose("up", "-d", "--no-build")
         for service in ("broker", "server"):
             wait_for(service, lambda service=service: is_healthy(used, service))  # type: ignore[misc]
         assert retained(used, "/marker") == "survives"
-        assert retained(used, "/game/state") == "lobby"
+        wait_for("the next lobby", lambda: retained(used, "/game/state") == "lobby")
         print("    " + play(used))
     with steps.step("stop: the server says that it is offline, and ends by itself"):
         used.compose("stop", "-t", "10", "server")
