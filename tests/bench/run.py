@@ -6,15 +6,18 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import functools
 import json
 import os
 import resource
 import secrets
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,11 +28,12 @@ from integration.mosquitto import Mosquitto
 from salvo import arena, topics, wire
 from salvo.bots.random_bot import RandomBot
 from salvo.messages import Limits
-from salvo.mqtt import Connection
+from salvo.mqtt import Connection, Inbound
 from salvo.rules import SALVO, Fleet, Game, generator, random_fleet, sample
 from salvo.seal import Sealer, make_blob
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.gate import Gate
+from salvo_server.journal.database import DatabaseJournal
 from salvo_server.service import Service
 
 Row = tuple[str, str, str]
@@ -156,12 +160,17 @@ def run_echo(url: str) -> None:
             connection.acknowledge(message)
 
 
-def run_server(url: str, tables: int) -> None:
-    """The real service; every table plays for ever, because every shot misses a fleet that is out of its way."""
+def run_server(url: str, tables: int, journal: str) -> None:
+    """The real service; every table plays for ever, because every shot misses a fleet that is out of its way.
+
+    Args:
+        journal: what its commits survive, ``process`` or ``power``; empty for none.
+    """
     connection = Connection(url, "server")
     names = ["", *(f"t{number}" for number in range(1, tables))]
     limits = Limits(players=2, turn_ms=600_000)
-    service = Service(connection, names, seed=1, limits=limits)
+    kept = _new_journal(journal == "power") if journal else None
+    service = Service(connection, names, seed=1, limits=limits, journal=kept)
     said = False
     while True:
         service.step(1.0)
@@ -169,6 +178,12 @@ def run_server(url: str, tables: int) -> None:
             connection.flush(5)
             print("ready", flush=True)
             said = True
+
+
+def _new_journal(power_safe: bool) -> DatabaseJournal:
+    folder = tempfile.mkdtemp(prefix="bench-", dir=Path.home())  # a disk, where /tmp may be memory
+    atexit.register(shutil.rmtree, folder)
+    return DatabaseJournal(f"{folder}/a.journal", power_safe=power_safe)
 
 
 class Duel:
@@ -269,11 +284,9 @@ def _seated(url: str, tables: int, name: str) -> tuple[Connection, dict[str, Due
     connection.on_connect = lambda _: connection.subscribe(filters)
     connection.connect(10)
     connection.flush(5)
-    for table in list(duels):
-        duels[table].join()
-        if table == "":
-            _until(connection, duels, lambda: bool(duels[""].current))
-    _until(connection, duels, lambda: all(duel.current for duel in duels.values()))
+    for duel in duels.values():  # one after the other: what waits for a key is limited
+        duel.join()
+        _until(connection, duels, lambda duel=duel: bool(duel.current))  # type: ignore[misc]
     return connection, duels
 
 
@@ -314,12 +327,12 @@ def _settle(connection: Connection) -> None:
             end = time.perf_counter() + 0.002
 
 
-def server_throughput(url: str, salvos: int, tables: int) -> tuple[float, Connection]:
-    """Shots a second through the server, salvo after salvo at every table, four tables at once."""
+def server_throughput(url: str, salvos: int, tables: int, at_once: int = 4) -> tuple[float, Connection]:
+    """Shots a second through the server, salvo after salvo at every table, ``at_once`` tables at once."""
     connection, duels = _seated(url, tables, "teams")
     names = list(duels)
     prepared = {table: {name: _volley(duels[table], name) for name in ("a", "b")} for table in names}
-    done, started, active = 0, 0, min(4, tables)
+    done, started, active = 0, 0, min(at_once, tables)
     start = time.perf_counter()
 
     def shoot(table: str) -> None:
@@ -338,7 +351,7 @@ def server_throughput(url: str, salvos: int, tables: int) -> tuple[float, Connec
                 duels[address.table].current = message.payload.decode()
                 done += 1
                 if started < salvos:
-                    following = names[started % len(names)] if tables > 4 else address.table
+                    following = names[started % len(names)] if tables > at_once else address.table
                     shoot(following)
                     started += 1
     return 5 * salvos / (time.perf_counter() - start), connection
@@ -375,6 +388,59 @@ def bench_broker(name: str, url: str, count: int) -> None:
     row(f"{name}: shots / echo", f"{ours_rate / echo_rate:.2f} x", "goal: at least 0.7 x")
 
 
+def bench_journal(url: str, count: int) -> None:
+    """What it costs that nothing is ever lost: one server after the other on the same broker."""
+    turnaround, shots = {}, {}
+    for journal in ("", "process", "power"):
+        what = f"journal that survives {journal}" if journal else "no journal"
+        with process("--server", url, "--journal", journal):
+            turnaround[journal], p99 = percentiles(salvo_round_trips(url, count))
+        row(f"{what}: last shot to hits, p50 and p99", f"{turnaround[journal]:.2f} / {p99:.2f} ms")
+        with process("--server", url, "--tables", "100", "--journal", journal):
+            shots[journal], connection = server_throughput(url, 2 * count, 100, at_once=100)
+            connection.close()
+        row(f"{what}: shots through the server, 100 tables at once", f"{shots[journal]:,.0f} shots/s")
+    for journal in ("process", "power"):
+        row(f"journal that survives {journal} / none: p50", f"{turnaround[journal] / turnaround['']:.2f} x")
+        row(
+            f"journal that survives {journal} / none: shots",
+            f"{shots[journal] / shots['']:.2f} x",
+            "goal: at least 0.8 x",
+        )
+
+
+def run_recovery(tables: int) -> None:
+    """Print how long a server takes to take up so many tables in mid-game, with 100 shots each."""
+    edge, gate = Wire(), Gate()
+    names = [f"t{number}" for number in range(tables)]
+    limits = Limits(players=2, turn_ms=600_000)
+    journal = _new_journal(False)
+    service = Service(edge, names, seed=1, limits=limits, gate=gate, journal=journal)
+    sealers = _seat_in_process(edge, service, gate, names)
+    for _ in range(20):
+        for name in names:
+            _fire_in_process(edge, service, name, sealers)
+        service.step()
+    start = time.perf_counter()
+    Service(edge, names, seed=1, limits=limits, gate=Gate(), journal=journal, resume="always")
+    print(json.dumps({"s": time.perf_counter() - start, "steps": service._last_step}))
+    gate.close()
+
+
+def bench_recovery() -> None:
+    for count in (10, 100, 1000):
+        done = subprocess.run(
+            [sys.executable, __file__, "--recovery", str(count)], capture_output=True, text=True, check=True
+        )
+        found = json.loads(done.stdout)
+        each = found["s"] / found["steps"] * 1e6
+        row(
+            f"recovery of {count} tables in mid-game",
+            f"{found['s']:.2f} s",
+            f"{each:.0f} us a step of {found['steps']:,}",
+        )
+
+
 # --- many tables, in process --------------------------------------------------------------------------------------
 
 
@@ -386,9 +452,12 @@ class Wire:
     published = delivered = 0
 
     def __init__(self) -> None:
-        self.inbox: list[object] = []
+        self.inbox: list[Inbound] = []
 
-    def poll(self, timeout_seconds: float) -> list[object]:
+    def give(self, topic: str, payload: bytes) -> None:
+        self.inbox.append(Inbound(topic, payload, False, 1, 1))
+
+    def poll(self, timeout_seconds: float) -> list[Inbound]:
         arrived, self.inbox = self.inbox, []
         return arrived
 
@@ -401,43 +470,50 @@ class Wire:
         return True
 
 
+def _seat_in_process(edge: Wire, service: Service, gate: Gate, names: list[str]) -> dict[str, Sealer]:
+    """Two teams with their fleets at every table; return what they sign with."""
+    assert edge.on_connect is not None
+    edge.on_connect(False)
+    sealers = {team: Sealer(f"secret {team}", bytes((number,)) * 16) for number, team in enumerate(("a", "b"))}
+    for name in names:
+        for team, sealer in sealers.items():
+            edge.give(
+                topics.BY_NAME["request_participation"].of(name), wire.write_participation(team, f"secret {team}")
+            )
+            service.step()
+            # As if proven: 2,000 derivations take minutes.
+            gate._learn(name, gate._members[name][team], sealer.salt, sealer.key)
+            for place in random_fleet(SALVO, generator(name, team)).placements:
+                topic = topics.BY_NAME["place"].of(name, player=team, ship=place.ship)
+                edge.give(topic, wire.write_placement(place, sealer))
+        service.step()
+    assert all(table.referee.current is not None for table in service.tables.values())
+    return sealers
+
+
+def _fire_in_process(edge: Wire, service: Service, name: str, sealers: dict[str, Sealer]) -> None:
+    """Give the service a salvo of five shots into the water."""
+    current = service.tables[name].referee.current
+    assert current is not None
+    rival = "b" if current.name == "a" else "a"
+    x, y = SALVO.grid.xy(random_fleet(SALVO, generator(name, rival)).board.index(0))
+    topic = topics.BY_NAME["fire"].of(name, player=rival)
+    for _ in range(5):
+        edge.give(topic, wire.write_shot(x, y, None, sealers[current.name]))
+
+
 def run_tables(count: int) -> None:
     """Print microseconds a shot and resident memory with so many tables in play."""
-    from salvo.mqtt import Inbound
-
     edge = Wire()
     limits = Limits(players=2, turn_ms=600_000)
     names = [f"t{number}" for number in range(count)]
     gate = Gate()
-    service = Service(edge, names, seed=1, limits=limits, gate=gate)  # type: ignore[arg-type]
-    assert edge.on_connect is not None
-    edge.on_connect(False)
-    sealers = {team: Sealer(f"secret {team}", bytes((number,)) * 16) for number, team in enumerate(("a", "b"))}
-
-    def give(topic: str, payload: bytes) -> None:
-        edge.inbox.append(Inbound(topic, payload, False, 1, 1))
-
-    for name in names:
-        for team, sealer in sealers.items():
-            give(topics.BY_NAME["request_participation"].of(name), wire.write_participation(team, f"secret {team}"))
-            service.step()
-            gate._members[name][team].learn(sealer.salt, sealer.key)  # as if proven: 2,000 derivations take minutes
-            for place in random_fleet(SALVO, generator(name, team)).placements:
-                topic = topics.BY_NAME["place"].of(name, player=team, ship=place.ship)
-                give(topic, wire.write_placement(place, sealer))
-        service.step()
-    referees = {name: table.referee for name, table in service.tables.items()}
-    assert all(referee.current is not None for referee in referees.values())
+    service = Service(edge, names, seed=1, limits=limits, gate=gate)
+    sealers = _seat_in_process(edge, service, gate, names)
     spent, shots = 0.0, 0
     for turn in range(max(4, 4000 // count)):
         for name in names if count > 20 else names * 20:
-            current = referees[name].current
-            assert current is not None
-            rival = "b" if current.name == "a" else "a"
-            x, y = SALVO.grid.xy(random_fleet(SALVO, generator(name, rival)).board.index(0))
-            topic = topics.BY_NAME["fire"].of(name, player=rival)
-            for _ in range(5):
-                give(topic, wire.write_shot(x, y, None, sealers[current.name]))
+            _fire_in_process(edge, service, name, sealers)
             start = time.process_time()
             service.step()
             spent += time.process_time() - start
@@ -513,34 +589,61 @@ def main() -> None:
     for part in ("--echo", "--server", "--flood"):
         parser.add_argument(part, metavar="URL", help=argparse.SUPPRESS)
     parser.add_argument("--tables", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--journal", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--recovery", type=int, metavar="TABLES", help=argparse.SUPPRESS)
+    parser.add_argument("--only", choices=sorted(PARTS), help="one part instead of all")
     parser.add_argument("--in-process", type=int, metavar="TABLES", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.echo:
         run_echo(given.echo)
     elif given.server:
-        run_server(given.server, given.tables)
+        run_server(given.server, given.tables, given.journal)
+    elif given.recovery:
+        run_recovery(given.recovery)
     elif given.flood:
         run_flood(given.flood, 1000)
     elif given.in_process:
         run_tables(given.in_process)
     else:
-        report(given.quick)
+        report(given.quick, given.only)
 
 
-def report(quick: bool) -> None:
+def report(quick: bool, only: str | None) -> None:
     """Everything, then the table once more."""
-    seconds, count = (0.6, 200) if quick else (6.0, 2000)
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}\n")
-    bench_engine(seconds)
-    bench_tables()
-    with Mosquitto() as broker:
-        bench_broker("mosquitto", broker.url, count)
-        bench_flood(broker.url, count // 2)
-    with EmbeddedBroker() as embedded:
-        bench_broker("embedded", embedded.url, count // 4)
+    for name, part in PARTS.items():
+        if only in (None, name):
+            part(0.1 if quick else 1.0)
     print("\n| what | figure | |\n|---|---|---|")
     for line in ROWS:
         print(f"| {' | '.join(line)} |")
+
+
+def _mosquitto(share: float) -> None:
+    with Mosquitto() as broker:
+        bench_broker("mosquitto", broker.url, int(2000 * share))
+        bench_flood(broker.url, int(1000 * share))
+
+
+def _embedded(share: float) -> None:
+    with EmbeddedBroker() as broker:
+        bench_broker("embedded", broker.url, int(500 * share))
+
+
+def _journal(share: float) -> None:
+    with Mosquitto() as broker:
+        bench_journal(broker.url, int(2000 * share))
+    bench_recovery()
+
+
+#: By name; each is given the share of its whole time that it may take.
+PARTS: dict[str, Callable[[float], None]] = {
+    "engine": lambda share: bench_engine(6.0 * share),
+    "tables": lambda share: bench_tables(),
+    "mosquitto": _mosquitto,
+    "journal": _journal,
+    "embedded": _embedded,
+}
 
 
 if __name__ == "__main__":
