@@ -25,6 +25,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from salvo.buffered_socket import BufferedSocket
 from salvo.errors import ConnectionLost
 
 log = logging.getLogger(__name__)
@@ -154,7 +155,7 @@ class Connection:
 
     def _make_client(self, client_id: str, clean_session: bool) -> paho.Client:
         web = self.url.scheme in ("ws", "wss")
-        client = paho.Client(
+        client = _Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,
             clean_session=clean_session,
@@ -294,7 +295,11 @@ class Connection:
         return not self._unsent()
 
     def _unsent(self) -> bool:
-        return self._client.want_write() or bool(self._client._out_messages)
+        return self._wants_write() or bool(self._client._out_messages)
+
+    def _wants_write(self) -> bool:
+        sock = self._client.socket()
+        return self._client.want_write() or (isinstance(sock, BufferedSocket) and sock.wants_flush())
 
     def close(self, timeout_seconds: float = 2.0) -> None:
         """Send what is queued, say goodbye (no last will then) and let go of the sockets; may be called twice."""
@@ -365,7 +370,7 @@ class Connection:
             self._forget()
         if sock is None:
             return
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._client.want_write() else 0)
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._wants_write() else 0)
         if self._watched is None:
             self._selector.register(sock, events)
             self._watched = sock
@@ -395,8 +400,23 @@ class Connection:
                 return
 
     def _write(self) -> None:
+        """Send what has gathered since the last time."""
         if self._client.want_write():
             self._client.loop_write()
+        sock = self._client.socket()
+        if isinstance(sock, BufferedSocket):
+            try:
+                sock.flush()
+            except OSError:
+                self._client._loop_rc_handle(MQTTErrorCode.MQTT_ERR_CONN_LOST)
+
+
+class _Client(paho.Client):
+    """paho's client on a buffered socket; over WebSocket on paho's own, which frames each packet."""
+
+    def _create_socket(self) -> Any:
+        sock = super()._create_socket()
+        return BufferedSocket(sock) if isinstance(sock, socket.socket) else sock
 
 
 _PAUSES = tenacity.wait_random_exponential(multiplier=0.2, max=LONGEST_PAUSE_SECONDS)

@@ -45,8 +45,12 @@ class Publication(NamedTuple):
     retain: bool
 
 
+#: Made once: ``json.dumps`` makes an encoder at every call that asks for other separators.
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+
+
 def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+    return _ENCODER.encode(value).encode()
 
 
 def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:

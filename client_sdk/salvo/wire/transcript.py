@@ -177,8 +177,11 @@ def said(announcements: Sequence[m.Announcement]) -> list[dict[str, Any]]:
     return [_SAID[type(announcement)](announcement) for announcement in announcements]
 
 
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+
+
 def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------
