@@ -75,5 +75,5 @@ def test_a_broken_connection_is_told_at_the_flush(pair: Pair) -> None:
     near, far = pair
     far.close()
     near.send(b"anybody?")
-    with pytest.raises(OSError, match="[Pp]ipe"):
+    with pytest.raises(OSError, match=r"[Pp]ipe"):
         near.flush()
