@@ -29,6 +29,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from chaos.dying_server import MOMENTS
 from integration.mosquitto import Mosquitto, free_port
 from salvo import messages as m
 from salvo.wire.transcript import parse_line, read_input
@@ -39,6 +40,7 @@ from salvo_server.transcript import no_status
 
 SALVO = [sys.executable, "-m", "salvo_server"]
 BOT = Path(__file__).with_name("bot.py")
+SERVER = Path(__file__).with_name("dying_server.py")
 #: A server that is not killed before it has had a chance: starting takes about half of that on a busy machine.
 _UP_SECONDS = (0.2, 1.2)
 _PATIENCE_SECONDS = 60.0
@@ -74,9 +76,9 @@ class Process:
         self.environment = os.environ | environment
         self.child: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self, **environment: str) -> None:
         with self.log.open("ab") as log:
-            self.child = subprocess.Popen(self.command, env=self.environment, stdout=log, stderr=log)
+            self.child = subprocess.Popen(self.command, env=self.environment | environment, stdout=log, stderr=log)
 
     def send(self, number: signal.Signals) -> None:
         assert self.child is not None
@@ -104,7 +106,8 @@ class Chaos:
         url = self.broker.url if self.broker else f"mqtt://127.0.0.1:{free_port()}"
         where = ["--broker", url] if self.broker else ["--listen", url.removeprefix("mqtt://")]
         settings = ["--players", "2", "--over-seconds", "1", "--resume", "always", "--journal", str(self.journal)]
-        self.server = Process([*SALVO, "serve", *where, *settings, "--table", "blue"], folder / "server.log")
+        command = [sys.executable, str(SERVER), "serve", *where, *settings, "--table", "blue"]
+        self.server = Process(command, folder / "server.log")
         self.teams = [self._team(url, table, name) for table in ("", "blue") for name in ("ann", "bob")]
 
     def _team(self, url: str, table: str, name: str) -> Process:
@@ -141,9 +144,10 @@ class Chaos:
         faults = self._faults()
         for number, fault in enumerate(faults, start=1):
             time.sleep(self.random.uniform(*_UP_SECONDS))
-            getattr(self, f"_{fault}")()
+            self._die_at(fault) if fault in MOMENTS else getattr(self, f"_{fault}")()
             self.report.faults[fault] += 1
-            assert not self.server.ended(), f"the server ended by itself: {self.server.log.read_text()[-2000:]}"
+            if self.server.ended():
+                raise AssertionError(f"the server ended by itself: {self.server.log.read_text()[-2000:]}")
             progress(f"{number} of {len(faults)} faults, {self._games_over()} games over")
         while (over := self._games_over()) < self.given.games:
             time.sleep(0.5)
@@ -153,6 +157,7 @@ class Chaos:
         given = self.given
         faults = ["kill_server"] * given.server_kills + ["stop_server"] * given.stops + ["end_server"] * given.ends
         faults += ["kill_team"] * given.team_kills + ["stop_team"] * given.stops
+        faults += MOMENTS * given.deaths
         if self.broker:
             faults += ["kill_broker"] * given.broker_kills
         self.random.shuffle(faults)
@@ -161,6 +166,15 @@ class Chaos:
     def _kill_server(self) -> None:
         self.server.end(signal.SIGKILL)
         time.sleep(self.random.choice((0.0, 0.0, 0.3)))
+        self.server.start()
+
+    def _die_at(self, moment: str) -> None:
+        """Start a server that kills itself at a step, and one that does not once it has."""
+        self.server.end(signal.SIGKILL)
+        self.server.start(DIE_AT=f"{moment}:{self.random.randint(1, 60)}")
+        self._until(self.server.ended, f"the server dies {moment}")
+        assert self.server.child is not None
+        assert self.server.child.returncode == -signal.SIGKILL, self.server.log.read_text()[-2000:]
         self.server.start()
 
     def _end_server(self) -> None:
@@ -281,6 +295,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--games", type=int, help="at least so many games  [default: 50, embedded 10]")
     parser.add_argument("--server-kills", type=int, help="[default: 200, embedded 20]")
     parser.add_argument("--broker-kills", type=int, default=50)
+    parser.add_argument("--deaths", type=int, default=2, help="deaths of the server at each step of a message's way")
     parser.add_argument("--team-kills", type=int, default=0)
     parser.add_argument("--stops", type=int, default=10, help="SIGSTOPs of the server, and as many of teams")
     parser.add_argument("--ends", type=int, default=5, help="SIGTERMs of the server")

@@ -12,8 +12,8 @@ from chaos.run import Chaos, parse
 @pytest.mark.parametrize(
     "arguments",
     [
-        "--broker mosquitto --games 3 --server-kills 8 --broker-kills 2 --stops 1 --ends 1",
-        "--broker embedded --games 3 --server-kills 4 --stops 1 --ends 1",
+        "--broker mosquitto --games 3 --server-kills 4 --broker-kills 2 --stops 1 --ends 1 --deaths 1",
+        "--broker embedded --games 3 --server-kills 4 --stops 1 --ends 1 --deaths 0",
     ],
 )
 def test_nothing_is_lost_or_doubled_however_often_it_is_killed(tmp_path: Path, arguments: str) -> None:
