@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 #: Longest wait for the next message; short enough to notice a stop request without being woken.
 LONGEST_WAIT_SECONDS = 1.0
 #: How often a journal that takes nothing is tried again.
-JOURNAL_RETRY_SECONDS = 1.0
+JOURNAL_RETRY_MS = 1000
 
 #: When a game out of the journal goes on: after a crash, after any end, or never.
 Resume = Literal["crash", "always", "never"]
@@ -143,7 +143,7 @@ class Service:
         self._news: list[tuple[str, int, m.Input | None, Sequence[m.Announcement]]] = []
         self._said: deque[_Said] = deque()
         self._held: deque[Inbound] = deque()
-        self._stalled_until: float | None = None
+        self._stalled_until: int | None = None
         self._connected_anew = False
         self._sweeping = False
         self._seen: dict[str, bytes] = {}
@@ -257,7 +257,7 @@ class Service:
 
     def _wait_seconds(self, longest_seconds: float) -> float:
         if self._stalled_until is not None:
-            return min(longest_seconds, JOURNAL_RETRY_SECONDS)
+            return min(longest_seconds, JOURNAL_RETRY_MS / 1000)
         if self._outbox or self._connected_anew:
             return 0.0
         if self._earliest is None or not self._edge.connected:
@@ -322,7 +322,7 @@ class Service:
             if self._stalled_until is None:
                 log.error("%s; nothing is accepted until there is room, nothing accepted is lost", error)
                 self._say_paused()
-            self._stalled_until = time.monotonic() + JOURNAL_RETRY_SECONDS
+            self._stalled_until = self._now() + JOURNAL_RETRY_MS
             return False
         self._batch = Batch()
         return True
@@ -336,7 +336,7 @@ class Service:
     def _retry(self) -> bool:
         """Try the journal again; once it takes the batch, the tables' time begins anew."""
         assert self._stalled_until is not None
-        if time.monotonic() < self._stalled_until or not self._commit():
+        if self._now() < self._stalled_until or not self._commit():
             return False
         self._stalled_until = None
         log.warning("the journal takes what was accepted; the game goes on")
