@@ -117,6 +117,14 @@ class Untouched(Collection[Shot]):
                 order[place] = last
                 places[last] = place
 
+    def restore(self, shots: Iterable[Shot]) -> None:
+        """Put shots back that did not count."""
+        for shot in shots:
+            number = self._number.get(shot, _GONE)
+            if number != _GONE and self._place[number] == _GONE:
+                self._place[number] = len(self._order)
+                self._order.append(number)
+
     def discard_player(self, player: str) -> None:
         """Take out the whole board of a player that is defeated."""
         self.discard(self.of(player))
@@ -214,6 +222,8 @@ class View:
         """A salvo was announced."""
         self.results.append(result)
         if result.player == self.me:
+            if len(self._fired) > result.shots:
+                self._take_back(result.shots)
             self.salvos.append(OwnSalvo(result.turn, tuple(self._fired), result))
             self._fired = []
             self.shots = 0
@@ -224,3 +234,9 @@ class View:
             self.defeated += (player,)
             self.opponents = tuple(other for other in self.opponents if other != player)
             self.untouched.discard_player(player)
+
+    def _take_back(self, counted: int) -> None:
+        """Forget the end of a salvo that came too late, or after the game was won: nobody was shot at there."""
+        lost, self._fired = self._fired[counted:], self._fired[:counted]
+        known = {shot for salvo in self.salvos for shot in salvo.shots}.union(self._fired)
+        self.untouched.restore(shot for shot in lost if shot not in known)
