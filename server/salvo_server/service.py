@@ -258,7 +258,7 @@ class Service:
     def _wait_seconds(self, longest_seconds: float) -> float:
         if self._stalled_until is not None:
             return min(longest_seconds, JOURNAL_RETRY_MS / 1000)
-        if self._outbox or self._connected_anew:
+        if self._connected_anew or (self._outbox and self._edge.connected):
             return 0.0
         if self._earliest is None or not self._edge.connected:
             return longest_seconds
@@ -386,21 +386,31 @@ class Service:
         if message.retain:
             if message.payload and address.table in self.tables:
                 self._seen[message.topic] = message.payload
-        elif message.topic == self._marker and message.payload == self.tables[self._first_table].retained[self._marker]:
+            return
+        if address.topic.retained and address.table in self.tables:
+            self._seen[message.topic] = message.payload  # our own, under way when the connection was lost
+        if message.topic == self._marker and message.payload == self.tables[self._first_table].retained[self._marker]:
             self._sweeping = False
             self._edge.unsubscribe(self._sweep_filters())
             self._put_right()
 
     def _put_right(self) -> None:
         own = {topic: payload for table in self.tables.values() for topic, payload in table.retained.items()}
-        for topic in self._seen:
-            if topic not in own and topic not in self._fresh:
+        for topic, kept in self._seen.items():
+            if kept and topic not in own and topic not in self._fresh:
                 log.info("cleared %s, left by an earlier server", topic)
                 self._outbox.append(wire.Publication(topic, b"", True))
         for topic, payload in own.items():
             if self._seen.get(topic) != payload and topic not in self._fresh:
                 self._outbox.append(wire.Publication(topic, payload, True))
         self._seen, self._fresh = {}, set()
+
+    def _put_one_right(self, address: topics.Address, message: Inbound) -> None:
+        """Something kept comes late: the status that ended the sweep was one from the connection before."""
+        if address.table in self.tables:
+            own = self.tables[address.table].retained.get(message.topic, b"")
+            if message.payload != own:
+                self._outbox.append(wire.Publication(message.topic, own, True))
 
     # --- one message --------------------------------------------------------------------------------------------
 
@@ -415,7 +425,9 @@ class Service:
         except WireError as error:
             return self._count(error, message)
         if address.topic.publisher is Publisher.SERVER:
-            return self._swept(address, message) if self._sweeping else None
+            if self._sweeping:
+                return self._swept(address, message)
+            return self._put_one_right(address, message) if message.retain else None
         table = self.tables.get(address.table)
         if table is None or not message.payload:
             return None
