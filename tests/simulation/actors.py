@@ -169,7 +169,9 @@ class Server(Member):
         """Nothing leaves before the journal has what it follows from (SALVO-BACK-1)."""
         if self.service._last_step != self.journal.last_step and topic != "/game/server":
             what = "acknowledged" if topic is None else f"said on {topic}"
-            raise Broken(f"{what} while the journal ends at step {self.journal.last_step}, not {self.service._last_step}")
+            raise Broken(
+                f"{what} while the journal ends at step {self.journal.last_step}, not {self.service._last_step}"
+            )
 
     def kill(self) -> None:
         super().kill()
@@ -270,7 +272,7 @@ class SpecTeam(Member):
         self.edge.on_connect = self._connected
         self._random = self.world.random("spec", self.name, self.incarnation)
         self._targets: dict[str, list[tuple[int, int]]] = {}
-        self._afloat = len(self._book.fleet)
+        self._sunk: set[str] = set()
         self._placed = False
         self.wake(0.0)
 
@@ -291,8 +293,8 @@ class SpecTeam(Member):
                 self._publish("/game/request_participation", json.dumps({"name": self.name, "secret": self._secret}))
             case ["players", "list"] if text:
                 self._listed(json.loads(text))
-            case ["player", name, "ships", _, "sunk"] if text == "true" and name == self.name:
-                self._afloat -= 1
+            case ["player", name, "ships", ship, "sunk"] if text == "true" and name == self.name:
+                self._sunk.add(ship)
             case ["player", name, "defeated"] if text == "true":
                 self._targets.pop(name, None)
             case ["game", "current"] if text == self.name:
@@ -312,7 +314,7 @@ class SpecTeam(Member):
 
     def _salvo(self) -> None:
         aims = [(name, cell) for name, cells in self._targets.items() for cell in cells]
-        for target, (x, y) in self._random.sample(aims, min(max(self._afloat, 1), len(aims))):
+        for target, (x, y) in self._random.sample(aims, min(len(self._book.fleet) - len(self._sunk), len(aims))):
             self._targets[target].remove((x, y))
             shot = {"x": x, "y": y}
             self._publish(f"/players/{target}/fire", json.dumps({"data": shot, "signature": self._blob(shot)}))

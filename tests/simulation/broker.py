@@ -72,9 +72,7 @@ class SimBroker(Process):
         lossy: whether a crash has lost something that it had acknowledged.
     """
 
-    def __init__(
-        self, world: World, *, window: int, overlaps: bool, shuffles: bool, will_at_takeover: bool
-    ) -> None:
+    def __init__(self, world: World, *, window: int, overlaps: bool, shuffles: bool, will_at_takeover: bool) -> None:
         """Prepare; a start is needed.
 
         Args:

@@ -7,7 +7,7 @@ derived keys are kept; nonces are fresh, and a gate forgets what it knew at ever
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from random import Random
 
 import salvo.seal
@@ -20,7 +20,7 @@ _derive = salvo.seal.derive_key
 STOCK = 24
 
 
-@lru_cache(maxsize=None)
+@cache
 def derive_key(secret: str, salt: bytes) -> bytes:
     """Return what the real function returns, at once from the second time on."""
     return _derive(secret, salt)

@@ -8,7 +8,7 @@ nothing; a database across a network may take a batch whose answer is then lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from salvo_server.gate import Proof
@@ -139,8 +139,14 @@ class SimJournal:
 
 def _copied(batch: Batch) -> Batch:
     """The service may go on to fill a batch whose answer was lost."""
-    kept = {field.name: list(value) for field in fields(batch) if isinstance(value := getattr(batch, field.name), list)}
-    return replace(batch, **kept)
+    return replace(
+        batch,
+        games=[*batch.games],
+        steps=[*batch.steps],
+        teams=[*batch.teams],
+        keys=[*batch.keys],
+        closed=[*batch.closed],
+    )
 
 
 def _same(one: Batch, other: Batch) -> bool:
