@@ -13,8 +13,9 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from salvo import session as s
 from salvo.errors import BotError, SalvoError, WireError
@@ -30,6 +31,8 @@ log = logging.getLogger(__name__)
 
 #: Refusals that no later try of the same program cures.
 _FINAL = frozenset({"name_taken", "bad_name"})
+#: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
+LONGEST_WAIT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +45,26 @@ class GameReport:
     stats: Mapping[str, PlayerStats]
 
 
+class Edge(Protocol):
+    """What a team needs of a connection; :class:`salvo.mqtt.Connection` is the one for brokers."""
+
+    on_connect: Callable[[bool], None] | None
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]: ...
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
+    def subscribe(self, filters: Iterable[str]) -> None: ...
+    def acknowledge(self, message: Inbound) -> None: ...
+
+
 class _Player:
     """Asks the bot what the session wants to know."""
 
-    def __init__(self, bot: Bot, session: Session, seed: int | str, strict: bool) -> None:
+    def __init__(self, bot: Bot, session: Session, seed: int | str, strict: bool, clock: Callable[[], float]) -> None:
         self._bot = bot
         self._session = session
         self._seed = seed
         self._strict = strict
+        self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
         self.reports: list[GameReport] = []
 
@@ -57,7 +72,7 @@ class _Player:
         match event:
             case s.FleetWanted(rules, game):
                 self._prepare(game)
-                self._session.place(self._fleet(rules), time.monotonic())
+                self._session.place(self._fleet(rules), self._clock())
                 log.info("%s: listed for game %d, fleet sent", self._session.name, game)
             case s.GameTakenUp(game):
                 self._prepare(game)
@@ -135,6 +150,79 @@ class _Player:
             self._loop.close()
 
 
+class Contestant:
+    """A team on a connection: the session, and the bot that answers for it.
+
+    Whoever owns it calls :meth:`step` again and again. Nothing happens in between, and time is the given clock's.
+
+    Attributes:
+        reports: of the games that are over.
+    """
+
+    def __init__(
+        self,
+        bot: Bot,
+        session: Session,
+        edge: Edge,
+        *,
+        seed: int | str,
+        games: int | None = 1,
+        strict: bool = True,
+        listener: Callable[[Event], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Take the connection's ``on_connect``.
+
+        Args:
+            bot: prepared for its first game.
+            clock: seconds that never go back.
+        """
+        self._session = session
+        self._edge = edge
+        self._games = games
+        self._listener = listener
+        self._clock = clock
+        self._player = _Player(bot, session, seed, strict, clock)
+        self.reports = self._player.reports
+        edge.on_connect = self._connected
+
+    @property
+    def done(self) -> bool:
+        """Whether all games that were wanted are over."""
+        return self._games is not None and len(self.reports) >= self._games
+
+    def step(self, longest_seconds: float) -> None:
+        """Wait for the next message, but not longer than so, and do what follows from it."""
+        for message in self._edge.poll(longest_seconds):
+            for event in self._read(message):
+                if self._listener is not None:
+                    self._listener(event)
+                self._player.handle(event)
+            self._edge.acknowledge(message)
+        if self.done:
+            return
+        self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
+        self._session.handle_timer(self._clock())
+        for publication in self._session.take_outbox():
+            self._edge.publish(publication.topic, publication.payload)
+
+    def close(self) -> None:
+        """Let go of what the bot needed; the connection is the owner's."""
+        self._player.close()
+
+    def _connected(self, session_present: bool) -> None:
+        self._edge.subscribe(self._session.filters())
+        self._session.connected(self._clock())
+
+    def _read(self, message: Inbound) -> Sequence[Event]:
+        """Hear a message; what a server of ours would not say is somebody's noise on an open broker."""
+        try:
+            return self._session.receive(message.topic, message.payload, message.retain, self._clock())
+        except WireError as error:
+            log.warning("ignored noise on %s: %s", message.topic, error)
+            return ()
+
+
 def play(
     bot: Bot,
     url: str,
@@ -168,42 +256,16 @@ def play(
     seed = secrets.randbits(32) if seed is None else seed
     bot.prepare(team, seed)
     session = Session(team, secret, bot.random, table=table)
-    player = _Player(bot, session, seed, strict)
     client_id = f"salvo-{team}" + (f"-{table}" if table else "")
     connection = Connection(url, client_id, clean_session=True, username=username, password=password)
-
-    def connected(session_present: bool) -> None:
-        connection.subscribe(session.filters())
-        session.connected(time.monotonic())
-
-    connection.on_connect = connected
+    contestant = Contestant(bot, session, connection, seed=seed, games=games, strict=strict, listener=listener)
     try:
-        while not (stop is not None and stop.is_set()):
-            for message in connection.poll(0.5):
-                for event in _read(session, message):
-                    if listener is not None:
-                        listener(event)
-                    player.handle(event)
-                connection.acknowledge(message)
-            if games is not None and len(player.reports) >= games:
-                break
-            session.wants_to_play = games is None or len(player.reports) + 1 <= games
-            session.handle_timer(time.monotonic())
-            for publication in session.take_outbox():
-                connection.publish(publication.topic, publication.payload)
-        return player.reports
+        while not contestant.done and not (stop is not None and stop.is_set()):
+            contestant.step(LONGEST_WAIT_SECONDS)
+        return contestant.reports
     finally:
-        player.close()
+        contestant.close()
         connection.close()
-
-
-def _read(session: Session, message: Inbound) -> Sequence[Event]:
-    """Hear a message; what a server of ours would not say is somebody's noise on an open broker."""
-    try:
-        return session.receive(message.topic, message.payload, message.retain, time.monotonic())
-    except WireError as error:
-        log.warning("ignored noise on %s: %s", message.topic, error)
-        return ()
 
 
 def run(bot: type[Bot]) -> None:

@@ -13,6 +13,7 @@ import base64
 import binascii
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -107,14 +108,21 @@ def open_blob(blob: Blob, key: bytes) -> bytes:
 class Sealer:
     """Makes blobs under one secret with one salt a session, so that the receiver derives the key once."""
 
-    def __init__(self, secret: str, salt: bytes | None = None) -> None:
-        """Derive the key, which takes about 50 ms; a fresh salt is drawn when none is given."""
-        self.salt = nacl.utils.random(SALT_BYTES) if salt is None else salt
+    def __init__(
+        self, secret: str, salt: bytes | None = None, random_bytes: Callable[[int], bytes] = nacl.utils.random
+    ) -> None:
+        """Derive the key, which takes about 50 ms; a fresh salt is drawn when none is given.
+
+        Args:
+            random_bytes: source of the salt and of the nonces.
+        """
+        self._random_bytes = random_bytes
+        self.salt = random_bytes(SALT_BYTES) if salt is None else salt
         self.key = derive_key(secret, self.salt)
 
     def seal(self, plaintext: bytes, nonce: bytes | None = None) -> str:
         """Return the blob of a plaintext, padded with spaces to a multiple of 96 bytes."""
-        return make_blob(plaintext, self.key, self.salt, nonce)
+        return make_blob(plaintext, self.key, self.salt, nonce or self._random_bytes(NONCE_BYTES))
 
     def seal_json(self, body: object, nonce: bytes | None = None) -> str:
         """Return the blob of a value's JSON text."""

@@ -125,6 +125,7 @@ class Session:
         self._sent: list[wire.Publication] = []  # this turn's shots
         self._asked_to_return_at: float | None = None  # while the recap is awaited
         self._server_away = False
+        self._doubtful_lobby = False
         self._stats: dict[str, m.PlayerStats] = {}
         self._winner = ""
         self._ended_game = 0
@@ -142,10 +143,10 @@ class Session:
         """The connection stands and the topics are subscribed: ask for the seat, or for the old one.
 
         In a game no turn is answered before the recap has come: what was missed may be the last salvo's result, and
-        its shots would pass for shots of the turn that is on.
+        its shots would pass for shots of the turn that is on. A game may have begun since the fleet was placed, too.
         """
         self._listed = False
-        self._asked_to_return_at = now if self.view is not None else None
+        self._asked_to_return_at = now if self.view is not None or self._fleet is not None else None
         if self.wants_to_play or self.view is not None:
             self._ask_to_take_part()
 
@@ -226,9 +227,9 @@ class Session:
             case m.RulesAnnounced(book=book):
                 self.rules = book
             case m.ServerStatus():
-                return self._server_seen(announcement, now)
+                return self._server_seen(announcement, retained, now)
             case m.StateChanged(state):
-                return self._state_changed(state)
+                return self._state_changed(state, retained)
             case m.PlayersListed(names):
                 return self._players_listed(names, retained, now)
             case m.TurnBegan():
@@ -240,8 +241,10 @@ class Session:
                 return self._salvo_resolved(announcement)
             case m.PlayerStats(player=player):
                 self._stats[player] = announcement
+                return self._game_ended()
             case m.GameWon(winner):
                 self._winner = winner
+                return self._game_ended()
             case m.PlacementJudged(_, ship, True):
                 self._approved.add(ship)
             case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
@@ -256,32 +259,49 @@ class Session:
         topic = BY_NAME["request_participation"].of(self.table)
         self._outbox.append(wire.Publication(topic, wire.write_participation(self.name, self._secret), False))
 
-    def _server_seen(self, status: m.ServerStatus, now: float) -> list[Event]:
+    def _server_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
         if status.game:
-            if self.state is State.LOBBY and status.game != self.game:
+            if self._doubtful_lobby and status.game != self.game:
+                self._believe_lobby()
+            if self.state is State.LOBBY and self.game and status.game != self.game:
                 self._fleet = None
             self.game = status.game
         if status.status_topic:
             return []
         here = status.online and not status.paused
         was_away, self._server_away = self._server_away, not here
-        if was_away and here:
-            if self.view is not None:
-                self.connected(now)  # it may say again what was heard already: the recap is what counts
-            elif self.state is State.LOBBY and self.wants_to_play:
-                # It may have forgotten its list and lists the team anew; one that remembers answers with the recap.
-                self._listed = False
-                self._approved = set()
-                self._ask_to_take_part()
+        # A server says that it is here after every connection, also where nobody heard that it was gone.
+        if here and (was_away or not retained):
+            self._server_is_here(status, was_away, now)
         return [ServerSeen(here)]
 
-    def _state_changed(self, state: State) -> list[Event]:
+    def _server_is_here(self, status: m.ServerStatus, was_away: bool, now: float) -> None:
+        if self.view is not None:
+            if was_away or self.view.game == status.game:
+                self.connected(now)  # it may say again what was heard already: the recap is what counts
+        elif self.wants_to_play and self.state in (None, State.LOBBY) and (was_away or not self._listed):
+            # Nobody may have heard the request, or it has forgotten its list; one that has not answers with the recap.
+            self._listed = False
+            self._approved = set()
+            self._ask_to_take_part()
+
+    def _state_changed(self, state: State, retained: bool) -> list[Event]:
+        if state is State.LOBBY and retained and self.view is not None and self.view.game == self.game:
+            self._doubtful_lobby = True  # a broker that was killed may have kept an old one; what follows will tell
+            return []
+        self._doubtful_lobby = False
         before, self.state = self.state, state
         if state is State.LOBBY and before not in (None, State.LOBBY):
             self._forget_game()
             if self.wants_to_play:
                 self._ask_to_take_part()
-        return self._game_ended() if state is State.OVER else []
+        return self._game_ended()
+
+    def _believe_lobby(self) -> None:
+        """The game in play is gone: the server opens another one, or has listed the team anew."""
+        self._doubtful_lobby = False
+        self.state = State.LOBBY
+        self._forget_game()
 
     def _forget_game(self) -> None:
         self.view = None
@@ -295,6 +315,10 @@ class Session:
         self._winner = ""
 
     def _players_listed(self, names: tuple[str, ...], retained: bool, now: float) -> list[Event]:
+        if self._doubtful_lobby and not retained and self.name in names:
+            self._believe_lobby()
+        if self.view is None and self.state is State.LOBBY and not retained and self.name in names:
+            self._asked_to_return_at = None  # listed anew: there is no game to come back to
         self._players = names
         was_listed, self._listed = self._listed, self.name in names
         if self.state is not State.LOBBY:
@@ -315,6 +339,8 @@ class Session:
         return [FleetWanted(self.rules, self.game)] if self.rules is not None else []
 
     def _refused(self, code: str, text: str) -> list[Event]:
+        if code == "wrong_state" and self.view is None:
+            self._asked_to_return_at = None
         if code == "wrong_state" and not self._listed:
             return []  # a game is on without this team; the next lobby will take it
         if code == "name_taken" and (self._listed or self._fleet is not None):
@@ -361,13 +387,22 @@ class Session:
         if view.results and result.turn <= view.results[-1].turn:
             return []
         view.resolved(result)
-        return [SalvoHeard(result)]
+        return [SalvoHeard(result), *self._game_ended()]
 
     def _game_ended(self) -> list[Event]:
-        if self.view is None or not self._winner or self._ended_game == self.view.game:
+        """Tell how the game ended, once all is there that belongs to it.
+
+        After a broker was killed state, winner and figures come in any order, and some may be of another game: they
+        count when the view knows that one player is left.
+        """
+        view = self.view
+        if view is None or self.state is not State.OVER or self._ended_game == view.game:
             return []
-        self._ended_game = self.view.game
-        return [GameEnded(self.view.game, self._winner, dict(self._stats))]
+        standing = set(view.players).difference(view.defeated)
+        if standing != {self._winner} or not self._stats.keys() >= set(view.players):
+            return []
+        self._ended_game = view.game
+        return [GameEnded(view.game, self._winner, {player: self._stats[player] for player in view.players})]
 
     # --- coming back --------------------------------------------------------------------------------------------
 
@@ -380,17 +415,22 @@ class Session:
         except (SealError, WireError, UnicodeDecodeError):
             return []
         self._listed = True
+        if self.rules is None or (recap.turn and not self._players):
+            self._asked_to_return_at = now  # a broker that was killed has lost what it kept; the server says it again
+            return []
         self._asked_to_return_at = None
         self.game = recap.game
-        if self.rules is None:
-            return []
+        if self._doubtful_lobby and recap.turn == 0:
+            self._believe_lobby()
+            self._listed = True
+        self._doubtful_lobby = False
         if len(recap.fleet) < len(self.rules.fleet):
             if self._fleet is not None:
                 self._approved = {place.ship for place in recap.fleet if place in self._fleet.placements}
             return self._want_fleet(now) if self.state is State.LOBBY else []
         self._fleet = Fleet(self.rules, recap.fleet)
         self._approved = set(self.rules.ship_number)
-        if recap.turn == 0 or not self._players:
+        if recap.turn == 0:
             return []
         known = self.view
         self.view = self._rebuild(recap, self._fleet)

@@ -124,6 +124,14 @@ class Untouched(Collection[Shot]):
         elif count:
             self._deck = None
 
+    def restore(self, shots: Iterable[Shot]) -> None:
+        """Put shots back that did not count."""
+        boards = self._boards()
+        for shot in shots:
+            if shot.player in boards:
+                boards[shot.player][shot] = None
+                self._deck = None
+
     def discard_player(self, player: str) -> None:
         """Take out the whole board of a player that is defeated; a second time changes nothing."""
         if self._left.pop(player, None) is not None:
@@ -302,7 +310,10 @@ class View:
     def _record(self, result: SalvoResolved, fired: Sequence[Shot]) -> None:
         self._results.append(result)
         if result.player == self.me:
-            self._salvos.append(OwnSalvo(result.turn, tuple(fired), result))
+            counted = fired[: result.shots]
+            if len(fired) > result.shots:
+                self._take_back(fired[result.shots :], counted)
+            self._salvos.append(OwnSalvo(result.turn, tuple(counted), result))
         for ship in result.sunk:
             self._ships_afloat[ship.player] -= 1
             self._sunk[ship.player] += (ship.ship,)
@@ -310,3 +321,8 @@ class View:
             self._defeated += (player,)
             self._opponents = tuple(other for other in self._opponents if other != player)
             self.untouched.discard_player(player)
+
+    def _take_back(self, lost: Sequence[Shot], counted: Sequence[Shot]) -> None:
+        """Forget the end of a salvo that came too late, or after the game was won: nobody was shot at there."""
+        known = {shot for salvo in self._salvos for shot in salvo.shots}.union(counted)
+        self.untouched.restore(shot for shot in lost if shot not in known)

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 #: Longest wait for the next message; short enough to notice a stop request without being woken.
 LONGEST_WAIT_SECONDS = 1.0
 #: How often a journal that takes nothing is tried again.
-JOURNAL_RETRY_SECONDS = 1.0
+JOURNAL_RETRY_MS = 1000
 #: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
 #: subscription of six filters costs nothing at this rate.
 KEPT_COMMANDS_MS = 8_000
@@ -146,7 +146,7 @@ class Service:
         self._news: list[tuple[str, int, m.Input | None, Sequence[m.Announcement]]] = []
         self._said: deque[_Said] = deque()
         self._held: deque[Inbound] = deque()
-        self._stalled_until: float | None = None
+        self._stalled_until: int | None = None
         self._connected_anew = False
         self._sweeping = False
         self._seen: dict[str, bytes] = {}
@@ -262,8 +262,8 @@ class Service:
 
     def _wait_seconds(self, longest_seconds: float) -> float:
         if self._stalled_until is not None:
-            return min(longest_seconds, JOURNAL_RETRY_SECONDS)
-        if self._outbox or self._connected_anew:
+            return min(longest_seconds, JOURNAL_RETRY_MS / 1000)
+        if self._connected_anew or (self._outbox and self._edge.connected):
             return 0.0
         if self._earliest is None or not self._edge.connected:
             return longest_seconds
@@ -327,7 +327,7 @@ class Service:
             if self._stalled_until is None:
                 log.error("%s; nothing is accepted until there is room, nothing accepted is lost", error)
                 self._say_paused()
-            self._stalled_until = time.monotonic() + JOURNAL_RETRY_SECONDS
+            self._stalled_until = self._now() + JOURNAL_RETRY_MS
             return False
         self._batch = Batch()
         return True
@@ -341,7 +341,7 @@ class Service:
     def _retry(self) -> bool:
         """Try the journal again; once it takes the batch, the tables' time begins anew."""
         assert self._stalled_until is not None
-        if time.monotonic() < self._stalled_until or not self._commit():
+        if self._now() < self._stalled_until or not self._commit():
             return False
         self._stalled_until = None
         log.warning("the journal takes what was accepted; the game goes on")
@@ -402,21 +402,31 @@ class Service:
         if message.retain:
             if message.payload and address.table in self.tables:
                 self._seen[message.topic] = message.payload
-        elif message.topic == self._marker and message.payload == self.tables[self._first_table].retained[self._marker]:
+            return
+        if address.topic.retained and address.table in self.tables:
+            self._seen[message.topic] = message.payload  # our own, under way when the connection was lost
+        if message.topic == self._marker and message.payload == self.tables[self._first_table].retained[self._marker]:
             self._sweeping = False
             self._edge.unsubscribe(self._sweep_filters())
             self._put_right()
 
     def _put_right(self) -> None:
         own = {topic: payload for table in self.tables.values() for topic, payload in table.retained.items()}
-        for topic in self._seen:
-            if topic not in own and topic not in self._fresh:
+        for topic, kept in self._seen.items():
+            if kept and topic not in own and topic not in self._fresh:
                 log.info("cleared %s, left by an earlier server", topic)
                 self._outbox.append(wire.Publication(topic, b"", True))
         for topic, payload in own.items():
             if self._seen.get(topic) != payload and topic not in self._fresh:
                 self._outbox.append(wire.Publication(topic, payload, True))
         self._seen, self._fresh = {}, set()
+
+    def _put_one_right(self, address: topics.Address, message: Inbound) -> None:
+        """Something kept comes late: the status that ended the sweep was one from the connection before."""
+        if address.table in self.tables:
+            own = self.tables[address.table].retained.get(message.topic, b"")
+            if message.payload != own:
+                self._outbox.append(wire.Publication(message.topic, own, True))
 
     # --- one message --------------------------------------------------------------------------------------------
 
@@ -431,7 +441,9 @@ class Service:
         except WireError as error:
             return self._count(error, message)
         if address.topic.publisher is Publisher.SERVER:
-            return self._swept(address, message) if self._sweeping else None
+            if self._sweeping:
+                return self._swept(address, message)
+            return self._put_one_right(address, message) if message.retain else None
         table = self.tables.get(address.table)
         if table is None or not message.payload:
             return None

@@ -230,7 +230,7 @@ def test_nothing_is_said_or_acknowledged_before_it_is_durable(world: World) -> N
     assert len(world.wire.acknowledged) == acknowledged
     assert len(world.table.referee.players[_shooter(world)].shots) == 1  # the second one waits unread
     full.full = False
-    world.service._stalled_until = 0.0
+    world.service._stalled_until = 0
     world.run()
     shots = [topic for topic, _ in world.wire.said[before:] if topic.endswith("/hit")]
     assert len(shots) == 2

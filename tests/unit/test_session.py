@@ -117,6 +117,7 @@ def test_the_end_is_told_once_with_the_stats(session: Session, server: ScriptedS
     listed(session, server)
     my_turn(session, server)
     stats = [m.PlayerStats("me", 5, 1, 0, 1, 1), m.PlayerStats("you", 0, 0, 0, 0, 2)]
+    server.say(result(1, defeated=("you",)))
     [ended] = server.say(*stats, m.GameWon("me"), m.StateChanged(State.OVER))
     assert isinstance(ended, GameEnded)
     assert (ended.winner, ended.stats["me"].place) == ("me", 1)
@@ -322,3 +323,117 @@ def test_a_recap_without_all_ships_is_answered_with_those_that_are_missing(
     partial = dataclasses.replace(recap(), turn=0, fleet=FLEET.placements[:3], shots=(), landed=(), results=())
     assert server.say_recap(partial, SEALER) == []
     assert [c.placement for c in server.commands(SEALER) if isinstance(c, m.PlaceShip)] == list(FLEET.placements[3:])
+
+
+# --- what the simulation found ---------------------------------------------------------------------------------------
+
+
+def asked(session: Session, server: ScriptedServer) -> list[str]:
+    return [type(c).__name__ for c in server.commands(SEALER)]
+
+
+def test_shots_that_did_not_count_are_taken_back(session: Session, server: ScriptedServer) -> None:
+    """Two of five came before the deadline; the view held the others for shots and never fired there again."""
+    listed(session, server)
+    my_turn(session, server)
+    session.fire([Shot("you", x, 1) for x in (1, 2, 3, 4, 5)])
+    server.say(result(1, shots=2))
+    assert session.view is not None
+    assert session.view.salvos[-1].shots == (Shot("you", 1, 1), Shot("you", 2, 1))
+    assert len(session.view.untouched) == 98
+
+
+def test_a_server_that_was_lost_unnoticed_is_asked_for_the_recap(session: Session, server: ScriptedServer) -> None:
+    """Its connection broke and no last will came: it said hits twice, and nobody can tell two hits on a cell apart."""
+    listed(session, server)
+    my_turn(session, server)
+    session.take_outbox()
+    server.say(m.ShotLanded("me", 3, 4), m.ShotLanded("me", 3, 4), m.ServerStatus(True, "0", 1, "literal"))
+    assert asked(session, server) == ["ParticipationRequest"]
+    on_the_way = m.Recap("me", 1, 1, FLEET.placements, (), ((3, 4),), ())
+    server.say_recap(on_the_way, SEALER)
+    assert session.view is not None
+    assert session.view.incoming == [(3, 4)]
+
+
+def test_a_team_that_was_there_before_the_server_asks_when_it_comes(session: Session, server: ScriptedServer) -> None:
+    """Nobody had subscribed yet, so the broker threw the first request away, and the team waited for ever."""
+    session.connected()
+    session.take_outbox()
+    server.open_lobby()
+    assert asked(session, server) == ["ParticipationRequest"]
+
+
+def test_an_old_lobby_that_a_killed_broker_kept_does_not_end_the_game(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.fire([Shot("you", x, 1) for x in (1, 2, 3, 4, 5)])
+    fired = session.take_outbox()[-5:]
+    session.connected()
+    session.take_outbox()
+    server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY), retained=True)
+    server.say_recap(m.Recap("me", 1, 1, FLEET.placements, (), (), ()), SEALER)
+    assert session.take_outbox() == fired  # the same shots, not new ones beside those that may still arrive
+
+
+@pytest.mark.parametrize("later", [m.ServerStatus(True, "0", 2, "literal"), m.PlayersListed(("me",))])
+def test_a_lobby_that_came_while_the_connection_was_away_ends_the_game(
+    session: Session, server: ScriptedServer, later: m.Announcement
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.connected()
+    server.say(m.StateChanged(State.LOBBY), retained=True)
+    assert session.view is not None
+    server.say(later)
+    assert session.view is None
+
+
+def test_the_end_is_told_when_all_figures_are_there(session: Session, server: ScriptedServer) -> None:
+    """After a broker has lost everything the server says it again, in any order."""
+    listed(session, server)
+    my_turn(session, server)
+    won: list[m.Announcement] = [m.StateChanged(State.OVER), m.GameWon("me"), m.PlayerStats("me", 5, 1, 0, 1, 1)]
+    assert server.say(*won, m.PlayerStats("stranger", 0, 0, 0, 0, 2)) == []
+    assert server.say(m.PlayerStats("you", 0, 0, 0, 0, 2)) == []
+    _, ended = server.say(result(1, defeated=("you",)))
+    assert isinstance(ended, GameEnded)
+    assert set(ended.stats) == {"me", "you"}
+
+
+def test_a_game_that_began_while_the_connection_was_away_waits_for_the_recap(
+    session: Session, server: ScriptedServer
+) -> None:
+    """It answered the kept turn, and the recap that came then knew nothing of the shots."""
+    listed(session, server)
+    session.connected()
+    server.say(m.StateChanged(State.TURN), retained=True)
+    assert server.begin_turn(2, "me", 5) == []
+    results = (result(1, player="you"),)
+    [wanted] = server.say_recap(m.Recap("me", 1, 2, FLEET.placements, (), (), results), SEALER)
+    assert isinstance(wanted, SalvoWanted)
+
+
+def test_a_recap_before_the_list_is_asked_for_again(session: Session, server: ScriptedServer) -> None:
+    """A broker that was killed had nothing kept, and the server's answer was faster than its repetition."""
+    session.connected()
+    assert server.say_recap(recap(), SEALER) == []
+    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.TURN), m.PlayersListed(("me", "you")))
+    session.take_outbox()
+    session.handle_timer(3.5)
+    assert asked(session, server) == ["ParticipationRequest"]
+    assert server.say_recap(recap(), SEALER) == [GameTakenUp(1)]
+
+
+def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
+    session: Session, server: ScriptedServer
+) -> None:
+    """The server was away: its last will names no game. The number that followed passed for another game's."""
+    server.say(m.ServerStatus(False, "0", 0, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.StateChanged(State.LOBBY), retained=True)
+    session.connected()
+    assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 0)]
+    session.place(FLEET, 0.0)
+    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    partial = dataclasses.replace(recap(), turn=0, fleet=(), shots=(), landed=(), results=())
+    assert server.say_recap(partial, SEALER) == []

@@ -1,0 +1,358 @@
+"""Who takes part: the real server and real teams as processes of the world, a client of the plain specification, and
+somebody who writes down everything that the broker passes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from random import Random
+from typing import Any, NamedTuple
+
+from salvo import messages as m
+from salvo.bots import HOUSE_BOTS
+from salvo.client import Contestant
+from salvo.mqtt import Inbound
+from salvo.player import Answer, Bot
+from salvo.rules import RuleBook
+from salvo.seal import NONCE_BYTES, Sealer, make_blob
+from salvo.session import Event, Session
+from salvo.view import View
+from salvo_server.gate import Gate, Opened, Waiting
+from salvo_server.referee import Referee
+from salvo_server.service import Resume, Service, last_will
+from simulation import crypto
+from simulation.broker import SimBroker
+from simulation.disk import Disk, SimJournal
+from simulation.edge import SimConnection
+from simulation.world import Broken, Process, World
+
+#: What a derivation takes.
+DERIVATION_SECONDS = 0.045
+#: Nobody waits longer than so for the next message.
+LONGEST_WAIT_SECONDS = 1.0
+#: The world begins at this time of the server's clock.
+EPOCH_MS = 1_800_000_000_000
+
+
+class Member(Process):
+    """A process with a connection to the broker."""
+
+    def __init__(self, world: World, broker: SimBroker, name: str) -> None:
+        super().__init__(world, name)
+        self.broker = broker
+        self.ended = False
+        self.edge = self.connect(clean=True)
+
+    def connect(self, *, clean: bool, will: tuple[str, bytes] | None = None) -> SimConnection:
+        """Return a connection for this incarnation."""
+        incarnation = self.incarnation
+
+        def wake(delay: float) -> None:
+            if self.alive and self.incarnation == incarnation:
+                self.wake(delay)
+
+        return SimConnection(self.world, self.broker, self.name, wake, clean=clean, will=will)
+
+    def kill(self) -> None:
+        self.edge.drop()
+        super().kill()
+
+    def end(self) -> None:
+        """End in good order."""
+        if self.alive:
+            self.edge.close()
+            self.alive = False
+            self.ended = True
+            self.world.say("%s ends", self.name)
+
+
+# --- the server ---------------------------------------------------------------------------------------------------
+
+
+class SimExecutor(Executor):
+    """Does derivations one after the other, in simulated time."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._free_at = 0.0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        result = fn(*args, **kwargs)
+        self._free_at = max(self._free_at, self._world.now) + DERIVATION_SECONDS
+        self._world.at(self._free_at, future.set_result, result)
+        return future
+
+
+class _Gate(Gate):
+    """The gate, with the points before and after a message is opened."""
+
+    world: World
+
+    def open(self, *given: Any, **named: Any) -> Opened | Waiting | None:
+        self.world.hit("server.decode.before")
+        opened = super().open(*given, **named)
+        self.world.hit("server.decode.after")
+        return opened
+
+
+class Setup(NamedTuple):
+    """What a server is started with."""
+
+    book: RuleBook
+    limits: m.Limits
+    seed: str
+    resume: Resume
+
+
+class Server(Member):
+    """The real service, started again after every crash on what disk and broker have kept."""
+
+    def __init__(self, world: World, broker: SimBroker, disk: Disk, setup: Setup) -> None:
+        super().__init__(world, broker, "server")
+        self.disk = disk
+        self.setup = setup
+        self.stopping = False
+        self.heard: Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None] = lambda *news: None
+        self.after_step: Callable[[], None] = lambda: None
+        self._jump_ms = 0
+        self._clock_random = world.random("clock")
+        self.service: Service
+        self.journal: SimJournal
+
+    @property
+    def referee(self) -> Referee:
+        """The one table's."""
+        return self.service.tables[""].referee
+
+    def begin(self) -> None:
+        self.ended = False
+        setup, world = self.setup, self.world
+        if self.incarnation > 1 and self._clock_random.random() < 0.2:
+            self._jump_ms += self._clock_random.randint(-5_000, 5_000)  # somebody has set the computer's clock
+        self.stopping = False
+        self.edge = self.connect(clean=False, will=last_will("", "literal"))
+        self.journal = SimJournal(world, self.disk)
+        gate = _Gate(
+            wake=self.edge.wake,
+            executor=SimExecutor(world),
+            pepper=self.disk.pepper,
+            random_bytes=crypto.random_bytes("gate", world.random("gate", self.incarnation)),
+        )
+        gate.world = world
+        self.service = Service(
+            self.edge,
+            [""],
+            seed=setup.seed,
+            limits=setup.limits,
+            book=setup.book,
+            clock=lambda: EPOCH_MS + self._jump_ms + int(world.now * 1000),
+            gate=gate,
+            journal=self.journal,
+            resume=setup.resume,
+            listener=lambda *news: self.heard(*news),
+        )
+        self.edge.checked = self._check_durable
+        self.wake(0.0)
+
+    def step(self) -> None:
+        if self.stopping:
+            self.service.say_goodbye()
+            self.after_step()
+            return self.end()
+        self.service.step(LONGEST_WAIT_SECONDS)
+        self.after_step()
+        self.wake(self.service._wait_seconds(LONGEST_WAIT_SECONDS))
+
+    def _check_durable(self, topic: str | None) -> None:
+        """Nothing leaves before the journal has what it follows from (SALVO-BACK-1)."""
+        if self.service._last_step != self.journal.last_step and topic != "/game/server":
+            what = "acknowledged" if topic is None else f"said on {topic}"
+            raise Broken(
+                f"{what} while the journal ends at step {self.journal.last_step}, not {self.service._last_step}"
+            )
+
+    def kill(self) -> None:
+        super().kill()
+        self.disk.tear()
+
+
+# --- teams --------------------------------------------------------------------------------------------------------
+
+
+class Choice(NamedTuple):
+    """What a bot answered."""
+
+    incarnation: int
+    game: int
+    turn: int
+    shots: tuple[tuple[str, int, int], ...]
+
+
+class _Recorder(Bot):
+    """Writes down what a bot of the house chooses."""
+
+    def __init__(self, bot: Bot, team: Team) -> None:
+        self._bot = bot
+        self._team = team
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        self._bot.prepare(name, seed, game)
+        self.name, self.random = self._bot.name, self._bot.random
+
+    def choose_salvo(self, view: View) -> Answer:
+        shots = self._bot.choose_salvo(view)
+        assert isinstance(shots, Sequence)
+        team = self._team
+        team.choices.append(Choice(team.incarnation, view.game, view.turn, tuple(map(tuple, shots))))  # type: ignore[arg-type]
+        return shots
+
+
+class Team(Member):
+    """A team of ours: the SDK's session and one of its bots.
+
+    Attributes:
+        choices: every answer of the bot, over all incarnations.
+        refusals: codes of what the server refused.
+    """
+
+    def __init__(self, world: World, broker: SimBroker, name: str, bot: str) -> None:
+        super().__init__(world, broker, name)
+        self.choices: list[Choice] = []
+        self.refusals: list[str] = []
+        self.session: Session
+        self.contestant: Contestant
+        self._bot = bot
+
+    def begin(self) -> None:
+        world = self.world
+        self.edge = self.connect(clean=True)
+        draw = crypto.random_bytes(self.name, world.random("seal", self.name, self.incarnation))
+        sealer = Sealer(f"secret of {self.name}", crypto.salt(self.name, self.incarnation), draw)
+        bot = _Recorder(HOUSE_BOTS[self._bot]()(), self)
+        bot.prepare(self.name, str(world.random("bot").random()))
+        self.session = Session(self.name, f"secret of {self.name}", bot.random, sealer=sealer)
+        self.contestant = Contestant(
+            bot,
+            self.session,
+            self.edge,
+            seed=str(world.random("bot").random()),
+            games=None,
+            listener=self._listen,
+            clock=lambda: world.now,
+        )
+        self.wake(0.0)
+
+    def step(self) -> None:
+        self.contestant.step(LONGEST_WAIT_SECONDS)
+        self.wake(LONGEST_WAIT_SECONDS)
+
+    def _listen(self, event: Event) -> None:
+        if type(event).__name__ == "Refused":
+            self.refusals.append(event.code)  # type: ignore[union-attr]
+            self.world.say("%s is refused: %s", self.name, event)
+
+
+class SpecTeam(Member):
+    """A client of the plain specification: no recap, no context, a fresh salt for every message.
+
+    It answers ``/game/current`` whenever it comes, places once, and knows nothing after a crash.
+    """
+
+    def __init__(self, world: World, broker: SimBroker, name: str, book: RuleBook) -> None:
+        super().__init__(world, broker, name)
+        self._book = book
+        self._secret = f"secret of {name}"
+        self._random: Random
+        self._salts = 0
+
+    def begin(self) -> None:
+        self.edge = self.connect(clean=True)
+        self.edge.on_connect = self._connected
+        self._random = self.world.random("spec", self.name, self.incarnation)
+        self._targets: dict[str, list[tuple[int, int]]] = {}
+        self._sunk: set[str] = set()
+        self._placed = False
+        self.wake(0.0)
+
+    def _connected(self, present: bool) -> None:
+        topics = ["/game/state", "/game/current", "/game/winner", "/players/list", "/player/#"]
+        self.edge.subscribe([*topics, f"/players/{self.name}/ships/+/error"])
+
+    def step(self) -> None:
+        for message in self.edge.poll(LONGEST_WAIT_SECONDS):
+            self._hear(message)
+            self.edge.acknowledge(message)
+        self.wake(LONGEST_WAIT_SECONDS)
+
+    def _hear(self, message: Inbound) -> None:
+        text = message.payload.decode()
+        match message.topic.split("/")[1:]:
+            case ["game", "state"] if text == "lobby":
+                self._publish("/game/request_participation", json.dumps({"name": self.name, "secret": self._secret}))
+            case ["players", "list"] if text:
+                self._listed(json.loads(text))
+            case ["player", name, "ships", ship, "sunk"] if text == "true" and name == self.name:
+                self._sunk.add(ship)
+            case ["player", name, "defeated"] if text == "true":
+                self._targets.pop(name, None)
+            case ["game", "current"] if text == self.name:
+                self._salvo()
+            case _:
+                pass
+
+    def _listed(self, names: list[str]) -> None:
+        grid = self._book.grid
+        cells = [grid.xy(cell) for cell in range(grid.size)]
+        self._targets = {name: self._targets.get(name, cells.copy()) for name in names if name != self.name}
+        if self.name in names and not self._placed:
+            self._placed = True
+            for placement in self._book.random_fleet(self._random).placements:
+                place = {"coordinates": f"{placement.x};{placement.y}", "Orientation": placement.orientation.value}
+                self._publish(f"/players/{self.name}/ships/{placement.ship}/place", self._blob(place))
+
+    def _salvo(self) -> None:
+        aims = [(name, cell) for name, cells in self._targets.items() for cell in cells]
+        for target, (x, y) in self._random.sample(aims, min(len(self._book.fleet) - len(self._sunk), len(aims))):
+            self._targets[target].remove((x, y))
+            shot = {"x": x, "y": y}
+            self._publish(f"/players/{target}/fire", json.dumps({"data": shot, "signature": self._blob(shot)}))
+
+    def _blob(self, body: dict[str, Any]) -> str:
+        self._salts += 1
+        salt = crypto.salt(self.name, self._salts)
+        key = crypto.derive_key(self._secret, salt)
+        return make_blob(json.dumps(body).encode(), key, salt, self._random.randbytes(NONCE_BYTES))
+
+    def _publish(self, topic: str, payload: str) -> None:
+        self.edge.publish(topic, payload.encode())
+
+
+# --- the observer -------------------------------------------------------------------------------------------------
+
+
+class Observer(Member):
+    """Has a persistent session on everything and keeps what it hears.
+
+    Attributes:
+        heard: topic and payload, in order, repetitions and all.
+    """
+
+    def __init__(self, world: World, broker: SimBroker) -> None:
+        super().__init__(world, broker, "observer")
+        self.heard: list[tuple[str, bytes]] = []
+
+    def begin(self) -> None:
+        self.edge = self.connect(clean=False)
+        self.edge.on_connect = lambda present: self.edge.subscribe(["#"])
+        self.wake(0.0)
+
+    def step(self) -> None:
+        for message in self.edge.poll(LONGEST_WAIT_SECONDS):
+            if not message.retain:
+                self.heard.append((message.topic, message.payload))
+            self.edge.acknowledge(message)
+
+
+__all__ = ["Observer", "Server", "Setup", "SpecTeam", "Team"]

@@ -1,0 +1,250 @@
+"""A broker for MQTT 3.1.1 at QoS 1, in the words of the standard and with the freedoms that it gives.
+
+Sessions are clean or persistent; each has packet ids of its own, a window of messages under way, and a queue. What was
+not acknowledged comes again on the next connection, in order. Retained messages come with every subscription, in any
+order. A lost connection publishes the last will. A crash keeps everything (a clean end), what the last autosave had, or
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simulation.world import Process, World
+
+if TYPE_CHECKING:
+    from simulation.edge import Link
+
+#: How many packets lie between two autosaves.
+PACKETS_AN_AUTOSAVE = 150
+
+
+class Message(NamedTuple):
+    """What a session is to get."""
+
+    topic: str
+    payload: bytes
+    retain: bool
+
+
+@lru_cache(maxsize=65536)
+def matches(topic_filter: str, topic: str) -> bool:
+    """Whether a filter covers a topic."""
+    wanted, levels = topic_filter.split("/"), topic.split("/")
+    for number, level in enumerate(wanted):
+        if level == "#":
+            return True
+        if number == len(levels) or level not in ("+", levels[number]):
+            return False
+    return len(wanted) == len(levels)
+
+
+class _Session:
+    __slots__ = ("clean", "client_id", "filters", "link", "next_mid", "queue", "under_way")
+
+    def __init__(self, client_id: str, clean: bool) -> None:
+        self.client_id = client_id
+        self.clean = clean
+        self.link: Link | None = None
+        self.filters: dict[str, None] = {}
+        self.next_mid = 0
+        self.under_way: dict[int, Message] = {}
+        self.queue: deque[Message] = deque()
+
+    def copy(self) -> _Session:
+        other = _Session(self.client_id, self.clean)
+        other.filters = dict(self.filters)
+        other.next_mid = self.next_mid
+        other.under_way = dict(self.under_way)
+        other.queue = deque(self.queue)
+        return other
+
+
+class SimBroker(Process):
+    """The broker.
+
+    Attributes:
+        retained: payload by topic.
+        heard: called with client id, topic, payload and the retain flag of every message that it takes in.
+        lossy: whether a crash has lost something that it had acknowledged.
+    """
+
+    def __init__(self, world: World, *, window: int, overlaps: bool, shuffles: bool, will_at_takeover: bool) -> None:
+        """Prepare; a start is needed.
+
+        Args:
+            window: messages under way to one client at once.
+            overlaps: whether a message comes once for each of a client's filters that cover it.
+            shuffles: whether retained messages come in any order over all filters of a subscription.
+        """
+        super().__init__(world, "broker")
+        self.retained: dict[str, bytes] = {}
+        self.heard: Callable[[str, str, bytes, bool], None] = lambda client, topic, payload, retain: None
+        self.lossy = False
+        self._sessions: dict[str, _Session] = {}
+        self._links: dict[Link, tuple[_Session, tuple[str, bytes] | None]] = {}
+        self._window = window
+        self._overlaps = overlaps
+        self._shuffles = shuffles
+        self._will_at_takeover = will_at_takeover
+        self._routes: dict[str, list[tuple[_Session, int]]] = {}
+        self._random = world.random("broker")
+        self._autosave: tuple[dict[str, bytes], dict[str, _Session]] = ({}, {})
+        self._packets = 0
+
+    # --- life -----------------------------------------------------------------------------------------------------
+
+    def crash(self, keep: str) -> None:
+        """End at once: ``all`` is kept, what the ``old`` autosave had, or ``none``."""
+        for link in list(self._links):
+            link.cut(self._random.choice((0.0, 0.0, 0.2)), None)
+        self._links.clear()
+        self._routes.clear()
+        if keep == "all":
+            self._save()
+        elif keep == "none":
+            self._autosave = ({}, {})
+        if keep != "all":
+            self.lossy = True
+        retained, sessions = self._autosave
+        self.retained = dict(retained)
+        self._sessions = {name: session.copy() for name, session in sessions.items()}
+        self.kill()
+
+    def _save(self) -> None:
+        kept = {name: session.copy() for name, session in self._sessions.items() if not session.clean}
+        self._autosave = (dict(self.retained), kept)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is on its way to anybody."""
+        return not any(session.under_way or session.queue for session in self._sessions.values())
+
+    # --- packets --------------------------------------------------------------------------------------------------
+
+    def handle(self, link: Link, packet: tuple[Any, ...]) -> None:
+        """Deal with a packet of a client."""
+        self._packets += 1
+        if self._packets % PACKETS_AN_AUTOSAVE == 0:
+            self._save()
+        kind = packet[0]
+        if kind == "publish":
+            self._publish(link, *packet[1:])
+        elif kind == "puback":
+            self._acknowledged(link, packet[1])
+        elif kind == "connect":
+            self._connect(link, *packet[1:])
+        elif kind == "subscribe":
+            self._subscribe(link, packet[1])
+        elif kind == "unsubscribe":
+            session = self._links[link][0]
+            for topic_filter in packet[1]:
+                session.filters.pop(topic_filter, None)
+            self._routes.clear()
+        elif kind == "disconnect":
+            self._leave(link, with_will=False)
+
+    def _connect(self, link: Link, client_id: str, clean: bool, will: tuple[str, bytes] | None) -> None:
+        session = self._sessions.get(client_id)
+        if session is not None and session.link is not None:
+            old = session.link
+            old.cut(0.0, None)
+            self._leave(old, with_will=self._will_at_takeover)
+            session = self._sessions.get(client_id)
+        present = session is not None and not clean
+        if session is None or clean:
+            session = self._sessions[client_id] = _Session(client_id, clean)
+            self._routes.clear()
+        session.link = link
+        self._links[link] = (session, will)
+        link.send_down(("connack", present))
+        for mid, message in session.under_way.items():
+            link.send_down(("publish", mid, *message))
+        self._pump(session)
+
+    def _subscribe(self, link: Link, filters: list[str]) -> None:
+        session = self._links[link][0]
+        session.filters.update(dict.fromkeys(filters))
+        self._routes.clear()
+        kept = []
+        for topic_filter in filters:
+            found = [topic for topic in self.retained if matches(topic_filter, topic)]
+            self._random.shuffle(found)
+            kept += found
+        if self._shuffles:
+            self._random.shuffle(kept)
+        for topic in kept:
+            self._give(session, Message(topic, self.retained[topic], True))
+
+    def _publish(self, link: Link, mid: int, topic: str, payload: bytes, retain: bool) -> None:
+        world = self.world
+        world.hit("broker.publish.before")
+        client_id = self._links[link][0].client_id
+        self.heard(client_id, topic, payload, retain)
+        self.route(topic, payload, retain)
+        world.hit("broker.publish.routed")
+        link.send_down(("puback", mid))
+        world.hit("broker.publish.after")
+
+    def route(self, topic: str, payload: bytes, retain: bool) -> None:
+        """Keep and pass on a message."""
+        if retain:
+            if payload:
+                self.retained[topic] = payload
+            else:
+                self.retained.pop(topic, None)
+        routes = self._routes.get(topic)
+        if routes is None:
+            routes = self._routes[topic] = self._find_routes(topic)
+        message = Message(topic, payload, False)
+        for session, times in routes:
+            for _ in range(times):
+                self._give(session, message)
+
+    def _find_routes(self, topic: str) -> list[tuple[_Session, int]]:
+        found = []
+        for session in self._sessions.values():
+            times = sum(matches(topic_filter, topic) for topic_filter in session.filters)
+            if times:
+                found.append((session, times if self._overlaps else 1))
+        return found
+
+    def _give(self, session: _Session, message: Message) -> None:
+        if session.link is None or session.queue or len(session.under_way) >= self._window:
+            session.queue.append(message)
+        else:
+            self._send(session, session.link, message)
+
+    def _send(self, session: _Session, link: Link, message: Message) -> None:
+        session.next_mid = mid = session.next_mid % 65_535 + 1
+        session.under_way[mid] = message
+        link.send_down(("publish", mid, *message))
+
+    def _acknowledged(self, link: Link, mid: int) -> None:
+        self.world.hit("broker.puback")
+        session = self._links[link][0]
+        session.under_way.pop(mid, None)
+        self._pump(session)
+
+    def _pump(self, session: _Session) -> None:
+        while session.link is not None and session.queue and len(session.under_way) < self._window:
+            self._send(session, session.link, session.queue.popleft())
+
+    # --- the end of connections -----------------------------------------------------------------------------------
+
+    def lost(self, link: Link) -> None:
+        """Notice that a connection is gone."""
+        if link in self._links:
+            self._leave(link, with_will=True)
+
+    def _leave(self, link: Link, *, with_will: bool) -> None:
+        session, will = self._links.pop(link)
+        session.link = None
+        if session.clean:
+            self._sessions.pop(session.client_id, None)
+            self._routes.clear()
+        if with_will and will is not None:
+            self.route(*will, True)

@@ -1,0 +1,254 @@
+"""What must hold, whatever went wrong."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from salvo import messages as m
+from salvo.messages import State
+from salvo.rules import Game
+from salvo.session import Session
+from salvo.view import Shot, View
+from salvo.wire.announcements import result_body
+from salvo_server.recovery import open_table, repeat
+from salvo_server.referee import Player, Referee
+from simulation.disk import every_game
+from simulation.world import Broken
+
+if TYPE_CHECKING:
+    from simulation.actors import Team
+    from simulation.game import Contest
+
+#: What stays retained after a reset (SALVO-END-4).
+_KEPT = {"/game/state", "/game/rules", "/game/server"}
+
+
+def hold(condition: bool, text: str, *given: object) -> None:
+    """Raise unless a condition holds."""
+    if not condition:
+        raise Broken(text % given)
+
+
+# --- while a result stands ------------------------------------------------------------------------------------------
+
+
+def when_over(contest: Contest) -> None:
+    """Check a game that is over, when all has settled."""
+    referee = contest.server.referee
+    game = referee.game
+    assert game is not None
+    contest.statistics["games"] += 1
+    contest.statistics["shots"] += sum(len(player.shots) for player in referee.players.values())
+    _retained(contest)
+    _stream(contest.said, referee, "the broker")
+    if not contest.broker.lossy:
+        _stream(contest.observer.heard, referee, "the observer")
+    for team in contest.teams:
+        player = referee.players.get(team.name)
+        if player is None:
+            contest.statistics["teams that came too late"] += 1
+            continue
+        _view(team.session, player, referee)
+        _reported(team, referee)
+        _shots(contest, team, player, referee)
+
+
+def _retained(contest: Contest) -> None:
+    table = contest.server.service.tables[""]
+    kept, own = contest.broker.retained, table.retained
+    for topic in sorted(kept.keys() | own.keys()):
+        hold(kept.get(topic) == own.get(topic), "retained at %s: %s, not %s", topic, kept.get(topic), own.get(topic))
+
+
+def _results(referee: Referee) -> list[bytes]:
+    return [json.dumps(result_body(result), separators=(",", ":")).encode() for result in referee.results]
+
+
+def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None:
+    """Everything was announced, in order of first appearance, and nothing else (SALVO-TOPIC-4)."""
+    expected = _results(referee)
+    numbers = {body: number for number, body in enumerate(expected)}
+    known, hits, turns = 0, b"", {0: ""}
+    landed: dict[str, list[tuple[int, int]]] = {name: [] for name in referee.players}
+    started = False
+    for topic, payload in heard:
+        if topic == "/game/hits":
+            hits = payload
+        elif topic == "/game/result" and payload:
+            body = json.loads(payload)
+            if body["game"] != referee.number:
+                continue
+            number = numbers.get(payload)
+            hold(number is not None, "%s heard a result that the referee does not know: %s", who, payload)
+            assert number is not None
+            hold(number <= known, "%s heard turn %d's result before turn %d's", who, number + 1, known + 1)
+            if number == known:
+                hold(hits == b"%d" % body["hits"], "%s heard %s hits of turn %d: %s", who, hits, known + 1, payload)
+                known += 1
+        elif topic == "/game/turn" and payload:
+            body = json.loads(payload)
+            if body["game"] != referee.number:
+                continue
+            started = True
+            turn, player = body["turn"], body["player"]
+            hold(turns.setdefault(turn, player) == player, "%s heard of two players in turn %d", who, turn)
+            hold(turn <= known + 1, "%s heard of turn %d before turn %d's result", who, turn, known + 1)
+        elif topic == "/game/current" and payload and started:
+            hold(payload.decode() in turns.values(), "%s heard of a current player %s without a turn", who, payload)
+        elif topic.endswith("/hit") and started:
+            cell = json.loads(payload)
+            landed[topic.split("/")[2]].append((cell["x"], cell["y"]))
+    hold(known == len(expected), "%s heard %d results of %d", who, known, len(expected))
+    hold(len(turns) - 1 == len(expected), "%s heard of %d turns of %d", who, len(turns) - 1, len(expected))
+    for name, player in referee.players.items():
+        hold(_covers(landed[name], player.landed), "%s heard other hits on %s than fell", who, name)
+
+
+def _covers(heard: Sequence[tuple[int, int]], landed: Sequence[tuple[int, int]]) -> bool:
+    """Whether what fell is what was heard, in order and perhaps with repetitions between."""
+    rest = iter(heard)
+    return all(cell in rest for cell in landed) and set(heard) == set(landed)
+
+
+def _view(session: Session, player: Player, referee: Referee) -> None:
+    """A team knows just what it may know."""
+    view, name, game = session.view, player.name, referee.game
+    hold(view is not None, "%s has no view of the game", name)
+    assert view is not None
+    assert game is not None
+    facts: list[tuple[str, Any, Any]] = [
+        ("game", view.game, referee.number),
+        ("fleet", view.fleet.placements, game.fleets[player.seat].placements),
+        ("players", view.players, tuple(referee.players)),
+        ("results", [tuple(r)[:5] for r in view.results], [tuple(r)[:5] for r in referee.results]),
+        ("sunk", view.sunk, _sunk(referee)),
+        ("afloat", view.ships_afloat, _afloat(referee, game)),
+        ("defeated", view.defeated, _fallen(referee, game)),
+        ("incoming", view.incoming, player.landed),
+        ("salvos", _salvos(view), _own_salvos(player, referee)),
+        ("untouched", set(view.untouched), _untouched(view, player)),
+    ]
+    for what, seen, truth in facts:
+        hold(seen == truth, "%s's view, %s: %s, not %s", name, what, *_difference(seen, truth))
+
+
+def _difference(one: Any, other: Any) -> tuple[Any, Any]:
+    """Leave out what two lists or sets have in common, so that a person sees the rest."""
+    if isinstance(one, set):
+        return one - other, other - one
+    if isinstance(one, list):
+        same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+        return f"from {same} on {one[same:][:4]}", other[same:][:4]
+    return one, other
+
+
+def _sunk(referee: Referee) -> dict[str, tuple[str, ...]]:
+    sunk: dict[str, tuple[str, ...]] = dict.fromkeys(referee.players, ())
+    for result in referee.results:
+        for ship in result.sunk:
+            sunk[ship.player] += (ship.ship,)
+    return sunk
+
+
+def _afloat(referee: Referee, game: Game) -> dict[str, int]:
+    return {name: game.afloat[player.seat] for name, player in referee.players.items()}
+
+
+def _fallen(referee: Referee, game: Game) -> tuple[str, ...]:
+    names = list(referee.players)
+    return tuple(names[seat] for seat in game.fallen)
+
+
+def _salvos(view: View) -> list[tuple[int, list[Shot]]]:
+    return [(salvo.turn, list(salvo.shots)) for salvo in view.salvos]
+
+
+def _own_salvos(player: Player, referee: Referee) -> list[tuple[int, list[Shot]]]:
+    return [
+        (result.turn, [Shot(s.target, s.x, s.y) for s in player.shots if s.turn == result.turn])
+        for result in referee.results
+        if result.player == player.name
+    ]
+
+
+def _untouched(view: View, player: Player) -> set[Shot]:
+    grid = view.rules.grid
+    fired = {(shot.target, shot.x, shot.y) for shot in player.shots}
+    cells = [grid.xy(cell) for cell in range(grid.size)]
+    return {Shot(rival, x, y) for rival in view.opponents for x, y in cells if (rival, x, y) not in fired}
+
+
+def _reported(team: Team, referee: Referee) -> None:
+    """The bot was told how it ended."""
+    game = referee.game
+    assert game is not None
+    assert game.winner is not None
+    winner = list(referee.players)[game.winner]
+    reports = [report for report in team.contestant.reports if report.game == referee.number]
+    hold(len(reports) == 1, "%s was told %d times how game %d ended", team.name, len(reports), referee.number)
+    hold(reports[0].winner == winner, "%s was told that %s won, not %s", team.name, reports[0].winner, winner)
+    hold(
+        set(reports[0].stats) == set(referee.players), "%s was told the figures of %s", team.name, set(reports[0].stats)
+    )
+
+
+def _shots(contest: Contest, team: Team, player: Player, referee: Referee) -> None:
+    """What the bot chose was accepted once, or it is plain why not."""
+    chosen: dict[int, list[tuple[str, int, int]]] = {}
+    for choice in team.choices:
+        if choice.game == referee.number:
+            chosen.setdefault(choice.turn, []).extend(choice.shots)
+    accepted: dict[int, list[tuple[str, int, int]]] = {}
+    for shot in player.shots:
+        accepted.setdefault(shot.turn, []).append((shot.target, shot.x, shot.y))
+    last = referee.results[-1].turn
+    for result in referee.results:
+        if result.player != team.name:
+            continue
+        wanted, got = chosen.get(result.turn, []), accepted.get(result.turn, [])
+        doubled = Counter(got) - Counter(wanted)
+        hold(not doubled, "turn %d: %s's shots were accepted and never chosen: %s", result.turn, team.name, doubled)
+        if result.turn in referee._cut_short:
+            contest.statistics["turns that ran out"] += 1
+            hold(not contest.scenario.strict, "turn %d of %s ran out", result.turn, team.name)
+        elif result.turn != last:
+            lost = [shot for shot in wanted if shot not in got]
+            if lost:
+                contest.statistics["salvos of a team that crashed in it"] += 1
+            hold(not lost or team.incarnation > 1, "turn %d: %s's shots %s are lost", result.turn, team.name, lost)
+
+
+# --- at the very end ------------------------------------------------------------------------------------------------
+
+
+def at_the_end(contest: Contest) -> None:
+    """Check what is left when the last game was forgotten."""
+    _retained(contest)
+    left = set(contest.broker.retained) - _KEPT
+    if contest.broker.lossy:  # an old autosave may have an old request to take part: then there is a list again
+        left -= {"/players/list", "/players/count"}
+    hold(not left, "after the reset there is still %s", left)
+    proofs: set[bytes] = set()
+    live = contest.server.service.tables[""]
+    for game in every_game(contest.disk):
+        table = open_table(game, live._status)
+        for number, record in enumerate(game.steps, start=1):
+            if record.proof is not None:
+                hold(record.proof.nonce not in proofs, "record %d: a nonce was accepted twice", record.id)
+                proofs.add(record.proof.nonce)
+            repeat(table, game, number, record)
+        last = game.opened.number == live.referee.number
+        hold(
+            last or not game.steps or table.referee.number == game.opened.number + 1,
+            "game %d did not end",
+            game.opened.number,
+        )
+        if last:
+            hold(table.check == live.check, "a replay of the journal comes out otherwise")
+            hold(table.referee.state is State.LOBBY, "the last game is in state %s", table.referee.state)
+
+
+__all__ = ["at_the_end", "hold", "m", "when_over"]

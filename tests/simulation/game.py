@@ -1,0 +1,294 @@
+"""One simulated contest: drawn from a seed, played with its faults, checked while it goes on and at its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from salvo import messages as m
+from salvo.errors import SalvoError
+from salvo.messages import Limits, State
+from salvo.rules import SALVO, Grid, RuleBook, ShipClass
+from simulation import checks, faults
+from simulation.actors import Observer, Server, Setup, SpecTeam, Team
+from simulation.broker import SimBroker
+from simulation.disk import Disk
+from simulation.faults import Fault
+from simulation.world import Broken, World
+
+SMALL = RuleBook(
+    name="small",
+    grid=Grid(6, 6),
+    fleet=(ShipClass("destroyer", 3), ShipClass("patrolboat", 2), ShipClass("dinghy", 1)),
+    spacing=SALVO.spacing,
+    shots=SALVO.shots,
+    order=SALVO.order,
+    announce=SALVO.announce,
+    ending=SALVO.ending,
+    starter=SALVO.starter,
+)
+
+#: A time that no outage of these faults reaches: then no turn may run out.
+AMPLE_TURN_MS = 120_000
+OVER_MS = 60_000
+#: When a result has stood for so long, nothing goes wrong any more, and some time later all must have settled.
+CALM_AFTER_SECONDS = 10.0
+SETTLED_AFTER_SECONDS = 30.0
+#: No contest of these teams lasts longer, in simulated time, with turns that may run out three times each.
+LONGEST_SECONDS = 12 * 3600.0
+
+
+@dataclass(slots=True)
+class Scenario:
+    """What a seed decides before anything happens."""
+
+    seed: int
+    book: RuleBook
+    teams: dict[str, str]
+    limits: Limits
+    games: int
+    faults: list[Fault]
+    window: int
+    overlaps: bool
+    shuffles: bool
+    will_at_takeover: bool
+    resume: str = "always"
+
+    @property
+    def strict(self) -> bool:
+        """Whether turns are so long that none of ours may run out."""
+        return self.limits.turn_ms == AMPLE_TURN_MS
+
+    def __str__(self) -> str:
+        return (
+            f"seed {self.seed}: book {self.book.name}, {self.games} game(s), teams {self.teams}, "
+            f"turn {self.limits.turn_ms} ms, window {self.window}"
+        )
+
+
+def draw(seed: int) -> Scenario:
+    """Return what a seed decides."""
+    random = World(seed, []).random("scenario")
+    book = SMALL if random.random() < 0.3 else SALVO
+    count = random.choices((2, 3, 4), (8, 2, 1) if book is SALVO else (5, 3, 2))[0]
+    teams = {f"team{number}": random.choice(("random", "random", "hunter")) for number in range(count)}
+    if count > 2 and random.random() < 0.5:
+        del teams[f"team{count - 1}"]
+        teams["spec0"] = "spec"
+    patience = random.choice((AMPLE_TURN_MS, AMPLE_TURN_MS, 4_000))
+    limits = Limits(
+        players=count if random.random() < 0.8 else None,
+        placement_ms=20_000,
+        turn_ms=patience,
+        over_ms=OVER_MS,
+    )
+    scale = (count / 2) * (0.25 if book is SMALL else 1.0)
+    drawn = faults.Draw(random, list(teams), scale).faults(random.choice((0, 1, 1, 2, 2, 3, 4, 6, 8)))
+    return Scenario(
+        seed=seed,
+        book=book,
+        teams=teams,
+        limits=limits,
+        games=2 if book is SMALL and random.random() < 0.3 else 1,
+        faults=drawn,
+        window=random.choice((1, 20, 20, 1000)),
+        overlaps=random.random() < 0.3,
+        shuffles=random.random() < 0.3,
+        will_at_takeover=random.random() < 0.5,
+    )
+
+
+@dataclass(slots=True)
+class Report:
+    """How a contest went.
+
+    Attributes:
+        wrong: what does not hold; empty when all does.
+        counts: how often each point was passed, by phase.
+        digest: stands for everything that the broker took in.
+    """
+
+    seed: int
+    wrong: str = ""
+    games: int = 0
+    seconds: float = 0.0
+    events: int = 0
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    happened: list[Fault] = field(default_factory=list)
+    statistics: Counter[str] = field(default_factory=Counter)
+    digest: str = ""
+
+
+class Contest:
+    """The world of one seed."""
+
+    def __init__(self, scenario: Scenario, trace: Callable[[str], None] | None = None) -> None:
+        self.scenario = scenario
+        self.world = world = World(scenario.seed, scenario.faults, trace)
+        world.act = self._act
+        self.broker = SimBroker(
+            world,
+            window=scenario.window,
+            overlaps=scenario.overlaps,
+            shuffles=scenario.shuffles,
+            will_at_takeover=scenario.will_at_takeover,
+        )
+        self.disk = Disk(world)
+        setup = Setup(scenario.book, scenario.limits, f"seed {scenario.seed}", "always")
+        self.server = Server(world, self.broker, self.disk, setup)
+        self.server.after_step = self._look
+        self.observer = Observer(world, self.broker)
+        self.teams = [Team(world, self.broker, name, bot) for name, bot in scenario.teams.items() if bot != "spec"]
+        self.spec = [
+            SpecTeam(world, self.broker, name, scenario.book) for name, bot in scenario.teams.items() if bot == "spec"
+        ]
+        self._members = {each.name: each for each in [self.server, self.observer, *self.teams, *self.spec]}
+        self.said: list[tuple[str, bytes]] = []
+        self.broker.heard = self._heard
+        self._digest = blake2b(digest_size=8)
+        self.statistics: Counter[str] = Counter()
+
+    # --- what goes wrong ------------------------------------------------------------------------------------------
+
+    def _act(self, fault: Fault) -> None:
+        match fault.action, fault.given:
+            case "crash", ("broker", _, keep):
+                if self.broker.alive:
+                    self.broker.crash(keep)
+                    self.world.after(fault.seconds(1), self.broker.start)
+            case "crash", (name, _):
+                member = self._members[name]
+                if member.alive:
+                    member.kill()
+                    self.world.after(fault.seconds(1), member.start)
+            case "cut", (name, _, _):
+                self._members[name].edge.cut(fault.seconds(1), fault.seconds(2))
+            case "disk", ("full", _):
+                self.disk.full_until = self.world.now + fault.seconds(1)
+            case "disk", ("unheard", _):
+                self.disk.unheard_until = self.world.now + fault.seconds(1)
+            case "slow", (name, _):
+                self._members[name].edge.slow_until = self.world.now + fault.seconds(1)
+            case "stop", (_,):
+                self.server.stopping = True
+                self.server.wake(0.0)
+                self.world.after(5.0 + fault.seconds(0), self._start_again)
+
+    def _start_again(self) -> None:
+        if not self.server.alive:
+            self.server.start()
+
+    # --- the course of events -------------------------------------------------------------------------------------
+
+    def _heard(self, client: str, topic: str, payload: bytes, retain: bool) -> None:
+        self.world.say("%s > %s%s %s", client, topic, " (retained)" if retain else "", payload[:100])
+        self._digest.update(topic.encode() + b"\0" + payload)
+        if client == "server":
+            self.said.append((topic, payload))
+
+    def _look(self) -> None:
+        """After a round of the server: note the table's state."""
+        state = self.server.referee.state.value
+        if state != self.world.phase:
+            self.world.say("the table is in state %s", state)
+            self.world.phase = state
+
+    def play(self) -> None:
+        """Play to the end.
+
+        Raises:
+            Broken: an invariant does not hold.
+        """
+        self.broker.start()
+        self.server.start()
+        self.observer.start()
+        arrivals = self.world.random("arrivals")
+        for team in [*self.teams, *self.spec]:
+            self.world.after(arrivals.uniform(0.0, 1.0), team.start)
+        for number in range(1, self.scenario.games + 1):
+            self._play_game(last=number == self.scenario.games)
+        checks.at_the_end(self)
+
+    def _play_game(self, *, last: bool) -> None:
+        world = self.world
+        self._until(lambda: world.phase == "over", "the game does not end")
+        began = world.now
+        self._pause(CALM_AFTER_SECONDS)
+        world.calm = True
+        self._until(lambda: world.now > began + SETTLED_AFTER_SECONDS and self.quiet, "it does not settle")
+        if self.server.referee.state is not State.OVER:
+            raise Broken("the result did not stand")
+        checks.when_over(self)
+        world.calm = False
+        if last:
+            for team in [*self.teams, *self.spec]:
+                team.end()
+        self._until(lambda: world.phase == "lobby", "the table is not reset")
+        if last:
+            self._pause(CALM_AFTER_SECONDS)
+            world.calm = True
+            self._until(lambda: self.quiet, "it does not settle after the reset")
+
+    def _pause(self, seconds: float) -> None:
+        self.world.run(self.world.now + seconds)
+
+    def _until(self, ended: Callable[[], bool], otherwise: str) -> None:
+        end = self.world.now + LONGEST_SECONDS
+        while not ended():
+            if self.world.now >= end:
+                raise Broken(f"{otherwise}, {self.world.now:.0f} s and {self.world.events} events from the start")
+            if self.world.run(min(end, self.world.now + 1.0), ended):
+                return
+
+    @property
+    def quiet(self) -> bool:
+        """Whether everybody is there, and nothing is on its way or waits."""
+        there = [member for member in self._members.values() if member.incarnation]
+        running = self.broker.alive and all(
+            member.alive and member.edge.quiet for member in there if not member.ended or member is self.server
+        )
+        return running and self.broker.quiet and not self.server.service._outbox
+
+
+def play(scenario: Scenario, trace: Callable[[str], None] | None = None) -> Report:
+    """Play a scenario and say how it went."""
+    contest = Contest(scenario, trace)
+    report = Report(scenario.seed)
+    try:
+        contest.play()
+    except Broken as broken:
+        report.wrong = str(broken)
+    except (AssertionError, LookupError, TypeError, ValueError, AttributeError, SalvoError) as error:
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place is not None else ""
+        report.wrong = f"{type(error).__name__}: {error} at {where}"
+        if trace is not None:
+            import traceback
+
+            trace("".join(traceback.format_exception(error)))
+    world = contest.world
+    report.games = scenario.games
+    report.seconds = world.now
+    report.events = world.events
+    report.counts = world.counts
+    report.happened = world.happened
+    report.statistics = contest.statistics
+    report.digest = contest._digest.hexdigest()
+    return report
+
+
+def run(seed: int, given: Sequence[Fault] | None = None, trace: Callable[[str], None] | None = None) -> Report:
+    """Play a seed's contest, with its own faults or with these."""
+    scenario = draw(seed)
+    if given is not None:
+        scenario.faults = list(given)
+    if trace is not None:
+        trace(f"{scenario}; faults {faults.write(scenario.faults) or 'none'}")
+    return play(scenario, trace)
+
+
+__all__ = ["Contest", "Report", "Scenario", "draw", "m", "play", "run"]

@@ -1,0 +1,163 @@
+"""The command: many seeds, on all cores; what fails is shrunk and can be shown again.
+
+python -m simulation.run --seeds 10000            many games
+python -m simulation.run --seed 17 --trace        one of them, line by line
+python -m simulation.run --seed 17 --faults TEXT  the same one with other faults
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import multiprocessing
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from simulation import crypto, faults, game
+from simulation.faults import SERVER_POINTS, Fault
+from simulation.game import Report
+
+#: Seeds a worker gets at a time.
+CHUNK = 10
+_MOST_SHOWN = 5
+
+
+def prepare() -> None:
+    """Make a process ready: quiet, with every key derived once."""
+    logging.disable(logging.CRITICAL)
+    crypto.economise()
+
+
+def shrink(seed: int, found: Sequence[Fault], fails: Callable[[list[Fault]], bool]) -> list[Fault]:
+    """Return a list of faults that still fails and of which none can be left out: drop halves, then single ones."""
+    kept = list(found)
+    size = max(1, len(kept) // 2)
+    while size:
+        for place in range(0, len(kept), size):
+            fewer = kept[:place] + kept[place + size :]
+            if len(fewer) < len(kept) and fails(fewer):
+                kept = fewer
+                break
+        else:
+            size //= 2
+    return kept
+
+
+def command(seed: int, given: Sequence[Fault] | None = None) -> str:
+    """Return the command that plays a seed again."""
+    extra = "" if given is None else f" FAULTS='{faults.write(list(given))}'"
+    return f"make simulate SEED={seed}{extra}"
+
+
+def _work(seeds: Sequence[int]) -> list[Report]:
+    reports = [game.run(seed) for seed in seeds]
+    gc.collect()
+    return reports
+
+
+class _Total:
+    """Adds up."""
+
+    def __init__(self, seeds: int) -> None:
+        self.seeds = seeds
+        self.done = 0
+        self.wrong: list[Report] = []
+        self.points: Counter[str] = Counter()
+        self.crashes: Counter[str] = Counter()
+        self.actions: Counter[str] = Counter()
+        self.statistics: Counter[str] = Counter()
+        self.simulated = 0.0
+        self.began = time.monotonic()
+
+    def add(self, report: Report) -> None:
+        self.done += 1
+        self.simulated += report.seconds
+        for counts in report.counts.values():
+            self.points.update(counts)
+        for fault in report.happened:
+            self.actions[f"{fault.action} {fault.given[0]}" if fault.action != "stop" else "stop server"] += 1
+            if fault.action == "crash" and fault.given[0] == "server":
+                self.crashes[fault.point] += 1
+        self.statistics.update(report.statistics)
+        if report.wrong:
+            self.wrong.append(report)
+            self.line(end="\n")
+            if len(self.wrong) <= _MOST_SHOWN:
+                self._tell(report)
+
+    def _tell(self, report: Report) -> None:
+        found = game.draw(report.seed).faults
+        small = shrink(report.seed, found, lambda fewer: bool(game.run(report.seed, fewer).wrong))
+        print(f"seed {report.seed}: {report.wrong}")
+        print(f"    again:  {command(report.seed)}")
+        print(f"    shrunk from {len(found)} faults to {len(small)}: {game.run(report.seed, small).wrong}")
+        print(f"            {command(report.seed, small)}", flush=True)
+
+    def line(self, end: str = "\r") -> None:
+        seconds = time.monotonic() - self.began
+        rate = self.done / seconds if seconds else 0.0
+        text = f"{self.done}/{self.seeds} seeds, {rate:.1f} a second, {len(self.wrong)} failed"
+        print(f"{text:60}", end=end, file=sys.stderr, flush=True)
+
+    def summary(self) -> None:
+        self.line(end="\n")
+        wall = time.monotonic() - self.began
+        print(
+            f"{self.statistics['games']} games, {self.statistics['shots']} shots, "
+            f"{self.simulated / 3600:.1f} hours of simulated time in {wall:.0f} s"
+        )
+        print("what went wrong: " + ", ".join(f"{what} {count}" for what, count in sorted(self.actions.items())))
+        print("what followed: " + ", ".join(f"{what} {n}" for what, n in sorted(self.statistics.items())))
+        print(f"{'fault point':28}{'passed':>12}{'server killed there':>22}")
+        for point in SERVER_POINTS:
+            print(f"{point:28}{self.points[point]:>12}{self.crashes[point]:>22}")
+        untried = [point for point in SERVER_POINTS if not self.crashes[point]]
+        print(f"not tried: {', '.join(untried)}" if untried else "all fault points tried")
+        print(f"{len(self.wrong)} of {self.done} seeds failed" if self.wrong else "no invariant broken")
+
+
+def run_many(first: int, seeds: int, jobs: int) -> int:
+    """Play many seeds; return the exit code."""
+    total = _Total(seeds)
+    chunks = [range(start, min(start + CHUNK, first + seeds)) for start in range(first, first + seeds, CHUNK)]
+    with multiprocessing.Pool(jobs, prepare) as pool:
+        for reports in pool.imap_unordered(_work, chunks):
+            for report in reports:
+                total.add(report)
+            total.line()
+    total.summary()
+    return 1 if total.wrong else 0
+
+
+def run_one(seed: int, given: list[Fault] | None, trace: bool) -> int:
+    """Play one seed; return the exit code."""
+    report = game.run(seed, given, print if trace else None)
+    drawn = game.draw(seed).faults if given is None else given
+    print(f"faults: {faults.write(drawn) or 'none'}")
+    print(f"happened: {faults.write(report.happened) or 'none'}")
+    print(f"{report.seconds:.1f} s simulated, {report.events} events, digest {report.digest}")
+    print(f"BROKEN: {report.wrong}" if report.wrong else "no invariant broken")
+    return 1 if report.wrong else 0
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=100, help="how many")
+    parser.add_argument("--first", type=int, default=1, help="the first one")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--seed", type=int, help="just this one")
+    parser.add_argument("--faults", help="instead of the seed's own, as they are printed; empty for none")
+    parser.add_argument("--trace", action="store_true", help="print every event")
+    given = parser.parse_args()
+    prepare()
+    if given.seed is not None:
+        return run_one(given.seed, None if given.faults is None else faults.parse(given.faults), given.trace)
+    return run_many(given.first, given.seeds, given.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

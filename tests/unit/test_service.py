@@ -1,0 +1,110 @@
+"""The service's round on a connection that a test holds in its hands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from salvo.mqtt import Inbound
+from salvo_server.gate import Gate
+from salvo_server.service import Service
+
+
+class HeldEdge:
+    """A connection: a test says what arrives and reads what leaves.
+
+    Attributes:
+        arriving: what the next poll returns.
+        said: topic and payload of what was published.
+        waited: how long each poll was ready to wait.
+    """
+
+    def __init__(self) -> None:
+        self.on_connect: Callable[[bool], None] | None = None
+        self.connected = False
+        self.published = 0
+        self.delivered = 0
+        self.arriving: list[Inbound] = []
+        self.said: list[tuple[str, bytes]] = []
+        self.waited: list[float] = []
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        self.waited.append(timeout_seconds)
+        arrived, self.arriving = self.arriving, []
+        return arrived
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        self.published += 1
+        self.said.append((topic, payload))
+
+    def subscribe(self, filters: Iterable[str]) -> None: ...
+    def unsubscribe(self, filters: Iterable[str]) -> None: ...
+    def acknowledge(self, message: Inbound) -> None: ...
+    def wake(self) -> None: ...
+    def flush(self, timeout_seconds: float) -> bool:
+        return True
+
+
+@pytest.fixture
+def edge() -> HeldEdge:
+    return HeldEdge()
+
+
+@pytest.fixture
+def service(edge: HeldEdge) -> Service:
+    return Service(edge, [""], seed=1, gate=Gate(executor=ThreadPoolExecutor(1)))
+
+
+def connect(edge: HeldEdge, service: Service) -> bytes:
+    """Connect; return the status that ends the sweep."""
+    edge.connected = True
+    assert edge.on_connect is not None
+    edge.on_connect(True)
+    service.step()
+    return service.tables[""].retained["/game/server"]
+
+
+def kept(topic: str, payload: bytes) -> Inbound:
+    return Inbound(topic, payload, True, 1, 1)
+
+
+def live(topic: str, payload: bytes) -> Inbound:
+    return Inbound(topic, payload, False, 1, 1)
+
+
+def test_it_waits_while_the_broker_is_away(edge: HeldEdge, service: Service) -> None:
+    """There is always something to say at the start; asking for it without a pause took a whole processor."""
+    service.step(1.0)
+    assert edge.waited == [1.0]
+
+
+def test_what_differs_at_the_broker_is_put_right_after_the_sweep(edge: HeldEdge, service: Service) -> None:
+    status = connect(edge, service)
+    edge.said.clear()
+    edge.arriving = [kept("/game/state", b"turn"), kept("/game/winner", b"ghost"), live("/game/server", status)]
+    service.step()
+    assert ("/game/winner", b"") in edge.said
+
+
+def test_what_was_under_way_when_the_connection_was_lost_is_not_said_again(edge: HeldEdge, service: Service) -> None:
+    """The kept value is older. Said once more, /game/current made clients of the plain specification fire again."""
+    connect(edge, service)
+    status = connect(edge, service)
+    edge.said.clear()
+    edge.arriving = [kept("/game/state", b"over"), live("/game/state", b"lobby"), live("/game/server", status)]
+    service.step()
+    assert "/game/state" not in dict(edge.said)
+
+
+def test_what_comes_after_the_status_of_an_earlier_connection_is_put_right(edge: HeldEdge, service: Service) -> None:
+    """That status was still in the session's queue and ended the second sweep before it began."""
+    connect(edge, service)
+    status = connect(edge, service)
+    edge.arriving = [live("/game/server", status)]
+    service.step()
+    edge.said.clear()
+    edge.arriving = [kept("/game/current", b"ghost"), kept("/game/state", b"lobby")]
+    service.step()
+    assert edge.said == [("/game/current", b"")]
