@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from integration.disks import small_disk
 from integration.postgresql import PostgreSQL
 from salvo_server.gate import Proof
 from salvo_server.journal import (
@@ -22,6 +23,8 @@ from salvo_server.journal import (
     TeamAdmitted,
 )
 from salvo_server.journal.database import DatabaseJournal, JournalReader
+
+__all__ = ["small_disk"]
 
 OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
 
@@ -69,18 +72,6 @@ def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None
     again.commit(Batch(closed=[1]))
     assert again.load().games[0].teams == []
     again.close()
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of one megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.getuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=True)
-    yield folder
-    subprocess.run(["umount", folder], check=True)
 
 
 def test_a_disk_that_is_really_full(small_disk: Path) -> None:

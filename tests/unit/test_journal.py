@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,6 +105,13 @@ def test_a_team_that_left_and_came_back_has_its_new_secret(journal: DatabaseJour
 
 def test_a_second_server_is_kept_out(journal: DatabaseJournal, path: Path) -> None:
     assert code(path) == "journal_in_use"
+
+
+def test_a_journal_that_another_thread_closed_is_free(journal: DatabaseJournal, path: Path) -> None:
+    closer = threading.Thread(target=journal.close)
+    closer.start()
+    closer.join()
+    DatabaseJournal(str(path)).close()
 
 
 def test_a_file_that_is_no_journal_is_left_alone(path: Path) -> None:

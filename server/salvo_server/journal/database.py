@@ -346,7 +346,7 @@ def _make_folder(path: Path) -> None:
 
 
 def _lock_file(path: Path) -> filelock.BaseFileLock:
-    lock = filelock.FileLock(f"{path}.lock", mode=0o600)
+    lock = filelock.FileLock(f"{path}.lock", mode=0o600, thread_local=False)
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
