@@ -10,8 +10,12 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import alembic.autogenerate
+import alembic.config
+import alembic.script
 import pytest
 import sqlalchemy as sql
+from alembic.runtime.migration import MigrationContext
 
 from salvo_server.gate import Proof
 from salvo_server.journal import (
@@ -22,6 +26,7 @@ from salvo_server.journal import (
     KeyLearned,
     StepTaken,
     TeamAdmitted,
+    schema,
 )
 from salvo_server.journal.database import DatabaseJournal, JournalReader
 
@@ -163,6 +168,17 @@ def test_a_journal_of_a_later_version_is_refused(journal: DatabaseJournal, path:
         raw.execute("UPDATE schema_version SET version_num = '9999'")
     raw.close()
     assert code(path) == "journal_version"
+
+
+def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
+    """A journal made by the migrations has what the code asks for, and the code knows the latest of them."""
+    config = alembic.config.Config()
+    config.set_main_option("script_location", "salvo_server.journal:migrations")
+    assert alembic.script.ScriptDirectory.from_config(config).get_heads() == [schema.HEAD]
+    found = alembic.autogenerate.compare_metadata(
+        MigrationContext.configure(journal._connection, opts={"version_table": schema.VERSION_TABLE}), schema.metadata
+    )
+    assert found == []
 
 
 def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(journal: DatabaseJournal) -> None:

@@ -24,14 +24,11 @@ from salvo_server.journal import (
 from salvo_server.journal.vault import Vault
 
 try:
-    import alembic.command
-    import alembic.config
-    import alembic.util
     import filelock
     import sqlalchemy as sql
     from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError
 
-    from salvo_server.journal.schema import games, keys, progress, steps, teams
+    from salvo_server.journal.schema import HEAD, VERSION_TABLE, games, keys, progress, steps, teams
 except ModuleNotFoundError:
     raise MissingExtra("the journal", "server") from None
 
@@ -271,6 +268,15 @@ def migrate(connection: sql.Connection, name: str) -> None:
     Raises:
         JournalError: ``journal_version`` when a later version has written it.
     """
+    known = sql.inspect(connection).has_table(VERSION_TABLE)
+    if known and connection.scalar(sql.text(f"SELECT version_num FROM {VERSION_TABLE}")) == HEAD:
+        connection.commit()
+        return
+    # Only now: it takes longer to import than all the rest of a restart.
+    import alembic.command
+    import alembic.config
+    import alembic.util
+
     config = alembic.config.Config()
     config.set_main_option("script_location", "salvo_server.journal:migrations")
     config.attributes["connection"] = connection

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
+
+#: The latest migration, and the table that tells which one a journal has had.
+HEAD: Final = "0001"
+VERSION_TABLE: Final = "schema_version"
 
 #: SQLite counts rows in its own integer type only.
 _Number = BigInteger().with_variant(Integer(), "sqlite")

@@ -2,12 +2,12 @@
 
 from alembic import context
 
-from salvo_server.journal.schema import metadata
+from salvo_server.journal.schema import VERSION_TABLE, metadata
 
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    version_table="schema_version",
+    version_table=VERSION_TABLE,
     render_as_batch=True,
 )
 with context.begin_transaction():
