@@ -13,7 +13,6 @@ from random import Random
 
 from simulation.faults import Fault
 
-
 #: No contest has more: whatever goes round in circles ends here.
 MOST_EVENTS = 400_000
 

@@ -286,7 +286,7 @@ def test_a_recap_without_all_ships_is_answered_with_those_that_are_missing(
     assert [c.placement for c in server.commands(SEALER) if isinstance(c, m.PlaceShip)] == list(FLEET.placements[3:])
 
 
-# --- what the simulation found ------------------------------------------------------------------------------------------
+# --- what the simulation found --------------------------------------------------------------------------------------
 
 
 def asked(session: Session, server: ScriptedServer) -> list[str]:
@@ -337,26 +337,25 @@ def test_an_old_lobby_that_a_killed_broker_kept_does_not_end_the_game(session: S
     assert session.take_outbox() == fired  # the same shots, not new ones beside those that may still arrive
 
 
+@pytest.mark.parametrize("later", [m.ServerStatus(True, "0", 2, "literal"), m.PlayersListed(("me",))])
 def test_a_lobby_that_came_while_the_connection_was_away_ends_the_game(
-    session: Session, server: ScriptedServer
+    session: Session, server: ScriptedServer, later: m.Announcement
 ) -> None:
-    for later in (m.ServerStatus(True, "0", 2, "literal"), m.PlayersListed(("me",))):
-        listed(session, server)
-        my_turn(session, server)
-        session.connected()
-        server.say(m.StateChanged(State.LOBBY), retained=True)
-        assert session.view is not None
-        server.say(later)
-        assert session.view is None
-        session.__init__("me", "secret", generator(2), sealer=SEALER)  # type: ignore[misc]
+    listed(session, server)
+    my_turn(session, server)
+    session.connected()
+    server.say(m.StateChanged(State.LOBBY), retained=True)
+    assert session.view is not None
+    server.say(later)
+    assert session.view is None
 
 
 def test_the_end_is_told_when_all_figures_are_there(session: Session, server: ScriptedServer) -> None:
     """After a broker has lost everything the server says it again, in any order."""
     listed(session, server)
     my_turn(session, server)
-    won = [m.StateChanged(State.OVER), m.GameWon("me"), m.PlayerStats("me", 5, 1, 0, 1, 1)]
-    assert server.say(*won, m.PlayerStats("stranger", 0, 0, 0, 0, 2)) == []
+    assert server.say(m.StateChanged(State.OVER), m.GameWon("me"), m.PlayerStats("me", 5, 1, 0, 1, 1)) == []
+    assert server.say(m.PlayerStats("stranger", 0, 0, 0, 0, 2)) == []
     assert server.say(m.PlayerStats("you", 0, 0, 0, 0, 2)) == []
     _, ended = server.say(result(1, defeated=("you",)))
     assert isinstance(ended, GameEnded)
