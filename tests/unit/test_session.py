@@ -398,3 +398,14 @@ def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
     server.say(m.ServerStatus(True, "0", 1, "literal"))
     partial = dataclasses.replace(recap(), turn=0, fleet=(), shots=(), landed=(), results=())
     assert server.say_recap(partial, SEALER) == []
+
+
+def test_a_killed_bot_whose_request_nobody_heard_asks_when_the_server_is_back(
+    session: Session, server: ScriptedServer
+) -> None:
+    """The broker had lost the server's subscription, too; the list had its name, and it waited for a recap."""
+    session.connected()
+    session.take_outbox()
+    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.PlayersListed(("me", "you")), m.StateChanged(State.TURN))
+    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    assert asked(session, server) == ["ParticipationRequest"]
