@@ -20,10 +20,16 @@ _derive = salvo.seal.derive_key
 STOCK = 18
 
 
-@cache
+_kept = cache(_derive)
+#: How often a key was asked for, so that somebody can charge time for it.
+asked = 0
+
+
 def derive_key(secret: str, salt: bytes) -> bytes:
     """Return what the real function returns, at once from the second time on."""
-    return _derive(secret, salt)
+    global asked
+    asked += 1
+    return _kept(secret, salt)
 
 
 #: Where the real function is asked for.

@@ -108,7 +108,8 @@ class _Total:
         wall = time.monotonic() - self.began
         print(
             f"{self.statistics['games']} games, {self.statistics['shots']} shots, "
-            f"{self.simulated / 3600:.1f} hours of simulated time in {wall:.0f} s, {_processor_seconds():.0f} s of processor"
+            f"{self.simulated / 3600:.1f} hours of simulated time "
+            f"in {wall:.0f} s, {_processor_seconds():.0f} s of processor"
         )
         print("what went wrong: " + ", ".join(f"{what} {count}" for what, count in sorted(self.actions.items())))
         print("what followed: " + ", ".join(f"{what} {n}" for what, n in sorted(self.statistics.items())))
