@@ -3,7 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test check bench chaos compose-test format contract clean
+SEEDS ?= 1000
+FIRST ?= 1
+JOBS ?= 2
+
+.PHONY: demo test check bench simulate chaos compose-test format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -21,6 +25,10 @@ check: $(READY)          ## format, lint, types, import contracts, tests
 bench: $(READY)          ## the benchmarks, a table as result (about five minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python tests/bench/run.py
+
+simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows one, FAULTS='...' with other faults
+	PYTHONPATH=tests $(BIN)/python -m simulation.run --seeds $(SEEDS) --first $(FIRST) --jobs $(JOBS) \
+		$(if $(SEED),--seed $(SEED) --trace) $(if $(filter undefined,$(origin FAULTS)),,--faults '$(FAULTS)')
 
 chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games (about ten minutes)
 	$(BIN)/python tests/chaos/run.py

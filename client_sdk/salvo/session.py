@@ -279,7 +279,7 @@ class Session:
         if self.view is not None:
             if was_away or self.view.game == status.game:
                 self.connected(now)  # it may say again what was heard already: the recap is what counts
-        elif self.wants_to_play and self.state in (None, State.LOBBY) and (was_away or not self._listed):
+        elif self.wants_to_play and (was_away or not self._listed or self.state is not State.LOBBY):
             # Nobody may have heard the request, or it has forgotten its list; one that has not answers with the recap.
             self._listed = False
             self._approved = set()

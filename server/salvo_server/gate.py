@@ -323,20 +323,39 @@ class Gate:
         """Return receipt and message of every derivation that is done, in the order in which they came."""
         done: list[tuple[object, Opened | None]] = []
         while self._jobs and self._jobs[0].result.done():
-            request, receipt, result = self._jobs.popleft()
-            found = result.result()
-            if not self._jobs:
-                self._deriving.clear()
-            if found is None:
-                self._turn_away(request, "forged")
-                done.append((receipt, None))
-                continue
-            message = self._let_in(request, found, _digest(request), spent=True)
-            member = self._members.get(request.table, {}).get(found.name)
-            if member is not None:  # else it left while the worker was busy; its nonce is burned all the same
-                self._learn(request.table, member, request.blob.salt, found.key)
-            done.append((receipt, message if member is not None else None))
+            job = self._jobs.popleft()
+            found = job.result.result()
+            done.append((job.receipt, self._close(job.request, found, spent=True)))
+            if found is not None:
+                done += self._call_forward(job.request, found)
+        if not self._jobs:
+            self._deriving.clear()
         return done
+
+    def _close(self, request: SealedPlacement | SignedShot, found: _Found | None, *, spent: bool) -> Opened | None:
+        if found is None:
+            self._turn_away(request, "forged")
+            return None
+        message = self._let_in(request, found, _digest(request), spent=spent)
+        member = self._members.get(request.table, {}).get(found.name)
+        if member is None:  # it left while the worker was busy; its nonce is burned all the same
+            return None
+        self._learn(request.table, member, request.blob.salt, found.key)
+        return message
+
+    def _call_forward(self, proven: SealedPlacement | SignedShot, found: _Found) -> list[tuple[object, Opened | None]]:
+        """Open what else waits under a salt that was just proven, before a younger message overtakes it."""
+        called: list[tuple[object, Opened | None]] = []
+        waiting, self._jobs = self._jobs, deque()
+        for job in waiting:
+            same = (job.request.table, job.request.blob.salt) == (proven.table, proven.blob.salt)
+            opened = _try_key(job.request.blob, found.name, found.key) if same else None
+            if opened is None:
+                self._jobs.append(job)
+            else:
+                job.result.cancel()
+                called.append((job.receipt, self._close(job.request, opened, spent=False)))
+        return called
 
     def _learn(self, table: str, member: _Member, salt: bytes, key: bytes) -> None:
         """Take in a proven salt; the first few of a team are worth keeping beyond a restart."""

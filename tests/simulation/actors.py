@@ -29,6 +29,8 @@ from simulation.world import Broken, Process, World
 
 #: What a derivation takes.
 DERIVATION_SECONDS = 0.045
+#: What passes between two jobs of the worker.
+HAND_OVER_SECONDS = 0.002
 #: Nobody waits longer than so for the next message.
 LONGEST_WAIT_SECONDS = 1.0
 #: The world begins at this time of the server's clock.
@@ -79,10 +81,16 @@ class SimExecutor(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
+        before = crypto.asked
         result = fn(*args, **kwargs)
-        self._free_at = max(self._free_at, self._world.now) + DERIVATION_SECONDS
-        self._world.at(self._free_at, future.set_result, result)
+        seconds = (crypto.asked - before) * DERIVATION_SECONDS
+        self._free_at = max(self._free_at, self._world.now) + seconds + HAND_OVER_SECONDS
+        self._world.at(self._free_at, self._finish, future, result)
         return future
+
+    def _finish(self, future: Future[Any], result: Any) -> None:
+        if not future.cancelled():
+            future.set_result(result)
 
 
 class _Gate(Gate):

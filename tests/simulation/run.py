@@ -1,8 +1,8 @@
 """The command: many seeds, on all cores; what fails is shrunk and can be shown again.
 
-python -m simulation.run --seeds 10000            many games
-python -m simulation.run --seed 17 --trace        one of them, line by line
-python -m simulation.run --seed 17 --faults TEXT  the same one with other faults
+make simulate SEEDS=10000            many contests
+make simulate SEED=17                one of them, line by line
+make simulate SEED=17 FAULTS='...'   the same one with other faults
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import gc
 import logging
 import multiprocessing
+import resource
 import sys
 import time
 from collections import Counter
@@ -107,7 +108,8 @@ class _Total:
         wall = time.monotonic() - self.began
         print(
             f"{self.statistics['games']} games, {self.statistics['shots']} shots, "
-            f"{self.simulated / 3600:.1f} hours of simulated time in {wall:.0f} s"
+            f"{self.simulated / 3600:.1f} hours of simulated time "
+            f"in {wall:.0f} s, {_processor_seconds():.0f} s of processor"
         )
         print("what went wrong: " + ", ".join(f"{what} {count}" for what, count in sorted(self.actions.items())))
         print("what followed: " + ", ".join(f"{what} {n}" for what, n in sorted(self.statistics.items())))
@@ -119,8 +121,14 @@ class _Total:
         print(f"{len(self.wrong)} of {self.done} seeds failed" if self.wrong else "no invariant broken")
 
 
+def _processor_seconds() -> float:
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
 def run_many(first: int, seeds: int, jobs: int) -> int:
     """Play many seeds; return the exit code."""
+    game.run(first)  # derives most keys before the processes part
     total = _Total(seeds)
     chunks = [range(start, min(start + CHUNK, first + seeds)) for start in range(first, first + seeds, CHUNK)]
     with multiprocessing.Pool(jobs, prepare) as pool:
@@ -128,6 +136,8 @@ def run_many(first: int, seeds: int, jobs: int) -> int:
             for report in reports:
                 total.add(report)
             total.line()
+        pool.close()
+        pool.join()
     total.summary()
     return 1 if total.wrong else 0
 

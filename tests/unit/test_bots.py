@@ -34,6 +34,14 @@ def test_the_hunter_beats_the_random_bot_from_either_seat() -> None:
     assert wins["hunter"] >= 16
 
 
+def test_the_hunter_turns_to_the_next_one_when_a_board_has_no_cell_left() -> None:
+    """It gave its last shots up and waited for the deadline; found by the simulation."""
+    hunter = Hunter()
+    view = seen_by(hunter)
+    view.fired(view.untouched.of("you"))
+    assert {shot.player for shot in hunter.choose_salvo(view)} == {"they"}
+
+
 def test_the_hunter_fires_a_whole_salvo_at_one_opponent() -> None:
     hunter = Hunter()
     view = seen_by(hunter)

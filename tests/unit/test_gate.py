@@ -131,6 +131,23 @@ def test_a_nonce_stays_burned_over_games_and_tables(gate: Gate, worker: ByHand) 
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
 
 
+def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Gate, worker: ByHand) -> None:
+    """The first proved the salt; the third was then opened at once, before the second, and refused as out of order."""
+    first, stranger, second, third = shot(ANN, x=1), shot(BOB, x=9), shot(ANN, x=2), shot(ANN, x=3)
+    for request, sender in ((first, "ann"), (stranger, "bob"), (second, "ann")):
+        assert gate.open(request, [sender], NOW, receipt=request) is WAITING
+    future, find, given = worker.waiting.pop(0)
+    future.set_result(find(*given))
+    opened = [message.command for _, message in gate.finished() if message is not None]
+    now = gate.open(third, ["ann"], NOW)
+    assert isinstance(now, Opened)
+    fired = [command.x for command in [*opened, now.command] if isinstance(command, m.Fire)]
+    assert fired == [1, 2, 3]
+    worker.waiting = [job for job in worker.waiting if not job[0].cancelled()]
+    worker.work()
+    assert [receipt for receipt, _ in gate.finished()] == [stranger]
+
+
 def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Gate, worker: ByHand) -> None:
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)

@@ -325,7 +325,7 @@ def test_a_recap_without_all_ships_is_answered_with_those_that_are_missing(
     assert [c.placement for c in server.commands(SEALER) if isinstance(c, m.PlaceShip)] == list(FLEET.placements[3:])
 
 
-# --- what the simulation found ---------------------------------------------------------------------------------------
+# --- what the simulation found --------------------------------------------------------------------------------------
 
 
 def asked(session: Session, server: ScriptedServer) -> list[str]:
@@ -393,8 +393,8 @@ def test_the_end_is_told_when_all_figures_are_there(session: Session, server: Sc
     """After a broker has lost everything the server says it again, in any order."""
     listed(session, server)
     my_turn(session, server)
-    won: list[m.Announcement] = [m.StateChanged(State.OVER), m.GameWon("me"), m.PlayerStats("me", 5, 1, 0, 1, 1)]
-    assert server.say(*won, m.PlayerStats("stranger", 0, 0, 0, 0, 2)) == []
+    assert server.say(m.StateChanged(State.OVER), m.GameWon("me"), m.PlayerStats("me", 5, 1, 0, 1, 1)) == []
+    assert server.say(m.PlayerStats("stranger", 0, 0, 0, 0, 2)) == []
     assert server.say(m.PlayerStats("you", 0, 0, 0, 0, 2)) == []
     _, ended = server.say(result(1, defeated=("you",)))
     assert isinstance(ended, GameEnded)
@@ -437,3 +437,14 @@ def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
     server.say(m.ServerStatus(True, "0", 1, "literal"))
     partial = dataclasses.replace(recap(), turn=0, fleet=(), shots=(), landed=(), results=())
     assert server.say_recap(partial, SEALER) == []
+
+
+def test_a_killed_bot_whose_request_nobody_heard_asks_when_the_server_is_back(
+    session: Session, server: ScriptedServer
+) -> None:
+    """The broker had lost the server's subscription, too; the list had its name, and it waited for a recap."""
+    session.connected()
+    session.take_outbox()
+    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.PlayersListed(("me", "you")), m.StateChanged(State.TURN))
+    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    assert asked(session, server) == ["ParticipationRequest"]

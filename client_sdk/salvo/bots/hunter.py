@@ -19,9 +19,12 @@ class Hunter(Bot):
     """Fires whole salvos at one opponent, the one nearest to defeat, where hits are likeliest."""
 
     def choose_salvo(self, view: View) -> Sequence[Shot]:
-        target = min(view.opponents, key=lambda player: (view.ships_afloat[player], view.players.index(player)))
+        nearest = sorted(view.opponents, key=lambda player: (view.ships_afloat[player], view.players.index(player)))
+        for target in nearest:
+            cells = view.untouched.of(target)
+            if cells:  # else it is shot to pieces, which is told after the salvo
+                break
         suspicion = self._suspicion(view, target)
-        cells = view.untouched.of(target)
         ranked = sorted(
             ((self._worth(shot, suspicion), self.random.random(), shot) for shot in cells), key=lambda item: item[:2]
         )

@@ -1,0 +1,194 @@
+"""Some simulated contests, every boundary of the server's round, and bugs planted to see that they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from salvo.session import Session
+from salvo.wire import Publication
+from salvo_server.gate import Gate
+from salvo_server.journal import Batch
+from salvo_server.recovery import Recovered, recover
+from salvo_server.referee import Referee
+from salvo_server.service import Service
+from simulation import crypto, faults, game, run
+from simulation.disk import SimJournal
+from simulation.faults import SERVER_POINTS, Fault
+
+#: A short game of two teams of ours on the small board.
+SHORT = next(
+    s for s in range(1000) if game.draw(s).book is game.SMALL and list(game.draw(s).teams) == ["team0", "team1"]
+)
+
+
+@pytest.fixture(autouse=True)
+def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in crypto.DERIVING:
+        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
+
+
+@pytest.mark.parametrize("first", range(1, 31, 10))
+def test_no_invariant_breaks(first: int) -> None:
+    for seed in range(first, first + 10):
+        report = game.run(seed)
+        assert not report.wrong, f"{report.wrong}; again: {run.command(seed)}"
+
+
+def test_one_seed_is_one_course_of_events() -> None:
+    drawn = game.draw(3).faults
+    assert drawn
+    first, again, without = game.run(SHORT, drawn), game.run(SHORT, drawn), game.run(SHORT, [])
+    assert first.digest == again.digest != without.digest
+
+
+@pytest.mark.parametrize("point", SERVER_POINTS)
+@pytest.mark.parametrize("phase", ["lobby", "turn", "over"])
+def test_a_kill_at_every_boundary_of_the_servers_round_is_survived(point: str, phase: str) -> None:
+    if phase == "over" and ("decode" in point or "acknowledge" in point):
+        pytest.skip("nobody says anything any more")
+    crash = Fault(point, phase, 5 if phase == "turn" else 1, "crash", ("server", "0.1"))
+    report = game.run(SHORT, [crash])
+    assert (report.wrong, report.happened) == ("", [crash])
+
+
+def test_faults_are_read_as_they_are_written() -> None:
+    drawn = [fault for seed in range(50) for fault in game.draw(seed).faults]
+    assert {fault.action for fault in drawn} == {"crash", "cut", "disk", "slow", "stop"}
+    assert faults.parse(faults.write(drawn)) == drawn
+    with pytest.raises(ValueError, match="is no fault"):
+        faults.parse("rain@turn#1")
+
+
+def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
+    drawn = [fault for seed in range(20) for fault in game.draw(seed).faults]
+    needed = {drawn[3], drawn[11]}
+    assert set(run.shrink(0, drawn, lambda fewer: needed <= set(fewer))) == needed
+
+
+# --- planted bugs -----------------------------------------------------------------------------------------------------
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+_settle, _connected, _salvo_resolved = Service._settle, Session.connected, Session._salvo_resolved
+
+
+def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
+    def settle(self: Service) -> None:
+        for message in self._receipts:
+            self._edge.acknowledge(message)
+        self._receipts.clear()
+        _settle(self)
+
+    patch.setattr(Service, "_settle", settle)
+
+
+def _publish_before_commit(patch: pytest.MonkeyPatch) -> None:
+    def settle(self: Service) -> None:
+        outbox: Sequence[Publication] = self._outbox if self._edge.connected else ()
+        for topic, payload, retain in outbox:
+            self._edge.publish(topic, payload, retain=retain)
+        if outbox:
+            self._outbox.clear()
+        _settle(self)
+
+    patch.setattr(Service, "_settle", settle)
+
+
+def _say_nothing_again(patch: pytest.MonkeyPatch) -> None:
+    def forgetful(*given: Any) -> Recovered:
+        recovered = recover(*given)
+        recovered.unsent = ()
+        return recovered
+
+    patch.setattr("salvo_server.service.recover", forgetful)
+
+
+def _forget_what_was_burned(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Gate, "burn", lambda self, proofs: None)
+
+
+def _leave_what_is_retained(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Service, "_put_right", lambda self: None)
+
+
+def _draw_the_starter_anew(patch: pytest.MonkeyPatch) -> None:
+    draws = iter(range(1_000_000))
+    patch.setattr("salvo_server.referee.draw_starter", lambda book, seed, table, number, players: next(draws) % players)
+
+
+def _lose_the_last_step(patch: pytest.MonkeyPatch) -> None:
+    commit = SimJournal.commit
+
+    def lossy(self: SimJournal, batch: Batch) -> None:
+        commit(self, batch)
+        batch.steps and self._disk.log[-2].steps.pop()
+
+    patch.setattr(SimJournal, "commit", lossy)
+
+
+def _come_back_without_asking(patch: pytest.MonkeyPatch) -> None:
+    def connected(self: Session, now: float = 0.0) -> None:
+        if self.view is None:
+            _connected(self, now)
+
+    patch.setattr(Session, "connected", connected)
+
+
+def _do_not_fire_again(patch: pytest.MonkeyPatch) -> None:
+    def fire(self: Session, shots: Any) -> None:
+        _fire(self, shots)
+        self._sent = []
+
+    _fire = Session.fire
+    patch.setattr(Session, "fire", fire)
+
+
+def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:
+    def resolved(self: Session, result: Any) -> Any:
+        if self.view is None or result.game != self.view.game:
+            return []
+        self.view.resolved(result)
+        return self._game_ended()
+
+    patch.setattr(Session, "_salvo_resolved", resolved)
+
+
+def _let_nobody_else_shoot(patch: pytest.MonkeyPatch) -> None:
+    def began(self: Referee, now: int) -> Any:
+        began = _begin_turn(self, now)
+        return began if now % 7 else type(began)(began.game, began.turn - 1, *_fields(began)[2:])
+
+    _begin_turn = Referee._begin_turn
+    patch.setattr(Referee, "_begin_turn", began)
+
+
+def _fields(value: Any) -> list[Any]:
+    return [getattr(value, name) for name in type(value).__slots__]
+
+
+PLANTED: list[Plant] = [
+    _acknowledge_before_commit,
+    _publish_before_commit,
+    _say_nothing_again,
+    _forget_what_was_burned,
+    _leave_what_is_retained,
+    _draw_the_starter_anew,
+    _lose_the_last_step,
+    _come_back_without_asking,
+    _do_not_fire_again,
+    _hear_results_twice,
+    _let_nobody_else_shoot,
+]
+
+
+def _seeds() -> Iterator[int]:
+    """Those whose faults are likely to show it."""
+    return (seed for seed in range(1, 400) if len(game.draw(seed).faults) > 2)
+
+
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__[1:].replace("_", " "))
+def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    assert any(game.run(seed).wrong for seed in _seeds())
