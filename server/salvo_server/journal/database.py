@@ -260,6 +260,10 @@ class JournalReader:
             rows = connection.execute(sql.select(steps).where(steps.c.game == game.id).order_by(steps.c.id)).all()
         return [StepTaken(row.id, row.game, row.at, row.input, row.check) for row in rows]
 
+    def saved(self, game: GameOpened) -> SavedGame:
+        """Return a game as it can be executed again; the teams' secrets are no part of it."""
+        return SavedGame(game, self.steps(game), ())
+
     def close(self) -> None:
         """Let go of the database."""
         self._engine.dispose()
