@@ -68,7 +68,7 @@ class Viewer(App[None]):
     #help.shown { display: block; }
     """
     BINDINGS: ClassVar[list[Any]] = [
-        Binding("space", "play(1)", "play/pause"),
+        Binding("space", "play(1)", "play"),
         Binding("left", "step(-1)", "back"),
         Binding("right", "step(1)", "on"),
         Binding("b", "play(-1)", "backwards", show=False),

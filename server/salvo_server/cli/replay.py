@@ -11,7 +11,7 @@ from typing import TypeVar
 import click
 
 from salvo_server import telling
-from salvo_server.cli.output import has_terminal, places_line
+from salvo_server.cli.output import has_terminal, look_again, places_line
 from salvo_server.recordings import Recordings, Summary, open_recordings
 from salvo_server.replay import REFEREE, Replay
 
@@ -53,7 +53,7 @@ def replay(
         _check(recordings, as_json)
     elif export is not None:
         steps = recordings.export(export)
-        click.echo(f"{export}: {steps} steps; look again: salvo replay {export}", err=str(export) == "/dev/stdout")
+        click.echo(f"{export}: {steps} steps; {look_again(export)}", err=not export.is_file())
     elif plain or as_json or not has_terminal():
         _tell(recordings.replay(), view, turn, as_json)
     else:
