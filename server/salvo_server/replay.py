@@ -394,9 +394,7 @@ class Replay:
             at_table = ", ".join(self.players) or "nobody"
             raise ReplayError("not_begun", f"{self.name}: the game has not begun; at the table: {at_table}")
         if not 0 <= turn < len(frames):
-            raise ReplayError(
-                "unknown_turn", f"no turn {turn}; this game has the turns 0 (before the first)..{self.turns}"
-            )
+            raise ReplayError("unknown_turn", f"no turn {turn}; there are 0, before the first salvo, to {self.turns}")
         return frames[turn]
 
     def _look(self, onlooker: Onlooker, view: str) -> Onlooker:

@@ -290,7 +290,7 @@ class _Reader:
 
     def transcript(self) -> Transcript:
         if self._header is None:
-            raise TranscriptError("transcript_cut", f"{self._name} is empty; {_CURE}")
+            raise self.error("transcript_cut", "the file is empty")
         return Transcript(self._name, self._header, self._steps, self._end)
 
     def error(self, code: str, text: str) -> TranscriptError:
