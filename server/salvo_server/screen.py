@@ -68,15 +68,27 @@ def draw_board(board: Board, grid: Grid, gap: str = " ") -> Text:
     return text
 
 
+def board_width(grid: Grid, gap: str = " ") -> int:
+    """Return how many letters wide a framed board is."""
+    return 3 + grid.width * (1 + len(gap)) + 4
+
+
 def draw_boards(boards: Mapping[str, Board], grid: Grid, current: str, gap: str = " ") -> RenderableType:
     """Return all boards side by side, the current player's framed brighter; ``gap`` keeps cells apart."""
     panels = []
     for name, board in boards.items():
-        afloat = sum(board.ships.values())
-        title = f"{name} ☠" if board.out else f"{name} {'▮' * afloat}"
+        state = "☠" if board.out else "▮" * sum(board.ships.values())
+        # Between frames as narrow as a board without gaps, name and state don't find room in one line.
+        title, below = (f"{name} {state}", board.last) if gap else (name, f"{state} {board.last}")
         style = "dim" if board.out else ("bold green" if name == current else "blue")
         panels.append(
-            Panel(draw_board(board, grid, gap), title=title, subtitle=board.last, border_style=style, expand=False)
+            Panel(
+                draw_board(board, grid, gap),
+                title=title,
+                subtitle=below,
+                border_style=style,
+                width=board_width(grid, gap),
+            )
         )
     return Columns(panels)
 

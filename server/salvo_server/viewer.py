@@ -17,10 +17,11 @@ try:
     from textual.app import App, ComposeResult
     from textual.binding import Binding
     from textual.containers import Container, VerticalScroll
+    from textual.message import Message
     from textual.timer import Timer
     from textual.widgets import Footer, OptionList, Static
 
-    from salvo_server.screen import Board, draw_boards
+    from salvo_server.screen import Board, board_width, draw_boards
 except ModuleNotFoundError:
     raise MissingExtra("the replay viewer (--plain does without)", "terminal") from None
 
@@ -39,6 +40,17 @@ PgUp PgDn  scroll the boards      a click on a salvo jumps there
 ?          this help              q          quit
 
 """
+
+
+class Boards(VerticalScroll, can_focus=False):
+    """Where the boards are; tells when it has another size."""
+
+    class Resized(Message):
+        """There is more room, or less."""
+
+    def on_resize(self) -> None:
+        """Tell so."""
+        self.post_message(self.Resized())
 
 
 class Viewer(App[None]):
@@ -60,9 +72,9 @@ class Viewer(App[None]):
     .-wide #body { layout: horizontal; }
     .-narrow #body { layout: vertical; }
     #boards { height: 1fr; width: 1fr; }
-    .-wide #salvos { width: 46; height: 1fr; }
+    .-wide #salvos { width: 48; height: 1fr; }
     .-narrow #salvos { width: 1fr; height: 7; }
-    #salvos { border: none; padding: 0; }
+    #salvos { border: none; padding: 0; text-wrap: nowrap; text-overflow: ellipsis; }
     #notes { height: auto; max-height: 3; color: $text-warning; }
     #help { display: none; height: auto; border: round $primary; padding: 0 1; }
     #help.shown { display: block; }
@@ -112,13 +124,11 @@ class Viewer(App[None]):
         """Lay out the page."""
         salvos = OptionList(*short_lines(self.replay), id="salvos")
         salvos.can_focus = False
-        boards = VerticalScroll(Static(id="picture"), id="boards")
-        boards.can_focus = False
         legend = "   ".join(f"{mark} {text}" for mark, text in LEGEND)
         yield Static(id="heading")
         yield Static(id="state")
         yield Static(Text(f"{HELP}{legend}   {Mark.BLANK} water, or not known"), id="help")
-        yield Container(boards, salvos, id="body")
+        yield Container(Boards(Static(id="picture"), id="boards"), salvos, id="body")
         yield Static(id="notes")
         yield Footer()
 
@@ -127,9 +137,9 @@ class Viewer(App[None]):
         self._keep_time()
         self._show()
 
-    def on_resize(self) -> None:
-        """Lay the boards out anew, once the new sizes are known."""
-        self.call_after_refresh(self._show)
+    def on_boards_resized(self) -> None:
+        """Lay the boards out anew."""
+        self._show()
 
     # --- moving ---------------------------------------------------------------------------------------------------
 
@@ -202,7 +212,7 @@ class Viewer(App[None]):
 
     def action_scroll_boards(self, by: int) -> None:
         """Scroll the boards by a page."""
-        boards = self.query_one("#boards", VerticalScroll)
+        boards = self.query_one("#boards", Boards)
         if by > 0:
             boards.scroll_page_down(animate=False)
         else:
@@ -276,7 +286,7 @@ class Viewer(App[None]):
         """Keep cells apart where all boards fit like that, and letters too wide for one line push nothing out."""
         grid = self.replay.header.rules.book.grid
         room = self.query_one("#boards").size
-        in_a_row = max(1, (room.width + 1) // (2 * grid.width + 8))
+        in_a_row = max(1, (room.width + 1) // (board_width(grid) + 1))
         rows = -(-count // in_a_row)
         return " " if not room.height or rows * (grid.height + 3) <= room.height else ""
 
