@@ -17,7 +17,7 @@ from salvo import messages as m
 from salvo.errors import WireError
 from salvo.rules import Orientation, Placement
 from salvo.wire.announcements import RulesBody, result_body, rules_announced, rules_body
-from salvo.wire.strict_json import Strict, parse_json, validate
+from salvo.wire.strict_json import Strict, parse_json, same_value, validate
 
 #: The version of the form; readers read this one and every earlier one (SALVO-FILE-2).
 TRANSCRIPT_VERSION: Final = 1
@@ -195,7 +195,11 @@ def read_first_line(line: str) -> tuple[Header, str]:
         )
     body = validate(HeaderBody, value)
     limits = m.Limits(**body.limits.model_dump())
-    return Header(body.version, body.game, body.seed, rules_announced(body.rules), limits), body.check or ""
+    header = Header(body.version, body.game, body.seed, rules_announced(body.rules), limits)
+    check = {} if body.check is None else {"check": body.check}
+    if not same_value(value, {**_header_body(header), **check}):
+        raise WireError("wrong_shape", "the header has a value that it cannot have, such as cells counted from 0")
+    return header, body.check or ""
 
 
 def write_step(number: int, at: int, text: str, announcements: Sequence[m.Announcement], check: str) -> str:
