@@ -100,6 +100,15 @@ def test_a_database_that_is_no_journal_says_so(tmp_path: Path) -> None:
         open_recordings(str(other))
 
 
+@pytest.mark.parametrize("length", [100, 5_000, 20_000])
+def test_a_journal_that_was_cut_says_so_in_a_line(journal: Path, length: int) -> None:
+    journal.write_bytes(journal.read_bytes()[:length])
+    with pytest.raises(JournalError) as caught:
+        list(open_recordings(str(journal)).check())
+    assert str(caught.value).startswith(f"journal_corrupt: {journal}: ")
+    assert "restore it from a copy, or move it away to begin a new one" in str(caught.value)
+
+
 # --- what a server keeps of its games -----------------------------------------------------------------------------
 
 

@@ -390,7 +390,7 @@ def explain(error: DBAPIError, name: str) -> JournalError:
     if state.startswith("53"):  # insufficient resources; 53100 is the full disk
         return JournalUnavailable("journal_full", f"{name}: {cause}")
     if error.connection_invalidated or state.startswith(("08", "57")) or not state:
-        return JournalUnavailable("journal_away", f"{name}: {str(cause).strip()}")
+        return JournalUnavailable("journal_away", f"{name}: {' '.join(str(cause).split())}")
     return JournalError("journal_corrupt", f"{name}: {cause}; {_NEW_ONE}")
 
 
