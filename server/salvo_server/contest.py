@@ -44,8 +44,13 @@ class Contest:
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
     """
 
-    def __init__(self, settings: ServerSettings, listener: Listener | None = None) -> None:
+    def __init__(
+        self, settings: ServerSettings, listener: Listener | None = None, *, journal: Journal | None = None
+    ) -> None:
         """Start the embedded broker, unless there is another one, and set the tables.
+
+        Args:
+            journal: the one to use, already open; that of the settings when not given.
 
         Raises:
             BrokerError: the embedded broker cannot listen.
@@ -54,7 +59,7 @@ class Contest:
         """
         self.seed = settings.seed or str(secrets.randbits(32))
         self.stop = threading.Event()
-        self.journal = open_journal(settings)
+        self.journal = journal or open_journal(settings)
         self._embedded: EmbeddedBroker | None = None
         self.websocket_url: str | None = None
         try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from salvo.errors import MissingExtra
 from salvo.rules import Fleet, Grid
+from salvo_server.marks import Mark, picture
 
 try:
     from rich.columns import Columns
@@ -21,8 +22,13 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra("the live view", "terminal") from None
 
-_WATER, _SHIP, _HIT, _MISS = "·", "■", "✖", "○"
-_STYLES = {_WATER: "dim blue", _SHIP: "white", _HIT: "bold red", _MISS: "cyan"}
+_STYLES: dict[str, str] = {
+    Mark.BLANK: "dim blue",
+    Mark.SHIP: "white",
+    Mark.HIT: "bold red",
+    Mark.MISS: "cyan",
+    Mark.FIRED: "yellow",
+}
 
 
 @dataclass(slots=True)
@@ -33,6 +39,8 @@ class Board:
         ships: names by ship, True while afloat.
         struck: cells that were shot at.
         fleet: the ships' places where the onlooker may see them, else None.
+        marks: the board ready-made, one letter a cell; empty to draw it from ``fleet`` and ``struck``.
+        latest: cells to point out.
     """
 
     ships: dict[str, bool]
@@ -42,30 +50,45 @@ class Board:
     out: bool = False
     struck: set[int] = field(default_factory=set)
     fleet: Fleet | None = None
+    marks: str = ""
+    latest: frozenset[int] = frozenset()
 
 
-def draw_board(board: Board, grid: Grid) -> Text:
-    """Return a board with rows A.. and columns 1.. as the referee sees it."""
-    text = Text("   " + " ".join(str(x % 10) for x in range(1, grid.width + 1)), style="dim")
+def draw_board(board: Board, grid: Grid, gap: str = " ") -> Text:
+    """Return a board with rows A.. and columns 1.., as the referee sees it unless the marks say otherwise."""
+    text = Text("   " + gap.join(str(x % 10) for x in range(1, grid.width + 1)), style="dim")
     owner = board.fleet.board if board.fleet is not None else bytes(grid.size)
+    marks = board.marks or picture(owner, board.struck)
     for y in range(grid.height):
         text.append(f"\n {string.ascii_uppercase[y]} ", style="dim")
         for cell in range(y * grid.width, (y + 1) * grid.width):
-            struck = cell in board.struck
-            mark = (_HIT if struck else _SHIP) if owner[cell] else (_MISS if struck else _WATER)
-            text.append(mark + " ", style=_STYLES[mark])
+            style = _STYLES[marks[cell]]
+            text.append(marks[cell], style=f"{style} reverse" if cell in board.latest else style)
+            text.append(gap)
     return text
 
 
-def draw_boards(boards: Mapping[str, Board], grid: Grid, current: str) -> RenderableType:
-    """Return all boards side by side, the current player's framed brighter."""
+def board_width(grid: Grid, gap: str = " ") -> int:
+    """Return how many letters wide a framed board is."""
+    return 3 + grid.width * (1 + len(gap)) + 4
+
+
+def draw_boards(boards: Mapping[str, Board], grid: Grid, current: str, gap: str = " ") -> RenderableType:
+    """Return all boards side by side, the current player's framed brighter; ``gap`` keeps cells apart."""
     panels = []
     for name, board in boards.items():
-        afloat = sum(board.ships.values())
-        title = f"{name} ☠" if board.out else f"{name} {'▮' * afloat}"
+        state = "☠" if board.out else "▮" * sum(board.ships.values())
+        # Between frames as narrow as a board without gaps, name and state don't find room in one line.
+        title, below = (f"{name} {state}", board.last) if gap else (name, f"{state} {board.last}")
         style = "dim" if board.out else ("bold green" if name == current else "blue")
         panels.append(
-            Panel(draw_board(board, grid), title=title, subtitle=board.last, border_style=style, expand=False)
+            Panel(
+                draw_board(board, grid, gap),
+                title=title,
+                subtitle=below,
+                border_style=style,
+                width=board_width(grid, gap),
+            )
         )
     return Columns(panels)
 

@@ -83,6 +83,9 @@ class ServerSettings(BaseSettings):
     resume: Annotated[
         Literal["crash", "always", "never"], Field(description="when a game out of the journal goes on")
     ] = "crash"
+    transcripts: Annotated[
+        Path | None, Field(description="folder to which every game is written when it is over; none when not set")
+    ] = None
     games: Annotated[
         int | None, Field(ge=1, description="end after so many games at every table; for ever when not set")
     ] = None

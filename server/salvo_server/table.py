@@ -70,9 +70,7 @@ class Table:
         referee = self.referee
         self.header = Header(__version__, referee.number, str(referee.seed), referee.rules, referee.limits)
         self.steps = 0
-        # The version may be another one when the game is executed again.
-        text = write_header(replace(self.header, version=""))
-        self.check = hashlib.blake2b(text.encode(), digest_size=CHECK_BYTES).digest()
+        self.check = header_check(self.header)
 
     def open(self) -> tuple[Sequence[m.Announcement], list[wire.Publication]]:
         """Say what a table says when it opens."""
@@ -135,6 +133,15 @@ class Table:
             if address.topic.name not in _KEPT if player is None else address.player == player:
                 gone.append(topic)
         return [kept for topic in gone if (kept := self._keep(wire.Publication(topic, b"", True)))]
+
+
+def header_check(header: Header) -> bytes:
+    """Return what a game comes to before its first step.
+
+    The server's version is no part of it: the game may be executed again by another one.
+    """
+    text = write_header(replace(header, version=""))
+    return hashlib.blake2b(text.encode(), digest_size=CHECK_BYTES).digest()
 
 
 def _moves(command: m.Input, announcements: Sequence[m.Announcement]) -> bool:

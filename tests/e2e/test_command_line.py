@@ -87,6 +87,12 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("serve", "--table", "game"), 1, "error: bad_name: table name 'game'"),
         (("serve", "--listen", "nowhere"), 2, "error: bad_address: 'nowhere' is not HOST:PORT"),
         (("serve", "--broker", "http://x"), 2, "error: bad_url: 'http://x' is not mqtt://"),
+        (("replay", "none.jsonl"), 1, "error: transcript_missing: no file none.jsonl"),
+        (("replay", "none.jsonl", "--game", "2"), 1, "error: not_a_journal: none.jsonl is no journal"),
+        (("replay", "x", "--check", "--games"), 2, "Error: --check, --export and --games are three different things"),
+        (("play", "random", "hunter", "--games", "2", "--record", "g.jsonl"), 2, "2 games need {game} in the name"),
+        (("play", "random", "hunter", "--record", "/none/g.jsonl"), 1, "error: transcript_unwritable: /none/g.jsonl"),
+        (("serve", "--transcripts", "/dev/null/x"), 1, "error: transcript_unwritable: /dev/null/x: Not a directory"),
         (("nonsense",), 2, "Error: No such command 'nonsense'"),
     ],
 )
@@ -159,3 +165,97 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
         )
         assert done.returncode == 1
         assert f"pip install 'battleship-salvo[{extra}]'" in done.stderr
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    path = tmp_path / "game.jsonl"
+    done = _run("play", "hunter", "random", "--seed", "7", "--record", str(path))
+    assert done.stdout.splitlines()[-1] == f"look again: salvo replay {path}"
+    return path
+
+
+def test_a_replay_is_told_in_lines_with_boards_and_places_at_the_end(recorded: Path) -> None:
+    told = _run("replay", str(recorded)).stdout.splitlines()
+    assert told[0] == "game 1: salvo on 10 x 10; 2 players: hunter, random; seed 7"
+    played = _run("play", "hunter", "random", "--seed", "7").stdout.splitlines()
+    turns = int(played[0].split()[3])
+    assert [line.split()[1] for line in told[1 : turns + 1]] == [str(turn) for turn in range(1, turns + 1)]
+    assert told[-1] == played[1]
+    assert sum(line.startswith("J ") for line in told) == 1
+
+
+def test_a_turn_of_a_replay_is_shown_from_a_players_view(recorded: Path) -> None:
+    seen = _run("replay", str(recorded), "--turn", "6", "--view", "random").stdout
+    assert "view: random" in seen
+    record = json.loads(_run("replay", str(recorded), "--turn", "6", "--view", "random", "--json").stdout)
+    hunters = "".join(record["boards"]["hunter"]["rows"])
+    assert set(hunters) == {".", "*"}
+    assert {"#", "X"} & set("".join(record["boards"]["random"]["rows"]))
+    wrong = _run("replay", str(recorded), "--view", "carol")
+    assert (wrong.returncode, wrong.stderr) == (
+        1,
+        "error: unknown_view: no view 'carol'; there are referee, hunter, random\n",
+    )
+
+
+def test_a_replay_in_json_has_a_line_a_turn(recorded: Path) -> None:
+    lines = [json.loads(line) for line in _run("replay", str(recorded), "--json").stdout.splitlines()]
+    assert [line["turn"] for line in lines] == list(range(1, len(lines) + 1))
+    assert all(len(line["fired"]) == line["shots"] for line in lines)
+    assert sum(shot["hit"] for line in lines for shot in line["fired"]) == sum(line["hits"] for line in lines)
+    assert set(lines[-1]["places"]) == {"hunter", "random"}
+
+
+def test_a_check_counts_or_names_the_line(recorded: Path) -> None:
+    good = _run("replay", str(recorded), "--check")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith(f"{recorded}: 1 game, ")
+    lines = recorded.read_text().splitlines(keepends=True)
+    lines[40] = lines[40].replace('"x":', '"x":1', 1)
+    recorded.write_text("".join(lines))
+    bad = _run("replay", str(recorded), "--check")
+    assert bad.returncode == 1
+    assert bad.stderr.startswith(f"error: transcript_diverged: {recorded}, line 41: the referee says ")
+
+
+def test_several_games_are_recorded_under_their_numbers(tmp_path: Path) -> None:
+    _run("play", "hunter", "random", "--games", "3", "--game", "5", "--record", str(tmp_path / "g-{game}.jsonl.gz"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"g-{game}.jsonl.gz" for game in (5, 6, 7)]
+
+
+def test_the_demo_is_recorded_as_the_game_that_it_names(tmp_path: Path) -> None:
+    path = tmp_path / "demo.jsonl.gz"
+    told = _run("demo", "--players", "2", "--seed", "7", "--record", str(path)).stdout
+    assert told.splitlines()[-1] == f"look again: salvo replay {path}"
+    again = _run("replay", str(path)).stdout.splitlines()
+    assert again[-1] in told.splitlines()
+    assert _run("replay", str(path), "--check").returncode == 0
+
+
+@pytest.mark.parametrize("journal", ["none", "contest.journal"])
+def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_path: Path, journal: str) -> None:
+    where = journal if journal == "none" else str(tmp_path / journal)
+    folder = tmp_path / "games"
+    folder.mkdir()
+    (folder / "game-1.jsonl.gz").write_text("of an earlier contest")
+    server, ready = _serve("--players", "2", "--games", "1", "--journal", where, "--transcripts", str(folder))
+    teams = [
+        subprocess.Popen(
+            [SALVO, "join", str(ready["url"]), bot, "--team", bot, "--games", "1"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+        )
+        for bot in ("hunter", "random")
+    ]
+    out, err = server.communicate(timeout=30)
+    assert [team.wait(10) for team in teams] == [0, 0]
+    assert (server.returncode, err) == (0, "")
+    events = [json.loads(line) for line in out.splitlines()]
+    [written] = [event for event in events if event["event"] == "transcript"]
+    assert written["file"] == str(folder / "game-1.2.jsonl.gz")
+    assert (folder / "game-1.jsonl.gz").read_text() == "of an earlier contest"
+    assert _run("replay", written["file"], "--check").returncode == 0
+    [won] = [event for event in events if event["event"] == "won"]
+    assert _run("replay", written["file"]).stdout.splitlines()[-1].startswith(f"places: 1. {won['winner']}")

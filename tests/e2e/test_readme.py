@@ -117,12 +117,59 @@ def test_the_contest_is_served_joined_and_watched(folder: Path, contest: tuple[s
     assert all(f"{winner[1]} wins" in text for text in said[:2])
 
 
+def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
+    [record, *look] = [line for line in COMMANDS if "game.jsonl.gz" in line and "contest.journal" not in line]
+    recorded = _run(record, folder)
+    told = {line: _run(line, folder) for line in look}
+    assert recorded.splitlines()[-1] == f"look again: {look[0]}"
+    assert re.search(r"^winner: .*$", recorded, re.MULTILINE)
+    assert told[look[0]].splitlines()[-1] in recorded  # the places
+    assert "view: mybot" in told[look[1]]
+    assert "all come out as they are recorded" in told[look[2]]
+    assert len(look) == 3
+
+
+def test_a_journal_is_looked_at(folder: Path) -> None:
+    command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --journal contest.journal --transcripts games"
+    with subprocess.Popen(
+        shlex.split(command), cwd=folder, env=_environment(), stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[-1]
+        teams = [
+            subprocess.Popen(
+                shlex.split(f"salvo join {address} {bot} --games 1"),
+                cwd=folder,
+                env=_environment(),
+                stdout=subprocess.DEVNULL,
+            )
+            for bot in ("mybot.py", "hunter")
+        ]
+        assert [team.wait(40) for team in teams] == [0, 0]
+        assert "look again: salvo replay games/game-1.jsonl.gz" in server.stdout.read()
+    games, show, export, check = [line for line in COMMANDS if "contest.journal" in line]
+    winner = re.search(r"won by (\w+)", _run(games, folder))
+    assert winner is not None
+    assert f"1. {winner[1]}" in _run(show, folder)
+    _run(export, folder)
+    assert _run("salvo replay game.jsonl.gz", folder) == _run("salvo replay games/game-1.jsonl.gz", folder)
+    assert "1 game, " in _run(check, folder)
+
+
 def test_the_client_without_the_sdk_is_the_example_file() -> None:
     assert (ROOT / "examples" / "spec_client_40_lines.py").read_text() == SPEC_CLIENT
 
 
 def test_no_command_is_left_out() -> None:
-    run_above = ("make demo", "python mybot.py", "salvo play", "salvo serve", "salvo join", "salvo watch")
+    run_above = (
+        "make demo",
+        "python mybot.py",
+        "salvo play",
+        "salvo replay",
+        "salvo serve",
+        "salvo join",
+        "salvo watch",
+    )
     for command in COMMANDS:
         if command.startswith(run_above):
             continue

@@ -8,20 +8,22 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class TranscriptHeader(_message.Message):
-    __slots__ = ("transcript", "version", "game", "seed", "rules", "limits")
+    __slots__ = ("transcript", "version", "game", "seed", "rules", "limits", "check")
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     GAME_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     RULES_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
+    CHECK_FIELD_NUMBER: _ClassVar[int]
     transcript: int
     version: str
     game: int
     seed: str
     rules: _announcements_pb2.Rules
     limits: TranscriptLimits
-    def __init__(self, transcript: _Optional[int] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., seed: _Optional[str] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., limits: _Optional[_Union[TranscriptLimits, _Mapping]] = ...) -> None: ...
+    check: str
+    def __init__(self, transcript: _Optional[int] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., seed: _Optional[str] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., limits: _Optional[_Union[TranscriptLimits, _Mapping]] = ..., check: _Optional[str] = ...) -> None: ...
 
 class TranscriptLimits(_message.Message):
     __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players")
@@ -106,7 +108,7 @@ class Nothing(_message.Message):
     def __init__(self) -> None: ...
 
 class TranscriptStep(_message.Message):
-    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "says")
+    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "says", "check")
     N_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
     PARTICIPATE_FIELD_NUMBER: _ClassVar[int]
@@ -116,6 +118,7 @@ class TranscriptStep(_message.Message):
     TIME_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
     SAYS_FIELD_NUMBER: _ClassVar[int]
+    CHECK_FIELD_NUMBER: _ClassVar[int]
     n: int
     at: float
     participate: ParticipateInput
@@ -125,7 +128,8 @@ class TranscriptStep(_message.Message):
     time: Nothing
     resume: Nothing
     says: _containers.RepeatedCompositeFieldContainer[Said]
-    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ...) -> None: ...
+    check: str
+    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
 
 class Said(_message.Message):
     __slots__ = ("opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won", "left", "forgotten", "rules", "landed", "placement_refused", "refused")

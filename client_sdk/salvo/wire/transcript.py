@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
@@ -17,13 +17,15 @@ from salvo import messages as m
 from salvo.errors import WireError
 from salvo.rules import Orientation, Placement
 from salvo.wire.announcements import RulesBody, result_body, rules_announced, rules_body
-from salvo.wire.strict_json import Strict, parse_json, validate
+from salvo.wire.strict_json import Strict, parse_json, same_value, validate
 
 #: The version of the form; readers read this one and every earlier one (SALVO-FILE-2).
 TRANSCRIPT_VERSION: Final = 1
 #: The last salvo of a game with 64 players and its statistics are the longest line.
 LONGEST_LINE_BYTES: Final = 64 * 1024
 _DEEPEST_LINE: Final = 8
+#: What every step has beside its input.
+STEP_FIELDS: Final = ("n", "at", "says", "check")
 
 _Count = Annotated[int, Field(ge=0)]
 _Text = Annotated[str, Field(max_length=1000)]
@@ -49,6 +51,7 @@ class HeaderBody(Strict):
     seed: str
     rules: RulesBody
     limits: LimitsBody
+    check: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +120,47 @@ class NothingBody(Strict):
     """An input that says all by its kind."""
 
 
+class EndBody(Strict):
+    """How long the game is, and what it comes to."""
+
+    steps: _Count
+    check: str
+
+
+class EndLine(Strict):
+    """The last line of a transcript."""
+
+    end: EndBody
+
+
+class StepLine(NamedTuple):
+    """A line between the first and the last: one input, and all that the referee said to it.
+
+    Attributes:
+        number: of the step, from 1.
+        said: the announcements as JSON values.
+        check: what the game comes to up to here, shortened.
+    """
+
+    number: int
+    at: int
+    command: m.Input
+    said: Sequence[Any]
+    check: str
+
+
 def write_header(header: Header) -> str:
-    """Return a transcript's first line."""
-    body = {
+    """Return what a game is played by, as a journal keeps it."""
+    return _json(_header_body(header))
+
+
+def write_first_line(header: Header, check: str) -> str:
+    """Return a transcript's first line; ``check`` tells whether it was changed."""
+    return _json({**_header_body(header), "check": check})
+
+
+def _header_body(header: Header) -> dict[str, Any]:
+    return {
         "transcript": TRANSCRIPT_VERSION,
         "version": header.version,
         "game": header.game,
@@ -127,24 +168,71 @@ def write_header(header: Header) -> str:
         "rules": rules_body(header.rules),
         "limits": {name: number for name, number in asdict(header.limits).items() if number is not None},
     }
-    return _json(body)
 
 
 def read_header(line: str) -> Header:
-    """Read a transcript's first line.
+    """Read what a game is played by.
 
     Raises:
         WireError: ``unknown_version`` for a later form than this reader's, else the codes of strict JSON.
     """
+    return read_first_line(line)[0]
+
+
+def read_first_line(line: str) -> tuple[Header, str]:
+    """Read a transcript's first line; return its check as well, empty when it has none.
+
+    Raises:
+        WireError: see :func:`read_header`.
+    """
     value = parse_line(line)
-    version = value.get("transcript") if isinstance(value, dict) else None
-    if isinstance(version, int) and version > TRANSCRIPT_VERSION:
+    form = value.get("transcript") if isinstance(value, dict) else None
+    if type(form) is int and form > TRANSCRIPT_VERSION:
+        writer = str(value.get("version"))[:40]
         raise WireError(
-            "unknown_version", f"a transcript of form {version}; this reader knows the forms 1..{TRANSCRIPT_VERSION}"
+            "unknown_version",
+            f"a transcript of form {form}, written by Salvo {writer}; this one reads the forms 1..{TRANSCRIPT_VERSION}",
         )
     body = validate(HeaderBody, value)
     limits = m.Limits(**body.limits.model_dump())
-    return Header(body.version, body.game, body.seed, rules_announced(body.rules), limits)
+    header = Header(body.version, body.game, body.seed, rules_announced(body.rules), limits)
+    check = {} if body.check is None else {"check": body.check}
+    if not same_value(value, {**_header_body(header), **check}):
+        raise WireError("wrong_shape", "the header has a value that it cannot have, such as cells counted from 0")
+    return header, body.check or ""
+
+
+def write_step(number: int, at: int, text: str, announcements: Sequence[m.Announcement], check: str) -> str:
+    """Return a step's line; ``text`` is the input as :func:`write_input` makes it."""
+    return _json({"n": number, "at": at, **json.loads(text), "says": said(announcements), "check": check})
+
+
+def write_end(steps: int, check: str) -> str:
+    """Return a transcript's last line."""
+    return _json({"end": {"steps": steps, "check": check}})
+
+
+def read_line(line: str) -> StepLine | EndBody:
+    """Read any line but the first.
+
+    Raises:
+        WireError: the codes of strict JSON.
+    """
+    value = parse_line(line)
+    if isinstance(value, dict) and "end" in value:
+        return validate(EndLine, value).end
+    return _read_step(value)
+
+
+def _read_step(value: Any) -> StepLine:
+    if not isinstance(value, dict) or not value.keys() >= set(STEP_FIELDS):
+        raise WireError("wrong_shape", f"a step has {', '.join(STEP_FIELDS)} and one input")
+    number, at, says, check = (value.pop(name) for name in STEP_FIELDS)
+    if type(number) is not int or type(at) is not int:
+        raise WireError("wrong_shape", "n and at are integers")
+    if not isinstance(says, list) or not isinstance(check, str):
+        raise WireError("wrong_shape", "says is a list, check a text")
+    return StepLine(number, at, read_input(value), says, check)
 
 
 def write_input(command: m.Input) -> str:
@@ -173,8 +261,11 @@ def parse_line(line: str) -> Any:
 
 
 def said(announcements: Sequence[m.Announcement]) -> list[dict[str, Any]]:
-    """Return what the referee said, as JSON values: objects whose one key is the kind."""
-    return [_SAID[type(announcement)](announcement) for announcement in announcements]
+    """Return what the referee said, as JSON values: objects whose one key is the kind.
+
+    A recap, which changes nothing and repeats what was said, is left out.
+    """
+    return [_SAID[type(each)](each) for each in announcements if not isinstance(each, m.Recap)]
 
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))

@@ -23,6 +23,7 @@ COMMANDS = {
     "serve": "Run the contest server, with its own broker or on a given one.",
     "join": "Play a bot in a contest.",
     "watch": "Follow a table live.",
+    "replay": "Show a game again, list the games of a journal, check that one comes out as it is recorded.",
     "health": "Tell whether a server is online.",
     "bots": "List the bots that ship.",
 }

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,10 +22,12 @@ from salvo.player import Answer, Bot
 from salvo.rules import SALVO
 from salvo.sources import load
 from salvo.view import View
-from salvo_server.cli.output import again, has_terminal, places_line, seat_names
-from salvo_server.contest import Contest
+from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names
+from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
+from salvo_server.journal.kept import KeptGames
 from salvo_server.screen import Board, draw_boards, draw_page
 from salvo_server.settings import ServerSettings
+from salvo_server.transcript import export
 
 #: Pause before a salvo when somebody looks on, so that a whole game takes about a quarter of a minute.
 _PAUSE_ON_SCREEN_SECONDS = 0.1
@@ -39,8 +42,11 @@ _JOIN_SECONDS = 30.0
     "--pause", "pause_seconds", type=float, help="Pause before each salvo.  [default: 0.1 on a terminal, else 0]"
 )
 @click.option("--listen", default="127.0.0.1:0", help="Where the broker listens; port 0 lets the system choose.")
+@click.option("--record", type=click.Path(path_type=Path), help="Write the game to a transcript.")
 @click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
-def demo(players: int, seed: str | None, pause_seconds: float | None, listen: str, as_json: bool) -> None:
+def demo(
+    players: int, seed: str | None, pause_seconds: float | None, listen: str, record: Path | None, as_json: bool
+) -> None:
     """Watch house bots play a whole game over a real broker, with broker, server and bots in this process."""
     live = has_terminal() and not as_json
     pause = pause_seconds if pause_seconds is not None else (_PAUSE_ON_SCREEN_SECONDS if live else 0.0)
@@ -48,7 +54,8 @@ def demo(players: int, seed: str | None, pause_seconds: float | None, listen: st
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
     show = _Show()
     settings = ServerSettings(listen=listen, players=players, seed=seed, over_seconds=3600)
-    contest = Contest(settings, show)
+    kept = KeptGames(open_journal(settings)) if record is not None else None
+    contest = Contest(settings, show, journal=kept)
     if not as_json:
         click.echo(f"broker for an MQTT explorer: {contest.url}")
     with contest.in_background(), _live(show) if live else contextlib.nullcontext() as screen:
@@ -63,6 +70,10 @@ def demo(players: int, seed: str | None, pause_seconds: float | None, listen: st
         for thread in threads:
             thread.join(5)
     _print_result(show, bots, seed, as_json)
+    if record is not None and kept is not None:
+        export(kept.game(DEFAULT_TABLE, 1), record)
+        if not as_json:
+            click.echo(look_again(record))
 
 
 def _seats(bots: Sequence[str]) -> list[tuple[str, str]]:

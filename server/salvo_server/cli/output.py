@@ -34,6 +34,11 @@ def again(bots: Sequence[str], seed: int | str, game: int = 1, games: int = 1) -
     return shlex.join(words)
 
 
+def look_again(file: Path) -> str:
+    """Return a line with the command that shows a transcript."""
+    return f"look again: salvo replay {shlex.quote(str(file))}"
+
+
 def places_line(places: Mapping[str, int]) -> str:
     """Return places as people read them, best first."""
     return ", ".join(f"{place}. {name}" for name, place in sorted(places.items(), key=lambda pair: pair[1]))

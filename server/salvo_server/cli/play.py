@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -16,7 +17,11 @@ from salvo.arena import Outcome
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.sources import load
-from salvo_server.cli.output import again, has_terminal, places_line, seat_names
+from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names
+from salvo_server.transcript import play_at_table, write_transcript
+
+#: Stands for the game's number in the name of a file.
+_GAME = "{game}"
 
 
 @click.command()
@@ -24,17 +29,22 @@ from salvo_server.cli.output import again, has_terminal, places_line, seat_names
 @click.option("--seed", help="Decides the whole game; drawn when not given.")
 @click.option("--game", default=1, show_default=True, help="Number of the (first) game; one seed has many games.")
 @click.option("--games", type=click.IntRange(min=1), default=1, help="How many games, seats fixed.")
+@click.option(
+    "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
-def play(bots: tuple[str, ...], seed: str | None, game: int, games: int, as_json: bool) -> None:
+def play(bots: tuple[str, ...], seed: str | None, game: int, games: int, record: str | None, as_json: bool) -> None:
     """Play BOTS (files, file.py:Name, or house bots) against each other, in play order."""
     if len(bots) < 2:
         raise BotError(
             "too_few_players", f"{len(bots)} bot; a game has two or more, such as: salvo play {bots[0]} hunter"
         )
+    if record is not None and games > 1 and _GAME not in record:
+        raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
     seed = seed or str(secrets.randbits(32))
     seated = {name: load(bot)() for name, bot in zip(seat_names(bots), bots, strict=True)}
     wins: Counter[str] = Counter()
-    for outcome in _with_progress(_games(seated, seed, game, games), games, hidden=as_json):
+    for outcome in _with_progress(_games(seated, seed, game, games, record), games, hidden=as_json):
         wins[outcome.winner] += 1
         if as_json:
             click.echo(json.dumps(_record(outcome)))
@@ -46,11 +56,22 @@ def play(bots: tuple[str, ...], seed: str | None, game: int, games: int, as_json
             click.echo("wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in seated))
         click.echo(f"seed:   {seed}")
         click.echo(f"again:  {again(bots, seed, game, games)}")
+        if record is not None:
+            click.echo(look_again(_file_of(record, game)))
 
 
-def _games(bots: dict[str, Bot], seed: str, first: int, count: int) -> Iterator[Outcome]:
+def _games(bots: dict[str, Bot], seed: str, first: int, count: int, record: str | None) -> Iterator[Outcome]:
     for number in range(first, first + count):
-        yield arena.play(bots, seed=seed, game=number)
+        if record is None:
+            yield arena.play(bots, seed=seed, game=number)
+        else:
+            outcome, header, steps = play_at_table(bots, seed=seed, game=number)
+            write_transcript(_file_of(record, number), header, steps)
+            yield outcome
+
+
+def _file_of(record: str, game: int) -> Path:
+    return Path(record.replace(_GAME, str(game)))
 
 
 def _with_progress(outcomes: Iterator[Outcome], count: int, *, hidden: bool) -> Iterator[Outcome]:

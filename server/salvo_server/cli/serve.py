@@ -12,9 +12,12 @@ import click
 
 from salvo import messages as m
 from salvo.messages import State
-from salvo_server.cli.output import places_line
-from salvo_server.contest import Contest
+from salvo_server.cli.output import look_again, places_line
+from salvo_server.contest import Contest, open_journal
+from salvo_server.journal import GameOpened
+from salvo_server.journal.kept import KeptGames
 from salvo_server.settings import load_settings
+from salvo_server.transcript_folder import TranscriptFolder
 
 #: What somebody on the broker can read and do, by profile.
 PROFILES = {
@@ -39,6 +42,9 @@ PROFILES = {
 @click.option("--journal-key", type=click.Path(path_type=Path), help="The key to the teams' secrets in it.")
 @click.option("--journal-safe", help="What a commit survives: power (loss) or process (end).  [default: power]")
 @click.option("--resume", help="When a game goes on: after a crash, always or never.  [default: crash]")
+@click.option(
+    "--transcripts", metavar="DIR", type=click.Path(path_type=Path), help="Write every game here when it is over."
+)
 @click.option("--games", type=int, help="End after so many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
@@ -46,8 +52,12 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = load_settings(given, config).with_journal()
     report = _Report(as_json, settings.games)
-    contest = Contest(settings, report)
-    report.contest = contest
+    kept: KeptGames | None = None
+    if settings.transcripts is not None:
+        report.folder = TranscriptFolder(settings.transcripts, report.written)
+        kept = KeptGames(open_journal(settings))
+    contest = Contest(settings, report, journal=kept)
+    report.contest, report.kept = contest, kept
     contest.end_on_signals()
     report.say(
         f"listening on {contest.url}" + (f" and {contest.websocket_url}" if contest.websocket_url else ""),
@@ -58,6 +68,8 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     report.say(f"profile {settings.profile}: {PROFILES[settings.profile]}", event="profile", profile=settings.profile)
     report.say(f"journal {contest.journal.name}", event="journal", journal=contest.journal.name)
     contest.run()
+    if report.folder is not None:
+        report.folder.close()
     report.say("ended", event="ended")
 
 
@@ -70,35 +82,51 @@ class _Report:
         self._stats: dict[str, list[m.PlayerStats]] = {}
         self._ended: dict[str, int] = {}
         self.contest: Contest | None = None
+        self.kept: KeptGames | None = None
+        self.folder: TranscriptFolder | None = None
 
     def say(self, line: str, **record: Any) -> None:
         click.echo(json.dumps(record) if self._as_json else line)
         sys.stdout.flush()
 
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
-        where = f"table {table}: " if table else ""
+        where = _where(table)
+        game = 0
         for announcement in announcements:
             match announcement:
-                case m.TableOpened(game):
+                case m.TableOpened(opened):
                     self._stats[table] = []
-                    self.say(f"{where}game {game}: lobby is open", event="lobby", table=table, game=game)
+                    self.say(f"{where}game {opened}: lobby is open", event="lobby", table=table, game=opened)
                 case m.PlayersListed(names):
                     self.say(f"{where}players: {', '.join(names) or 'none'}", event="players", table=table, names=names)
                 case m.StateChanged(State.TURN):
                     self.say(f"{where}the game begins", event="begin", table=table)
+                case m.SalvoResolved(game=of_game):
+                    game = of_game
                 case m.PlayerStats():
                     self._stats.setdefault(table, []).append(announcement)
                 case m.GameWon(winner):
-                    self._won(table, where, winner)
+                    self._won(table, game, winner)
                 case _:
                     pass
 
-    def _won(self, table: str, where: str, winner: str) -> None:
+    def written(self, game: GameOpened, file: Path) -> None:
+        """Tell where a game's transcript is."""
+        self.say(
+            f"{_where(game.table)}game {game.number}: {look_again(file)}",
+            event="transcript",
+            table=game.table,
+            game=game.number,
+            file=str(file),
+        )
+
+    def _won(self, table: str, game: int, winner: str) -> None:
         assert self.contest is not None
-        game = self.contest.service.tables[table].referee.number
+        if self.folder is not None and self.kept is not None:
+            self.folder.write(self.kept.game(table, game))
         places = {stats.player: stats.place for stats in self._stats.get(table, ())}
         self.say(
-            f"{where}game {game}: {winner} wins; places: {places_line(places)}; seed {self.contest.seed}",
+            f"{_where(table)}game {game}: {winner} wins; places: {places_line(places)}; seed {self.contest.seed}",
             event="won",
             table=table,
             game=game,
@@ -110,3 +138,7 @@ class _Report:
         tables = self.contest.service.tables
         if self._games is not None and all(self._ended.get(name, 0) >= self._games for name in tables):
             self.contest.end()
+
+
+def _where(table: str) -> str:
+    return f"table {table}: " if table else ""

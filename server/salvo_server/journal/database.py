@@ -257,6 +257,10 @@ class JournalReader:
             rows = connection.execute(sql.select(steps).where(steps.c.game == game.id).order_by(steps.c.id)).all()
         return [StepTaken(row.id, row.game, row.at, row.input, row.check) for row in rows]
 
+    def saved(self, game: GameOpened) -> SavedGame:
+        """Return a game as it can be executed again; the teams' secrets are no part of it."""
+        return SavedGame(game, self.steps(game), ())
+
     def close(self) -> None:
         """Let go of the database."""
         self._engine.dispose()
@@ -392,7 +396,7 @@ def explain(error: DBAPIError, name: str) -> JournalError:
     if state.startswith("53"):  # insufficient resources; 53100 is the full disk
         return JournalUnavailable("journal_full", f"{name}: {cause}")
     if error.connection_invalidated or state.startswith(("08", "57")) or not state:
-        return JournalUnavailable("journal_away", f"{name}: {str(cause).strip()}")
+        return JournalUnavailable("journal_away", f"{name}: {' '.join(str(cause).split())}")
     return JournalError("journal_corrupt", f"{name}: {cause}; {_NEW_ONE}")
 
 

@@ -1,0 +1,139 @@
+"""``salvo replay``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from salvo_server import telling
+from salvo_server.cli.output import has_terminal, look_again, places_line
+from salvo_server.recordings import Recordings, Summary, open_recordings
+from salvo_server.replay import REFEREE, Replay
+
+_Each = TypeVar("_Each")
+
+
+@click.command()
+@click.argument("file")
+@click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
+@click.option("--turn", type=click.IntRange(min=0), help="Begin there; without a terminal, show this turn only.")
+@click.option("--speed", type=click.FloatRange(0.01, 100), default=2.0, help="Salvos a second.")
+@click.option("--plain", is_flag=True, help="Tell the game in lines, on a terminal too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a turn, or a game with --games.")
+@click.option("--check", "checked", is_flag=True, help="Execute the game again and compare every announcement.")
+@click.option("--export", type=click.Path(path_type=Path), help="Write the game as a transcript, .jsonl or .jsonl.gz.")
+@click.option("--games", "listed", is_flag=True, help="List the games of a journal.")
+@click.option("--table", help="Which table of a journal; the default one is ''.  [default: any]")
+@click.option("--game", type=int, help="Which game of a journal.  [default: the latest in which anything happened]")
+def replay(
+    file: str,
+    view: str,
+    turn: int | None,
+    speed: float,
+    plain: bool,
+    as_json: bool,
+    checked: bool,
+    export: Path | None,
+    listed: bool,
+    table: str | None,
+    game: int | None,
+) -> None:
+    """Show a game again. FILE is a transcript, or a server's journal: a file, or postgresql://..."""
+    if checked + listed + (export is not None) > 1:
+        raise click.UsageError("--check, --export and --games are three different things; ask for one at a time")
+    recordings = open_recordings(file, table, game)
+    if listed:
+        _list_games(recordings, as_json)
+    elif checked:
+        _check(recordings, as_json)
+    elif export is not None:
+        steps = recordings.export(export)
+        click.echo(f"{export}: {steps} steps; {look_again(export)}", err=not export.is_file())
+    elif plain or as_json or not has_terminal():
+        _tell(recordings.replay(), view, turn, as_json)
+    else:
+        _view(recordings.replay(), view, turn, speed)
+
+
+def _view(shown: Replay, view: str, turn: int | None, speed: float) -> None:
+    shown.frame(view, turn or 0)  # a mistake is told before the screen is taken
+    from salvo_server.viewer import Viewer
+
+    Viewer(shown, view=view, turn=turn, speed=speed).run()
+
+
+def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
+    grid = shown.header.rules.book.grid
+    if turn is not None:
+        frame = shown.frame(view, turn)
+        if as_json:
+            click.echo(json.dumps({**telling.record(frame), "boards": telling.boards_record(frame, grid)}))
+        else:
+            click.echo("\n".join([telling.heading(shown), *telling.frame_lines(shown, frame, view)]))
+        return
+    frames = shown.frames(view)
+    shown.frame(view, 0)
+    if as_json:
+        for frame in frames[1:]:
+            click.echo(json.dumps(telling.record(frame)))
+        return
+    click.echo(telling.heading(shown))
+    for line in telling.salvo_lines(shown, view):
+        click.echo(line)
+    click.echo("\n".join(["", *telling.frame_lines(shown, frames[-1], view)]))
+    if frames[-1].winner:
+        click.echo(f"places: {places_line(frames[-1].places)}")
+
+
+def _check(recordings: Recordings, as_json: bool) -> None:
+    games = steps = announcements = 0
+    for of_game, said in _with_progress(recordings.check(), len(recordings)):
+        games += 1
+        steps += of_game
+        announcements += said
+    if as_json:
+        click.echo(json.dumps({"games": games, "steps": steps, "announcements": announcements}))
+    else:
+        counted = f"{games} game{'s' * (games != 1)}, {steps} steps, {announcements} announcements"
+        click.echo(f"{recordings.name}: {counted}: all come out as they are recorded")
+
+
+def _with_progress(each: Iterator[_Each], count: int) -> Iterator[_Each]:
+    if count == 1 or not has_terminal():
+        yield from each
+        return
+    with click.progressbar(each, length=count, label="games", file=sys.stderr) as progress:
+        yield from progress
+
+
+def _list_games(recordings: Recordings, as_json: bool) -> None:
+    summaries = list(_with_progress(recordings.summaries(), len(recordings)))
+    if as_json:
+        for summary in summaries:
+            click.echo(json.dumps(summary._asdict()))
+        return
+    for line in _columns(summaries):
+        click.echo(line)
+
+
+def _columns(summaries: Iterable[Summary]) -> Iterator[str]:
+    rows = [("table", "game", "opened", "steps", "state", "players")]
+    rows += [
+        (
+            each.table or "-",
+            str(each.game),
+            telling.when(each.at) or "-",
+            str(each.steps),
+            f"won by {each.winner}" if each.winner else each.state,
+            each.trouble or ", ".join(each.players) or "-",
+        )
+        for each in summaries
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,31 @@
+"""How a cell of a board looks, wherever boards are drawn."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+
+class Mark(StrEnum):
+    """What an onlooker knows of a cell."""
+
+    BLANK = "·"  # water, or nothing known
+    SHIP = "■"
+    HIT = "✖"
+    MISS = "○"
+    FIRED = "●"  # fired at, and not told whether it was a hit
+
+
+#: The same for output that may not take these letters.
+PLAIN: Final = str.maketrans("".join(Mark), ".#Xo*")
+
+
+def picture(owner: bytes, struck: set[int]) -> str:
+    """Return a whole board as its owner and the referee see it, one letter a cell.
+
+    Args:
+        owner: one byte a cell, 0 for water.
+        struck: cells that were shot at.
+    """
+    seen = ((Mark.BLANK, Mark.MISS), (Mark.SHIP, Mark.HIT))
+    return "".join(seen[ship > 0][cell in struck] for cell, ship in enumerate(owner))

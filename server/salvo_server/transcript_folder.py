@@ -1,0 +1,74 @@
+"""The folder to which a server writes its games, each when it is over.
+
+Writing executes a game once more, so it is done on a thread of its own, while the contest goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from salvo.errors import SalvoError
+from salvo_server.journal import GameOpened, SavedGame
+from salvo_server.transcript import TranscriptError, export
+
+log = logging.getLogger(__name__)
+
+#: What a game of the default table is called; no table can have this name.
+_DEFAULT_TABLE = "game"
+
+
+class TranscriptFolder:
+    """Writes games to ``TABLE-GAME.jsonl.gz``, and never over a file that is there."""
+
+    def __init__(self, folder: Path, written: Callable[[GameOpened, Path], None]) -> None:
+        """Make the folder if there is none.
+
+        Args:
+            written: called on another thread with every game that was written, and its file.
+
+        Raises:
+            TranscriptError: ``transcript_unwritable``.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TranscriptError("transcript_unwritable", f"{folder}: {error.strerror}; name another folder") from None
+        self._folder = folder
+        self._written = written
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcripts")
+
+    def write(self, game: SavedGame) -> None:
+        """Write a game soon."""
+        self._thread.submit(self._write, game)
+
+    def _write(self, game: SavedGame) -> None:
+        path: Path | None = None
+        try:
+            path = self._reserve(game.opened)
+            export(game, path)
+        except (SalvoError, OSError) as error:
+            log.error("game %d was not written: %s", game.opened.number, error)
+            if path is not None:
+                path.unlink()
+            return
+        self._written(game.opened, path)
+
+    def _reserve(self, game: GameOpened) -> Path:
+        """Make an empty file under the first name that is free."""
+        name = f"{game.table or _DEFAULT_TABLE}-{game.number}"
+        copy = 1
+        while True:
+            path = self._folder / (f"{name}.jsonl.gz" if copy == 1 else f"{name}.{copy}.jsonl.gz")
+            try:
+                path.touch(exist_ok=False)
+            except FileExistsError:
+                copy += 1
+            else:
+                return path
+
+    def close(self) -> None:
+        """Wait until all is written."""
+        self._thread.shutdown()

@@ -1,0 +1,134 @@
+"""Whatever is done to a line of a transcript, reading or executing it names that line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+
+from salvo.wire.strict_json import same_value
+from salvo_server.transcript import TranscriptError, check, parse_transcript
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "v1" / "2-players-silent.jsonl.gz"
+LINES = gzip.decompress(GOLDEN.read_bytes()).splitlines(keepends=True)
+ANY_LINE = st.integers(0, len(LINES) - 1)
+
+#: A line is a hundred letters and a game a hundred lines: enough examples that every part of each kind is met.
+thorough = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+
+
+def _named_line(lines: list[bytes]) -> int:
+    with pytest.raises(TranscriptError) as caught:
+        check(parse_transcript(lines, "FILE"))
+    assert caught.value.code in ("transcript_corrupt", "transcript_cut", "transcript_diverged", "unknown_version")
+    named = re.match(r"FILE, line (\d+)", caught.value.text)
+    assert named is not None, caught.value.text
+    assert re.search(r"; (take the file again|install that version)", caught.value.text), caught.value.text
+    return int(named[1])
+
+
+def _value(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+def _without_version(line: bytes) -> Any:
+    value = _value(line)
+    if isinstance(value, dict) and isinstance(value.get("version"), str):
+        del value["version"]
+    return value
+
+
+def _says_the_same(one: bytes, other: bytes, number: int) -> bool:
+    """Whether two lines are the same text, spelled another way; the first line's version may be any text."""
+    read = _without_version if number == 0 else _value
+    return other.endswith(b"\n") and b"\n" not in other[:-1] and same_value(read(one), read(other))
+
+
+@given(number=ANY_LINE, place=st.integers(0, 2000), letter=st.integers(0, 255))
+@thorough
+def test_a_changed_byte_is_found_in_its_line(number: int, place: int, letter: int) -> None:
+    line = bytearray(LINES[number])
+    line[place % len(line)] = letter
+    changed = bytes(line)
+    assume(not _says_the_same(LINES[number], changed, number))
+    whole = b"".join([*LINES[:number], changed, *LINES[number + 1 :]])
+    assert _named_line([line + b"\n" for line in whole.split(b"\n")[:-1]] + _rest(whole)) == number + 1
+
+
+def _rest(whole: bytes) -> list[bytes]:
+    rest = whole.rpartition(b"\n")[2]
+    return [rest] if rest else []
+
+
+def _scalars(value: Any) -> list[tuple[Any, Any]]:
+    """Every place in a JSON value that a plain value or an empty list stands in, as (container, key)."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    found: list[tuple[Any, Any]] = []
+    for key, member in pairs:
+        found += _scalars(member) if isinstance(member, (dict, list)) and member else [(value, key)]
+    return found
+
+
+OTHERS: st.SearchStrategy[Any] = st.one_of(
+    st.booleans(), st.none(), st.integers(-3, 70), st.sampled_from(["", "a", "hit", "HORIZONTAL"]), st.just([])
+)
+
+
+#: Where the header says from what number cells are counted: always 1, so that nobody read it until this was found.
+FIRST = [key for _, key in _scalars(json.loads(LINES[0]))].index("first")
+
+
+@given(number=ANY_LINE, place=st.integers(0, 2000), other=OTHERS)
+@example(number=0, place=FIRST, other=0)
+@thorough
+def test_a_changed_value_is_found_in_its_line(number: int, place: int, other: Any) -> None:
+    value = json.loads(LINES[number])
+    places = _scalars(value)
+    container, key = places[place % len(places)]
+    container[key] = other
+    changed = json.dumps(value, separators=(",", ":")).encode() + b"\n"
+    assume(not _says_the_same(LINES[number], changed, number))
+    assert _named_line([*LINES[:number], changed, *LINES[number + 1 :]]) == number + 1
+
+
+@given(number=ANY_LINE)
+@thorough
+def test_a_line_that_is_missing_is_named(number: int) -> None:
+    assert _named_line([*LINES[:number], *LINES[number + 1 :]]) == number + 1
+
+
+@given(number=ANY_LINE)
+@thorough
+def test_a_line_that_stands_twice_is_named(number: int) -> None:
+    assert _named_line([*LINES[: number + 1], *LINES[number:]]) == number + 2
+
+
+@given(number=ANY_LINE, other=ANY_LINE)
+@thorough
+def test_lines_that_changed_places_are_found_at_the_first_of_them(number: int, other: int) -> None:
+    assume(number < other)
+    lines = LINES.copy()
+    lines[number], lines[other] = lines[other], lines[number]
+    assert _named_line(lines) == number + 1
+
+
+@given(length=st.integers(0, sum(map(len, LINES)) - 1))
+@thorough
+def test_a_file_that_was_cut_names_the_first_line_that_is_not_whole(length: int) -> None:
+    whole = b"".join(LINES)[:length]
+    assert _named_line([line + b"\n" for line in whole.split(b"\n")[:-1]] + _rest(whole)) == whole.count(b"\n") + 1
+
+
+def test_the_servers_version_is_the_only_thing_that_may_change() -> None:
+    header = json.loads(LINES[0])
+    header["version"] = "9.9.9"
+    assert check(parse_transcript([json.dumps(header).encode() + b"\n", *LINES[1:]], "FILE"))

@@ -1,0 +1,165 @@
+"""Where games come from and go to: journals, folders, and what is kept in memory."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from salvo import Bot
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.wire.transcript import write_header
+from salvo_server.gate import Proof
+from salvo_server.journal import Batch, GameOpened, JournalError, NoJournal, SavedGame, StepTaken
+from salvo_server.journal.database import DatabaseJournal
+from salvo_server.journal.kept import KeptGames
+from salvo_server.recordings import open_recordings
+from salvo_server.transcript import check, play_at_table, read_transcript
+from salvo_server.transcript_folder import TranscriptFolder
+
+
+def _bots() -> dict[str, Bot]:
+    return {"a": Hunter(), "b": RandomBot()}
+
+
+def _batch(id_: int, table: str = "", game: int = 1) -> Batch:
+    """A whole game as a service would commit it; tables other than the default one are for names only."""
+    _, header, steps = play_at_table(_bots(), seed=id_, game=game)
+    opened = GameOpened(id_, table, game, 1_790_000_000_000 + id_, write_header(header))
+    taken = [
+        StepTaken(id_ * 1000 + n, id_, step.at, step.text, step.check, Proof(b"n%d" % n, b"m%d" % n))
+        for n, step in enumerate(steps)
+    ]
+    return Batch(games=[opened], steps=taken)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    path = tmp_path / "contest.journal"
+    with_games = DatabaseJournal(str(path))
+    with_games.commit(_batch(1, game=1))
+    with_games.commit(_batch(2, "blue", game=1))
+    with_games.commit(_batch(3, game=2))
+    _, header, _ = play_at_table(_bots(), seed=9, game=3)
+    with_games.commit(Batch(games=[GameOpened(4, "", 3, 1_790_000_000_009, write_header(header))]))
+    with_games.close()
+    return path
+
+
+def test_a_journal_lists_its_games(journal: Path) -> None:
+    listed = [summary[:6] for summary in open_recordings(str(journal)).summaries()]
+    assert [(table, game, players, state) for table, game, _, players, state, _ in listed] == [
+        ("", 1, ("a", "b"), "over"),
+        ("blue", 1, ("a", "b"), "over"),
+        ("", 2, ("a", "b"), "over"),
+        ("", 3, (), "lobby"),
+    ]
+    assert listed[0][2] == 1_790_000_000_001
+    assert {winner for *_, winner in listed} <= {"a", "b", ""}
+
+
+def test_a_game_is_chosen_by_table_and_number_and_else_the_latest_that_has_any_record(journal: Path) -> None:
+    assert open_recordings(str(journal)).replay().header.game == 2
+    assert len(open_recordings(str(journal), table="")) == 3
+    assert open_recordings(str(journal), table="", game=1).replay().header.seed == "1"
+    assert open_recordings(str(journal), table="blue").replay().header.seed == "2"
+    with pytest.raises(JournalError, match=r"no_such_game: .* has no game 7 of table 'blue'; see: salvo replay "):
+        open_recordings(str(journal), table="blue", game=7)
+    with pytest.raises(JournalError, match=r"no_such_game: .* has no game in which anything happened"):
+        open_recordings(str(journal), game=3).replay()
+
+
+def test_what_comes_out_of_a_journal_is_the_transcript_of_the_game(journal: Path, tmp_path: Path) -> None:
+    out = tmp_path / "game.jsonl.gz"
+    steps = open_recordings(str(journal), game=2).export(out)
+    assert check(read_transcript(out))[0] == steps
+    assert list(open_recordings(str(journal), game=2).check()) == list(open_recordings(str(out)).check())
+    [summary] = open_recordings(str(out)).summaries()
+    assert (summary.game, summary.players, summary.state) == (2, ("a", "b"), "over")
+
+
+def test_a_game_that_was_changed_in_a_journal_is_named_and_the_others_are_still_listed(journal: Path) -> None:
+    with sqlite3.connect(journal) as database:
+        database.execute("UPDATE steps SET at = at + 1 WHERE id = 1030")
+    database.close()
+    with pytest.raises(JournalError, match=r"journal_diverged: game 1, step 31 \(record 1030\): other announcements"):
+        list(open_recordings(str(journal)).check())
+    states = [summary.state for summary in open_recordings(str(journal)).summaries()]
+    assert states == ["corrupt", "over", "over", "lobby"]
+
+
+def test_a_database_that_is_no_journal_says_so(tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE things (x)")
+    database.close()
+    with pytest.raises(JournalError, match=r"journal_corrupt: .*other.db: no such table"):
+        open_recordings(str(other))
+
+
+@pytest.mark.parametrize("length", [100, 5_000, 20_000])
+def test_a_journal_that_was_cut_says_so_in_a_line(journal: Path, length: int) -> None:
+    journal.write_bytes(journal.read_bytes()[:length])
+    with pytest.raises(JournalError) as caught:
+        list(open_recordings(str(journal)).check())
+    assert str(caught.value).startswith(f"journal_corrupt: {journal}: ")
+    assert "restore it from a copy, or move it away to begin a new one" in str(caught.value)
+
+
+# --- what a server keeps of its games -----------------------------------------------------------------------------
+
+
+def test_the_two_latest_games_of_a_table_are_kept() -> None:
+    kept = KeptGames(NoJournal())
+    for batch in (_batch(1), _batch(2, "blue"), _batch(3, game=2)):
+        kept.commit(batch)
+    assert kept.game("", 1) == SavedGame(_batch(1).games[0], tuple(_batch(1).steps), ())
+    assert kept.game("", 2).opened.id == 3
+    kept.commit(_batch(4, game=3))
+    assert kept.game("", 2).opened.id == 3
+    assert kept.game("blue", 1).opened.id == 2
+    with pytest.raises(ValueError, match="not enough values"):
+        kept.game("", 1)
+
+
+def test_steps_in_the_batch_of_their_game_and_after_it_are_kept() -> None:
+    kept = KeptGames(NoJournal())
+    whole = _batch(1)
+    kept.commit(Batch(games=whole.games, steps=whole.steps[:10]))
+    kept.commit(Batch(steps=whole.steps[10:]))
+    assert kept.game("", 1).steps == tuple(whole.steps)
+
+
+def test_a_game_that_a_restart_takes_up_is_kept_from_its_beginning(journal: Path) -> None:
+    kept = KeptGames(DatabaseJournal(str(journal)))
+    kept.load()
+    assert len(kept.game("blue", 1).steps) == len(_batch(2).steps)
+    kept.close()
+
+
+def test_a_folder_never_writes_over_a_file(tmp_path: Path) -> None:
+    written: list[str] = []
+    for _ in range(2):
+        folder = TranscriptFolder(tmp_path / "games", lambda game, file: written.append(file.name))
+        for batch in (_batch(1), _batch(2, "blue")):
+            folder.write(SavedGame(batch.games[0], batch.steps, ()))
+        folder.close()
+    assert written == ["game-1.jsonl.gz", "blue-1.jsonl.gz", "game-1.2.jsonl.gz", "blue-1.2.jsonl.gz"]
+    for name in written:
+        assert check(read_transcript(tmp_path / "games" / name))
+
+
+def test_a_game_that_cannot_be_written_is_an_error_in_the_log_and_leaves_no_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    batch = _batch(1)
+    damaged = SavedGame(batch.games[0], [*batch.steps[:5], *batch.steps[6:]], ())
+    folder = TranscriptFolder(tmp_path, lambda game, file: None)
+    with caplog.at_level(logging.ERROR):
+        folder.write(damaged)
+        folder.close()
+    assert "game 1 was not written: journal_diverged: game 1, step 6" in caplog.text
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,203 @@
+"""What onlookers see of a game, and that nobody sees what he may not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from salvo import messages as m
+from salvo.rules import SALVO, Fleet, RuleBook, generator, random_fleet
+from salvo.rules.book import Announce
+from salvo.testing import board
+from salvo_server import telling
+from salvo_server.marks import Mark
+from salvo_server.referee import Referee
+from salvo_server.replay import REFEREE, Replay, ReplayError
+from salvo_server.table import Step, Table
+from salvo_server.transcript import execute, no_status, read_transcript
+from salvo_server.viewer import Viewer
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
+
+ALICE = board("""
+    A A A A A . . . . .
+    B B B B . . . . . .
+    D D D . . . . . . .
+    S S S . . . . . . .
+    P P . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+""")
+BOB = board("""
+    . . . . . . . . P P
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    S S S . . . . . . .
+    D D D . . . . . . .
+    B B B B . . . . . .
+    A A A A A . . . . .
+""")
+
+#: Who fires at whom and where, shot by shot.
+Script = Sequence[tuple[str, str, int, int]]
+AT_BOB: Script = [("alice", "bob", 9, 1), ("alice", "bob", 10, 1), *[("alice", "bob", x, 3) for x in (1, 2, 3)]]
+AT_ALICE: Script = [("bob", "alice", x, 1) for x in (5, 6, 7, 8)]
+
+
+def _play(fleets: dict[str, Fleet], script: Script, book: RuleBook = SALVO, seed: str = "2") -> Replay:
+    """Play shots at a table; the turn of whoever has none left ends by its deadline."""
+    table = Table(Referee(seed, "", book, m.Limits(players=len(fleets))), no_status)
+    header = table.header
+    steps: list[Step] = []
+    inputs: list[m.Input] = [m.Participate(name, b"") for name in fleets]
+    inputs += [m.PlaceShip(name, place.ship, place) for name, fleet in fleets.items() for place in fleet.placements]
+    steps += [table.carry_out(each, 1000 * at) for at, each in enumerate(inputs)]
+    queue = list(script)
+    at = 1000 * len(inputs)
+    while queue:
+        current = table.referee.current
+        if current is None:
+            break
+        index = next((n for n, shot in enumerate(queue) if shot[0] == current.name), None)
+        command: m.Input = m.TimePassed() if index is None else m.Fire(*queue.pop(index))
+        at = table.referee.deadline() or at if index is None else at + 1000
+        steps.append(table.carry_out(command, at))
+    return Replay("test", header, steps)
+
+
+def test_the_referee_sees_everything() -> None:
+    replay = _play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE])
+    bob = replay.frame(REFEREE, 1).seas["bob"]
+    assert bob.marks[:10] == "········✖✖"
+    assert bob.marks[20:30] == "○○○·······"
+    assert bob.marks[60:70] == "■■■·······"
+    assert (bob.afloat, bob.sunk) == (("carrier", "battleship", "destroyer", "submarine"), ("patrolboat",))
+    assert bob.latest == {8, 9, 20, 21, 22}
+
+
+def test_a_player_sees_its_own_ships_and_where_it_fired_but_not_what_it_hit() -> None:
+    replay = _play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE])
+    seas = replay.frame("alice", 2).seas
+    assert seas["bob"].marks[:30] == "········●●" + Mark.BLANK * 10 + "●●●·······"
+    assert set(seas["bob"].marks[30:]) == {Mark.BLANK}
+    assert seas["bob"].sunk == ("patrolboat",)
+    assert seas["alice"].marks[:20] == "■■■■✖○○○··■■■■······"
+    assert seas["alice"].latest == {4, 5, 6, 7}
+
+
+def test_a_player_sees_hit_and_miss_where_the_rule_book_announces_them() -> None:
+    told = replace(SALVO, announce=Announce.EACH_SHOT)
+    fleets = {"alice": Fleet(told, ALICE.placements), "bob": Fleet(told, BOB.placements)}
+    seas = _play(fleets, AT_BOB, told).frame("alice", 1).seas
+    assert seas["bob"].marks[:10] == "········✖✖"
+    assert seas["bob"].marks[20:30] == "○○○·······"
+
+
+def test_a_turn_that_ran_out_shows_how_many_shots_were_not_fired() -> None:
+    replay = _play({"alice": ALICE, "bob": BOB}, [*AT_BOB[:2], *AT_ALICE[:1]])
+    assert telling.salvo_line(replay.frame(REFEREE, 1)) == "turn 1  alice  2 of 5 shots  2 hits  sinks bob's patrolboat"
+    assert replay.frame("alice", 1).notes[0].startswith("alice: turn_timeout: ")
+    assert replay.frame("bob", 1).notes == ()
+
+
+def test_a_view_or_turn_that_is_not_there_is_named_with_those_that_are() -> None:
+    replay = _play({"alice": ALICE, "bob": BOB}, AT_BOB)
+    with pytest.raises(ReplayError, match="unknown_view: no view 'carol'; there are referee, alice, bob"):
+        replay.frames("carol")
+    with pytest.raises(ReplayError, match="unknown_turn: no turn 9; there are 0, before the first salvo, to 1"):
+        replay.frame(REFEREE, 9)
+    lobby = _play({"alice": ALICE, "bob": BOB}, ())
+    assert lobby.turns == 0
+    with pytest.raises(ReplayError, match="not_begun: test: the game has not begun; at the table: alice"):
+        Replay("test", lobby.header, lobby._steps[:1]).frame(REFEREE, 0)
+
+
+@pytest.mark.parametrize("name", ["2-players-clock", "4-players-4", "4-players-silent", "4-players-small"])
+def test_everybody_sees_every_turn_of_a_golden_game(name: str) -> None:
+    transcript = read_transcript(GOLDEN / f"{name}.jsonl.gz")
+    replay = Replay(name, transcript.header, execute(transcript))
+    public = [replace(frame, seas={}, fired=(), notes=()) for frame in replay.frames(REFEREE)]
+    for view in replay.views:
+        frames = replay.frames(view)
+        assert [frame.turn for frame in frames] == list(range(replay.turns + 1))
+        assert [replace(frame, seas={}, fired=(), notes=()) for frame in frames] == public
+        assert frames[-1].winner in replay.players
+        if view != REFEREE:
+            own = [frame.seas[view] for frame in frames]
+            assert own == [
+                replace(frame.seas[view], latest=own[n].latest) for n, frame in enumerate(replay.frames(REFEREE))
+            ]
+
+
+# --- nothing leaks ------------------------------------------------------------------------------------------------
+
+
+def _everything_shown(replay: Replay, view: str) -> str:
+    """All that any output makes of a view: lines, records, and the interactive page as a picture."""
+    shown = [*telling.salvo_lines(replay, view)]
+    for frame in replay.frames(view):
+        shown += telling.frame_lines(replay, frame, view)
+        shown.append(json.dumps([telling.record(frame), telling.boards_record(frame, SALVO.grid)]))
+    return "\n".join(shown)
+
+
+def _page(replay: Replay, view: str) -> str:
+    async def look() -> str:
+        app = Viewer(replay, view=view, turn=replay.turns)
+        async with app.run_test(size=(140, 40)) as pilot:
+            await pilot.pause()
+            return app.export_screenshot(simplify=True)
+
+    return asyncio.run(look()).replace(str(id(replay)), "")
+
+
+def _hidden_from_alice(seed: int, other_seed: int, shots: int) -> tuple[Replay, Replay]:
+    """Two games that alice cannot tell apart: bob's fleets differ only where nobody has fired."""
+    bobs = [random_fleet(SALVO, generator(one, "bob")) for one in (seed, other_seed)]
+    assume(bobs[0] != bobs[1])
+    alike = [cell for cell in range(SALVO.grid.size) if (bobs[0].board[cell] > 0) == (bobs[1].board[cell] > 0)]
+    random = generator(seed, "shots")
+    others = ["alice", "carol"]
+    script = [
+        *(
+            (random.choice(others), "bob", *SALVO.grid.xy(cell))
+            for cell in random.sample(alike, min(shots, len(alike)))
+        ),
+        *(("bob", random.choice(others), *SALVO.grid.xy(cell)) for cell in random.sample(range(100), shots)),
+    ]
+    carol = random_fleet(SALVO, generator(seed, "carol"))
+    one, other = (_play({"alice": ALICE, "bob": bob, "carol": carol}, script) for bob in bobs)
+    public = [[frame.result for frame in replay.frames(REFEREE)] for replay in (one, other)]
+    assume(public[0] == public[1])  # a ship may still have sunk in one of them only
+    return one, other
+
+
+@given(seed=st.integers(0, 10**6), other_seed=st.integers(0, 10**6), shots=st.integers(1, 40))
+@settings(max_examples=60, deadline=None)
+def test_two_games_that_differ_only_in_hidden_cells_look_the_same(seed: int, other_seed: int, shots: int) -> None:
+    one, other = _hidden_from_alice(seed, other_seed, shots)
+    for view in ("alice", "carol"):
+        assert one.frames(view) == other.frames(view)
+        assert _everything_shown(one, view) == _everything_shown(other, view)
+    for view in (REFEREE, "bob"):
+        assert one.frames(view) != other.frames(view)
+
+
+def test_the_page_of_two_games_that_differ_only_in_hidden_cells_is_the_same() -> None:
+    moved = Fleet(SALVO, [*BOB.placements[1:], replace(BOB.placements[0], x=6)])
+    one, other = (_play({"alice": ALICE, "bob": bob}, AT_BOB) for bob in (BOB, moved))
+    assert _page(one, "alice") == _page(other, "alice")
+    assert _page(one, REFEREE) != _page(other, REFEREE)

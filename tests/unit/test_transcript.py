@@ -1,0 +1,136 @@
+"""Transcripts as files: what stands in them, and what is said of those that are none."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from salvo import Bot, arena
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.errors import WireError
+from salvo.view import Shot, View
+from salvo_server.transcript import (
+    TranscriptError,
+    check,
+    parse_transcript,
+    play_at_table,
+    read_transcript,
+    write_lines,
+    write_transcript,
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "game.jsonl.gz"
+    _, header, steps = play_at_table({"a": Hunter(), "b": RandomBot()}, seed=7)
+    write_transcript(path, header, steps)
+    return path
+
+
+def _error(path: Path) -> str:
+    with pytest.raises(TranscriptError) as caught:
+        check(read_transcript(path))
+    return str(caught.value)
+
+
+def test_equal_games_are_equal_files_and_small(file: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.jsonl.gz"
+    _, header, steps = play_at_table({"a": Hunter(), "b": RandomBot()}, seed=7)
+    write_transcript(again, header, steps)
+    assert again.read_bytes() == file.read_bytes()
+    assert len(file.read_bytes()) < 10_000
+    assert set(tmp_path.iterdir()) == {file, again}
+
+
+def test_the_name_decides_how_it_is_written_and_the_bytes_how_it_is_read(file: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "game.jsonl"
+    plain.write_bytes(gzip.decompress(file.read_bytes()))
+    misnamed = tmp_path / "copy.jsonl"
+    misnamed.write_bytes(file.read_bytes())
+    assert check(read_transcript(plain)) == check(read_transcript(misnamed)) == check(read_transcript(file))
+
+
+class Sleepy(Bot):
+    """Fires one shot where it may fire more, and none in every third turn."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        return view.untouched.sample(view.shots)[: 0 if len(view.salvos) % 3 == 1 else 1]
+
+
+class Mute(Bot):
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        return []
+
+
+@pytest.mark.parametrize("lazy", [Sleepy, Mute])
+def test_a_game_with_salvos_that_are_not_full_is_recorded_to_its_end(lazy: type[Bot]) -> None:
+    outcome, header, steps = play_at_table({"a": lazy(), "b": RandomBot(), "c": RandomBot()}, seed=3)
+    lines = [line.encode() + b"\n" for line in write_lines(header, steps)]
+    check(parse_transcript(lines, "FILE"))
+    results = [each for step in steps for each in step.announcements if type(each).__name__ == "SalvoResolved"]
+    assert len(results) == outcome.turns
+    assert outcome == arena.play({"a": lazy(), "b": RandomBot(), "c": RandomBot()}, seed=3)
+
+
+def test_a_name_that_no_table_takes_is_not_recorded() -> None:
+    with pytest.raises(WireError, match="bad_name"):
+        play_at_table({"a": Hunter(), "my bot": RandomBot()})
+
+
+# --- mistakes -----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
+    assert _error(tmp_path / "none.jsonl") == f"transcript_missing: no file {tmp_path}/none.jsonl"
+    assert _error(tmp_path) == f"transcript_unreadable: {tmp_path}: Is a directory"
+
+
+def test_a_file_without_a_line_is_cut(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    assert _error(empty).startswith(f"transcript_cut: {empty}, line 1: the file is empty; take the file again")
+
+
+def test_a_compressed_file_that_ends_too_early_names_the_line(file: Path) -> None:
+    whole = file.read_bytes()
+    lines = len(gzip.decompress(whole).splitlines())
+    for length in range(11, len(whole), 97):
+        file.write_bytes(whole[:length])
+        error = _error(file)
+        assert error.startswith(f"transcript_cut: {file}, line ")
+        assert 1 <= int(error.split(", line ")[1].split(":")[0]) <= lines + 1
+        assert "the compressed file ends too early; take the file again" in error
+
+
+def test_a_compressed_file_that_is_damaged_never_ends_in_a_traceback(file: Path) -> None:
+    whole = bytearray(file.read_bytes())
+    for place in range(10, len(whole), 41):
+        damaged = whole.copy()
+        damaged[place] ^= 0x55
+        file.write_bytes(damaged)
+        assert _error(file).startswith(("transcript_corrupt: ", "transcript_cut: ", "transcript_diverged: "))
+
+
+@pytest.mark.parametrize("text", ["hello\n", "[]\n", '{"transcript":1}\n', "\x00\n", "\u00e4" * 70_000])
+def test_something_else_is_no_transcript(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text(text)
+    assert _error(path).startswith(f"transcript_corrupt: {path}, line 1: ")
+
+
+def test_nothing_but_a_transcript_is_written_over(file: Path, tmp_path: Path) -> None:
+    _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()})
+    write_transcript(file, header, steps)
+    assert read_transcript(file).steps[-1].at == steps[-1].at
+    bot = tmp_path / "bot.py"
+    bot.write_text("import salvo\n")
+    with pytest.raises(TranscriptError, match=r"transcript_unwritable: .*bot.py is there and is no transcript"):
+        write_transcript(bot, header, steps)
+    assert bot.read_text() == "import salvo\n"
+    with pytest.raises(TranscriptError, match=r"transcript_unwritable: .*No such file or directory; name another file"):
+        write_transcript(tmp_path / "nowhere" / "game.jsonl", header, steps)
