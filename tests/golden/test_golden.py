@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import runpy
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,13 @@ def test_the_corpus_is_as_large_and_as_eventful_as_promised() -> None:
     assert any("fire" in line and not line["says"] for line in steps), "a void shot"
     assert any(each["result"]["defeated"] and not each["result"]["shots"] for each in said if "result" in each)
     assert {len(line["limits"]) for line in lines if "limits" in line} == {5, 6}, "with and without a number of players"
+
+
+def test_making_the_games_again_touches_none_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in FILES}
+    runpy.run_path(str(Path(__file__).with_name("make.py")))["main"]()
+    assert capsys.readouterr().out.count("is there, and stays as it is") == len(before)
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in FILES} == before
 
 
 @pytest.mark.parametrize("kind", [m.ShotLanded, m.SalvoResolved, m.TurnBegan, m.PlacementJudged, m.GameWon])
