@@ -41,6 +41,7 @@ from salvo_server.journal import (
 )
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
+from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
 
 log = logging.getLogger(__name__)
@@ -139,7 +140,7 @@ class Service:
         self._clock = clock or epoch_clock()
         self._profile = profile
         self._first_table = tables[0]
-        self._marker = BY_NAME["server"].of(tables[0])
+        self._sweep = Sweep(self.tables, tables[0])
         self._batch = Batch()
         self._outbox: list[wire.Publication] = []
         self._receipts: list[Inbound] = []
@@ -148,9 +149,6 @@ class Service:
         self._held: deque[Inbound] = deque()
         self._stalled_until: int | None = None
         self._connected_anew = False
-        self._sweeping = False
-        self._seen: dict[str, bytes] = {}
-        self._fresh: set[str] = set()
         self._due: dict[str, int] = {}
         self._earliest: int | None = None
         self._last_at = 0
@@ -298,8 +296,8 @@ class Service:
             return
         for topic, payload, retain in self._outbox:
             self._edge.publish(topic, payload, retain=retain)
-            if retain and self._sweeping:
-                self._fresh.add(topic)
+            if retain:
+                self._sweep.said(topic)
         if self._outbox:
             self._outbox.clear()
             self._said.append(_Said(self._edge.published, self._last_step))
@@ -367,18 +365,13 @@ class Service:
         Here the connection has not yet sent again what was under way, and the older message would be the one that
         the broker keeps.
         """
-        self._edge.subscribe([*self._command_filters(), *self._sweep_filters()])
+        self._edge.subscribe([*self._command_filters(), *self._sweep.filters()])
         self._next_look = self._now() + KEPT_COMMANDS_MS
-        self._sweeping = True
-        self._seen, self._fresh = {}, set()
+        self._sweep.begin()
         self._connected_anew = True
 
     def _greet(self) -> None:
-        """Let the time begin anew and say who is here.
-
-        Everything retained below the tables' topics comes in once, in answer to the subscription. The first table's
-        status, published after the subscription and so delivered after them, tells that all came by.
-        """
+        """Let the time begin anew and say who is here; the first table's status ends the sweep."""
         now = self._now()
         for table in self.tables.values():
             if table.referee.deadline() is not None and table.referee.state is not State.OVER:
@@ -393,41 +386,6 @@ class Service:
         commands = [topic for topic in topics.TOPICS if topic.publisher is not Publisher.SERVER]
         return [topic.filter(name) for name in sorted(names) for topic in commands]
 
-    def _sweep_filters(self) -> list[str]:
-        names = {"+" if table else "" for table in self.tables}
-        return [f"{topics.prefix(name)}/{root}/#" for name in sorted(names) for root in sorted(topics.ROOTS)]
-
-    def _swept(self, address: topics.Address, message: Inbound) -> None:
-        """Take in what the broker has kept; at the end put right what differs from what we stand for."""
-        if message.retain:
-            if message.payload and address.table in self.tables:
-                self._seen[message.topic] = message.payload
-            return
-        if address.topic.retained and address.table in self.tables:
-            self._seen[message.topic] = message.payload  # our own, under way when the connection was lost
-        if message.topic == self._marker and message.payload == self.tables[self._first_table].retained[self._marker]:
-            self._sweeping = False
-            self._edge.unsubscribe(self._sweep_filters())
-            self._put_right()
-
-    def _put_right(self) -> None:
-        own = {topic: payload for table in self.tables.values() for topic, payload in table.retained.items()}
-        for topic, kept in self._seen.items():
-            if kept and topic not in own and topic not in self._fresh:
-                log.info("cleared %s, left by an earlier server", topic)
-                self._outbox.append(wire.Publication(topic, b"", True))
-        for topic, payload in own.items():
-            if self._seen.get(topic) != payload and topic not in self._fresh:
-                self._outbox.append(wire.Publication(topic, payload, True))
-        self._seen, self._fresh = {}, set()
-
-    def _put_one_right(self, address: topics.Address, message: Inbound) -> None:
-        """Something kept comes late: the status that ended the sweep was one from the connection before."""
-        if address.table in self.tables:
-            own = self.tables[address.table].retained.get(message.topic, b"")
-            if message.payload != own:
-                self._outbox.append(wire.Publication(message.topic, own, True))
-
     # --- one message --------------------------------------------------------------------------------------------
 
     def _receive(self, message: Inbound) -> None:
@@ -441,9 +399,7 @@ class Service:
         except WireError as error:
             return self._count(error, message)
         if address.topic.publisher is Publisher.SERVER:
-            if self._sweeping:
-                return self._swept(address, message)
-            return self._put_one_right(address, message) if message.retain else None
+            return self._put_right(address, message)
         table = self.tables.get(address.table)
         if table is None or not message.payload:
             return None
@@ -504,6 +460,12 @@ class Service:
                 return
         self._pass_time(table, now)
         self._carry_out(table, command, now)
+
+    def _put_right(self, address: topics.Address, message: Inbound) -> None:
+        was_on = self._sweep.on
+        self._outbox += self._sweep.hear(address, message)
+        if was_on and not self._sweep.on:
+            self._edge.unsubscribe(self._sweep.filters())
 
     def _count(self, error: WireError, message: Inbound) -> None:
         self.counts[error.code] += 1

@@ -14,6 +14,7 @@ from salvo_server.journal import Batch
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
 from salvo_server.service import Service
+from salvo_server.sweep import Sweep
 from simulation import crypto, faults, game, run
 from simulation.disk import SimJournal
 from simulation.faults import SERVER_POINTS, Fault
@@ -116,7 +117,7 @@ def _forget_what_was_burned(patch: pytest.MonkeyPatch) -> None:
 
 
 def _leave_what_is_retained(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Service, "_put_right", lambda self: None)
+    patch.setattr(Sweep, "_corrections", lambda self: [])
 
 
 def _draw_the_starter_anew(patch: pytest.MonkeyPatch) -> None:
