@@ -202,8 +202,9 @@ class Contest:
             Broken: an invariant does not hold.
         """
         self.broker.start()
-        self.server.start()
         self.observer.start()
+        self._pause(1.0)  # from here on the observer's session has everything
+        self.server.start()
         arrivals = self.world.random("arrivals")
         for team in [*self.teams, *self.spec]:
             self.world.after(arrivals.uniform(0.0, 1.0), team.start)
