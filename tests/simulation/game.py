@@ -203,7 +203,7 @@ class Contest:
         """
         self.broker.start()
         self.observer.start()
-        self._pause(1.0)  # from here on the observer's session has everything
+        self._until(lambda: self.observer.edge.quiet, "the observer does not come")  # its session has all from here on
         self.server.start()
         arrivals = self.world.random("arrivals")
         for team in [*self.teams, *self.spec]:
