@@ -152,8 +152,11 @@ class _Found(NamedTuple):
 
 
 class _Job(NamedTuple):
+    """A message that waits; ``receipts`` has one for every time that the broker has sent it."""
+
     request: SealedPlacement | SignedShot
-    receipt: object
+    mark: bytes
+    receipts: list[object]
     result: Future[_Found | None]
 
 
@@ -268,7 +271,7 @@ class Gate:
         mark = _digest(request)
         if mark in self._recent or (self._turned_away and _blob_mark(request.blob) in self._turned_away):
             self.counts["duplicate"] += 1
-            return None
+            return self._wait_with_it(mark, receipt)
         members = self._members.get(request.table, {})
         candidates = [members[name] for name in likely if name in members]
         for member in candidates:
@@ -282,6 +285,14 @@ class Gate:
             self._turn_away(request, "forged")
             return None
         return self._queue(request, unknown, mark, now, expected, receipt)
+
+    def _wait_with_it(self, mark: bytes, receipt: object) -> Waiting | None:
+        """Let a repetition wait while the first one does: acknowledged by itself, it would be lost in a crash."""
+        for job in self._jobs:
+            if job.mark == mark:
+                job.receipts.append(receipt)
+                return WAITING
+        return None
 
     def _queue(
         self,
@@ -315,7 +326,7 @@ class Gate:
         secrets = [(member.name, member.secret) for member in payable]
         self._deriving.update((member.name, request.blob.salt) for member in payable)
         result = self._executor.submit(_find_key, request.blob, secrets, self._derived)
-        self._jobs.append(_Job(request, receipt, result))
+        self._jobs.append(_Job(request, mark, [receipt], result))
         result.add_done_callback(lambda _: self._wake())
         return WAITING
 
@@ -325,14 +336,19 @@ class Gate:
         while self._jobs and self._jobs[0].result.done():
             job = self._jobs.popleft()
             found = job.result.result()
-            done.append((job.receipt, self._close(job.request, found, spent=True)))
+            done += self._close(job, found, spent=True)
             if found is not None:
                 done += self._call_forward(job.request, found)
         if not self._jobs:
             self._deriving.clear()
         return done
 
-    def _close(self, request: SealedPlacement | SignedShot, found: _Found | None, *, spent: bool) -> Opened | None:
+    def _close(self, job: _Job, found: _Found | None, *, spent: bool) -> list[tuple[object, Opened | None]]:
+        """Return all receipts of a message that has waited, the first one with what it says."""
+        first, *again = job.receipts
+        return [(first, self._read(job.request, found, spent=spent)), *((receipt, None) for receipt in again)]
+
+    def _read(self, request: SealedPlacement | SignedShot, found: _Found | None, *, spent: bool) -> Opened | None:
         if found is None:
             self._turn_away(request, "forged")
             return None
@@ -354,7 +370,7 @@ class Gate:
                 self._jobs.append(job)
             else:
                 job.result.cancel()
-                called.append((job.receipt, self._close(job.request, opened, spent=False)))
+                called += self._close(job, opened, spent=False)
         return called
 
     def _learn(self, table: str, member: _Member, salt: bytes, key: bytes) -> None:

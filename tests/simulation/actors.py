@@ -361,6 +361,3 @@ class Observer(Member):
             if not message.retain:
                 self.heard.append((message.topic, message.payload))
             self.edge.acknowledge(message)
-
-
-__all__ = ["Observer", "Server", "Setup", "SpecTeam", "Team"]

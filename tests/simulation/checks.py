@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from salvo import messages as m
 from salvo.messages import State
 from salvo.rules import Game
 from salvo.session import Session
@@ -249,6 +248,3 @@ def at_the_end(contest: Contest) -> None:
         if last:
             hold(table.check == live.check, "a replay of the journal comes out otherwise")
             hold(table.referee.state is State.LOBBY, "the last game is in state %s", table.referee.state)
-
-
-__all__ = ["at_the_end", "hold", "m", "when_over"]

@@ -22,10 +22,11 @@ LONGEST_PAUSE_SECONDS = 5.0
 class Link:
     """One TCP connection."""
 
-    __slots__ = ("_broker", "_client", "_down", "_random", "_up", "_world", "alive")
+    __slots__ = ("_broker", "_client", "_down", "_ending", "_random", "_up", "_world", "alive")
 
     def __init__(self, world: World, broker: SimBroker, client: SimConnection) -> None:
         self.alive = True
+        self._ending = False
         self._world = world
         self._broker = broker
         self._client = client
@@ -48,7 +49,7 @@ class Link:
 
     def send_down(self, packet: tuple[Any, ...]) -> None:
         """Send to the client."""
-        if self.alive:
+        if self.alive and not self._ending:
             if not self._down:
                 self._world.after(self._latency(), self._arrive_down)
             self._down.append(packet)
@@ -64,6 +65,8 @@ class Link:
             if not self.alive:
                 return
             self._broker.handle(self, packet)
+        if self._ending:
+            self.cut(None, 0.0)
 
     def _arrive_down(self) -> None:
         packets, self._down = self._down, []
@@ -84,6 +87,13 @@ class Link:
             self._world.after(client_notices, self._client.noticed, self)
         if broker_notices is not None:
             self._world.after(broker_notices, self._broker.lost, self)
+
+    def finish(self) -> None:
+        """The client is gone, and its operating system sends what it had written before."""
+        self._down = []
+        self._ending = True
+        if not self._up:
+            self.cut(None, 0.001)
 
     @property
     def quiet(self) -> bool:
@@ -245,8 +255,10 @@ class SimConnection:
             self._link.cut(client_notices, broker_notices)
 
     def drop(self) -> None:
-        """The process is gone: its operating system closes the socket."""
-        if self._link is not None:
+        """The process is gone: what it had written leaves yet, or, when the whole computer failed, does not."""
+        if self._link is not None and self.random() < 0.7:
+            self._link.finish()
+        elif self._link is not None:
             self._link.cut(None, 0.001)
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, Grid, RuleBook, ShipClass
@@ -54,7 +53,6 @@ class Scenario:
     overlaps: bool
     shuffles: bool
     will_at_takeover: bool
-    resume: str = "always"
 
     @property
     def strict(self) -> bool:
@@ -202,8 +200,9 @@ class Contest:
             Broken: an invariant does not hold.
         """
         self.broker.start()
-        self.server.start()
         self.observer.start()
+        self._until(lambda: self.observer.edge.quiet, "the observer does not come")  # its session has all from here on
+        self.server.start()
         arrivals = self.world.random("arrivals")
         for team in [*self.teams, *self.spec]:
             self.world.after(arrivals.uniform(0.0, 1.0), team.start)
@@ -289,6 +288,3 @@ def run(seed: int, given: Sequence[Fault] | None = None, trace: Callable[[str], 
     if trace is not None:
         trace(f"{scenario}; faults {faults.write(scenario.faults) or 'none'}")
     return play(scenario, trace)
-
-
-__all__ = ["Contest", "Report", "Scenario", "draw", "m", "play", "run"]

@@ -30,6 +30,7 @@ def prepare() -> None:
     """Make a process ready: quiet, with every key derived once."""
     logging.disable(logging.CRITICAL)
     crypto.economise()
+    gc.disable()  # done between two chunks instead
 
 
 def shrink(seed: int, found: Sequence[Fault], fails: Callable[[list[Fault]], bool]) -> list[Fault]:

@@ -52,7 +52,7 @@ class Process:
         """What a start does."""
 
     def step(self) -> None:
-        """What a waking does; returns nothing and wakes itself again as it likes."""
+        """What a waking does; it wakes itself again as it likes."""
 
     def kill(self) -> None:
         """Lose everything that is not durable, at once."""

@@ -102,6 +102,18 @@ def test_the_very_same_message_again_is_ignored(gate: Gate, worker: ByHand) -> N
     assert gate.counts["duplicate"] == 1
 
 
+def test_a_repetition_waits_as_long_as_the_first_one(gate: Gate, worker: ByHand) -> None:
+    """The connection was lost meanwhile. The repetition was acknowledged at once; a crash then lost the message."""
+    request = shot(ANN)
+    assert gate.open(request, ["ann"], NOW, receipt="first") is WAITING
+    assert gate.open(request, ["ann"], NOW, receipt="again") is WAITING
+    assert worker.work() == 1
+    (first, opened), (again, nothing) = gate.finished()
+    assert (first, again, nothing) == ("first", "again", None)
+    assert opened is not None
+    assert gate.open(request, ["ann"], NOW, receipt="late") is None
+
+
 def test_a_shot_replayed_at_another_target_is_refused(gate: Gate, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
