@@ -259,3 +259,28 @@ def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_pa
     assert _run("replay", written["file"], "--check").returncode == 0
     [won] = [event for event in events if event["event"] == "won"]
     assert _run("replay", written["file"]).stdout.splitlines()[-1].startswith(f"places: 1. {won['winner']}")
+
+
+def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on(tmp_path: Path) -> None:
+    journal = str(tmp_path / "a.journal")
+    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--players", "2", "--journal", journal]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[-1]
+        teams = [
+            subprocess.Popen(
+                [SALVO, "join", url, "slow", "--team", name],
+                stderr=subprocess.DEVNULL,
+                env=os.environ | {"SALVO_SLOW_SECONDS": "0.2"},
+            )
+            for name in ("ann", "bob")
+        ]
+        while "the game begins" not in server.stdout.readline():
+            pass
+        server.send_signal(signal.SIGTERM)
+        said = server.communicate(timeout=20)[0]
+        for team in teams:
+            team.kill()
+            team.wait(10)
+    assert "game 1 is not over; it goes on if the server starts with --resume always" in said
+    assert server.returncode == 0

@@ -16,7 +16,7 @@ from salvo_server.cli.output import look_again, places_line
 from salvo_server.contest import Contest, open_journal
 from salvo_server.journal import GameOpened
 from salvo_server.journal.kept import KeptGames
-from salvo_server.settings import load_settings
+from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.transcript_folder import TranscriptFolder
 
 #: What somebody on the broker can read and do, by profile.
@@ -66,11 +66,18 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
         websocket=contest.websocket_url,
     )
     report.say(f"profile {settings.profile}: {PROFILES[settings.profile]}", event="profile", profile=settings.profile)
-    report.say(f"journal {contest.journal.name}", event="journal", journal=contest.journal.name)
+    report.say(f"journal {contest.journal.name}{_why_none(settings)}", event="journal", journal=contest.journal.name)
     contest.run()
+    report.tell_of_unfinished_games(settings)
     if report.folder is not None:
         report.folder.close()
     report.say("ended", event="ended")
+
+
+def _why_none(settings: ServerSettings) -> str:
+    if settings.journal is not None:
+        return ""
+    return ": a broker whose port the system chooses is never found again; --journal FILE keeps one all the same"
 
 
 class _Report:
@@ -84,6 +91,22 @@ class _Report:
         self.contest: Contest | None = None
         self.kept: KeptGames | None = None
         self.folder: TranscriptFolder | None = None
+
+    def tell_of_unfinished_games(self, settings: ServerSettings) -> None:
+        """Say what the journal has of games that are not over."""
+        assert self.contest is not None
+        if settings.journal in (None, "none"):
+            return
+        for table in self.contest.service.tables.values():
+            referee = table.referee
+            if referee.state is State.TURN:
+                where = f"table {referee.table}: " if referee.table else ""
+                self.say(
+                    f"{where}game {referee.number} is not over; it goes on if the server starts with --resume always",
+                    event="unfinished",
+                    table=referee.table,
+                    game=referee.number,
+                )
 
     def say(self, line: str, **record: Any) -> None:
         click.echo(json.dumps(record) if self._as_json else line)
