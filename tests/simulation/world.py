@@ -41,7 +41,9 @@ class Process:
         self._next = float("inf")
 
     def start(self) -> None:
-        """Come to life."""
+        """Come to life, unless somebody else was faster."""
+        if self.alive:
+            return
         self.alive = True
         self.incarnation += 1
         self._next = float("inf")
