@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
+# Many tests wait for processes, so three at a time keep two cores busy.
+TESTS ?= -n 3 --dist worksteal
 SEEDS ?= 1000
 FIRST ?= 1
 JOBS ?= 2
@@ -13,14 +15,14 @@ demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
 
 test: $(READY)           ## all tests; those on mosquitto need it installed
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest $(TESTS)
 
 check: $(READY)          ## format, lint, types, import contracts, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest $(TESTS)
 
 bench: $(READY)          ## the benchmarks, a table as result (about five minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'

@@ -67,9 +67,11 @@ class BufferedSocket:
 
     def close(self) -> None:
         """Send what the system still takes, such as the goodbye, and close."""
-        with contextlib.suppress(OSError):
-            self.flush()
-        self._socket.close()
+        try:
+            with contextlib.suppress(OSError):
+                self.flush()
+        finally:
+            self._socket.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._socket, name)

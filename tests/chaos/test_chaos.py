@@ -12,12 +12,12 @@ from chaos.run import Chaos, parse
 @pytest.mark.parametrize(
     "arguments",
     [
-        "--broker mosquitto --games 3 --server-kills 4 --broker-kills 2 --stops 1 --ends 1 --deaths 1",
-        "--broker embedded --games 3 --server-kills 4 --stops 1 --ends 1 --deaths 0",
+        "--broker mosquitto --games 3 --server-kills 2 --broker-kills 2 --stops 1 --ends 1 --deaths 1",
+        "--broker embedded --games 2 --server-kills 3 --stops 1 --ends 1 --deaths 0",
     ],
 )
 def test_nothing_is_lost_or_doubled_however_often_it_is_killed(tmp_path: Path, arguments: str) -> None:
     report = Chaos(tmp_path, parse(arguments.split())).run(lambda line: None)
     assert report.wrong == []
-    assert report.games >= 3
+    assert report.games >= 2
     assert report.recovered > 0

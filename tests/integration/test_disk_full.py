@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ __all__ = ["small_disk"]
 
 
 def test_a_full_disk_stops_the_clock_and_not_the_contest(small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,size=16m", small_disk], check=True)  # room for a whole game
     heard = Heard()
     journal = str(small_disk / "a.journal")
     contest = Contest(ServerSettings(listen="127.0.0.1:0", seed="7", players=2, turn_seconds=2, journal=journal), heard)

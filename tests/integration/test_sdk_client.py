@@ -33,7 +33,7 @@ SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: StartServer) -> None:
     heard = Heard()
     command = [SALVO, "join", "", "slow", "--team", "phoenix", "--secret", "ashes", "--games", "1"]
-    environment = os.environ | {"SALVO_SLOWSECONDS": "0.05"}
+    environment = os.environ | {"SALVO_SLOW_SECONDS": "0.05"}
     with start_server(heard, players=2):
         command[2] = broker.url
         first = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -178,7 +179,8 @@ def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
     observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
     with start_server() as contest:
         observer.until(lambda seen: b'"online"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
-        contest._connection._client._sock_close()  # the socket goes without a goodbye, as in a crash
+        sock: Any = contest._connection._client.socket()
+        sock.shutdown(socket.SHUT_RDWR)  # the connection goes without a goodbye, as in a crash
         contest.stop.set()
         observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
 
