@@ -114,7 +114,10 @@ def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_noth
     reader = Connection(broker.url, "slow", clean_session=True)
     reader.on_connect = lambda _: reader.subscribe(["/x"])
     reader.connect(5)
-    assert reader.flush(5)
+    reader.publish("/x", b"here")
+    while not (heard := reader.poll(1.0)):  # only then is the subscription in force
+        pass
+    reader.acknowledge(heard[0])
     taken: list[float] = []
     with greeted(broker) as sender:
         flooding = threading.Thread(target=flood, args=(sender, 2000, taken))
