@@ -323,11 +323,14 @@ class Connection:
             timeout_seconds = self._reconnect(timeout_seconds)
         self._write()
         self._watch()
-        for key, _ in self._selector.select(min(timeout_seconds, _HOUSEKEEPING_SECONDS)):
+        read = self._pending()  # what the last round left in a buffer wakes no selector
+        for key, _ in self._selector.select(0.0 if read else min(timeout_seconds, _HOUSEKEEPING_SECONDS)):
             if key.fileobj is self._wake_reader:
                 self._wake_reader.recv(4096)
             else:
-                self._read()
+                read = True
+        if read:
+            self._read()
         self._write()
         now = time.monotonic()
         if now >= self._next_housekeeping:
@@ -392,12 +395,13 @@ class Connection:
             before = len(self._inbox)
             if self._client.loop_read() is not MQTTErrorCode.MQTT_ERR_SUCCESS:
                 return
-            sock = self._client.socket()
-            if sock is None:
+            if len(self._inbox) == before and not self._pending():
                 return
-            pending = sock.pending() if hasattr(sock, "pending") else 0
-            if len(self._inbox) == before and not pending:
-                return
+
+    def _pending(self) -> bool:
+        """Whether something was read from the system and not looked at yet."""
+        sock = self._client.socket()
+        return bool(sock is not None and hasattr(sock, "pending") and sock.pending())
 
     def _write(self) -> None:
         """Send what has gathered since the last time."""
