@@ -295,11 +295,7 @@ class Connection:
         return not self._unsent()
 
     def _unsent(self) -> bool:
-        return self._wants_write() or bool(self._client._out_messages)
-
-    def _wants_write(self) -> bool:
-        sock = self._client.socket()
-        return self._client.want_write() or (isinstance(sock, BufferedSocket) and sock.wants_flush())
+        return self._client.want_write() or bool(self._client._out_messages)
 
     def close(self, timeout_seconds: float = 2.0) -> None:
         """Send what is queued, say goodbye (no last will then) and let go of the sockets; may be called twice."""
@@ -373,7 +369,7 @@ class Connection:
             self._forget()
         if sock is None:
             return
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._wants_write() else 0)
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._client.want_write() else 0)
         if self._watched is None:
             self._selector.register(sock, events)
             self._watched = sock
@@ -404,15 +400,8 @@ class Connection:
         return bool(sock is not None and hasattr(sock, "pending") and sock.pending())
 
     def _write(self) -> None:
-        """Send what has gathered since the last time."""
         if self._client.want_write():
             self._client.loop_write()
-        sock = self._client.socket()
-        if isinstance(sock, BufferedSocket):
-            try:
-                sock.flush()
-            except OSError:
-                self._client._loop_rc_handle(MQTTErrorCode.MQTT_ERR_CONN_LOST)
 
 
 class _Client(paho.Client):
