@@ -332,6 +332,7 @@ class Recap:
     Attributes:
         landed: shots on the own board, (x, y), in order.
         results: every salvo so far, in order.
+        players: who takes part, in play order once the game began; a broker that was killed may have an older list.
     """
 
     to: str
@@ -341,6 +342,7 @@ class Recap:
     shots: tuple[OwnShot, ...]
     landed: tuple[tuple[int, int], ...]
     results: tuple[SalvoResolved, ...]
+    players: tuple[str, ...] = ()
 
 
 Announcement = (

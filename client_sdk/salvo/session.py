@@ -415,6 +415,7 @@ class Session:
         except (SealError, WireError, UnicodeDecodeError):
             return []
         self._listed = True
+        self._players = recap.players or self._players
         if self.rules is None or (recap.turn and not self._players):
             self._asked_to_return_at = now  # a broker that was killed has lost what it kept; the server says it again
             return []

@@ -223,6 +223,7 @@ class Referee:
             shots=tuple(player.shots),
             landed=tuple(player.landed),
             results=tuple(self.results),
+            players=tuple(self.players),
         )
 
     # --- placement (SALVO-PLACE) --------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def test_what_our_side_sends_is_a_message_of_the_schema() -> None:
 
 def test_a_recap_is_a_message_of_the_schema() -> None:
     fleet = random_fleet(SALVO, generator(1)).placements
-    recap = m.Recap("a", 1, 2, fleet, (m.OwnShot(1, "b", 3, 4),), ((5, 6),), (RESULT,))
+    recap = m.Recap("a", 1, 2, fleet, (m.OwnShot(1, "b", 3, 4),), ((5, 6),), (RESULT,), ("a", "b"))
     body = json.loads(wire.write_recap(recap))
     parsed = json_format.ParseDict(body, announcements_pb2.Recap())
     assert json_format.MessageToDict(parsed) == body

@@ -448,3 +448,15 @@ def test_a_killed_bot_whose_request_nobody_heard_asks_when_the_server_is_back(
     server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.PlayersListed(("me", "you")), m.StateChanged(State.TURN))
     server.say(m.ServerStatus(True, "0", 1, "literal"))
     assert asked(session, server) == ["ParticipationRequest"]
+
+
+def test_the_recap_knows_who_plays_when_the_broker_has_an_older_list(session: Session, server: ScriptedServer) -> None:
+    """A broker that was killed came back with a list of before; without rivals the bot had nobody to fire at."""
+    listed(session, server)
+    my_turn(session, server)
+    session.connected()
+    server.say(m.PlayersListed(("me",)), retained=True)
+    events = server.say_recap(dataclasses.replace(recap(), players=("me", "you")), SEALER)
+    assert session.view is not None
+    assert session.view.opponents == ("you",)
+    assert not any(isinstance(event, Refused) for event in events)

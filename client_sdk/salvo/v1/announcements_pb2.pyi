@@ -131,20 +131,22 @@ class Server(_message.Message):
     def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ...) -> None: ...
 
 class Recap(_message.Message):
-    __slots__ = ("game", "turn", "fleet", "shots", "hits", "results")
+    __slots__ = ("game", "turn", "fleet", "shots", "hits", "results", "players")
     GAME_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     FLEET_FIELD_NUMBER: _ClassVar[int]
     SHOTS_FIELD_NUMBER: _ClassVar[int]
     HITS_FIELD_NUMBER: _ClassVar[int]
     RESULTS_FIELD_NUMBER: _ClassVar[int]
+    PLAYERS_FIELD_NUMBER: _ClassVar[int]
     game: int
     turn: int
     fleet: _containers.RepeatedCompositeFieldContainer[RecapShip]
     shots: _containers.RepeatedCompositeFieldContainer[RecapShot]
     hits: _containers.RepeatedCompositeFieldContainer[Hit]
     results: _containers.RepeatedCompositeFieldContainer[Result]
-    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., fleet: _Optional[_Iterable[_Union[RecapShip, _Mapping]]] = ..., shots: _Optional[_Iterable[_Union[RecapShot, _Mapping]]] = ..., hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., results: _Optional[_Iterable[_Union[Result, _Mapping]]] = ...) -> None: ...
+    players: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., fleet: _Optional[_Iterable[_Union[RecapShip, _Mapping]]] = ..., shots: _Optional[_Iterable[_Union[RecapShot, _Mapping]]] = ..., hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., results: _Optional[_Iterable[_Union[Result, _Mapping]]] = ..., players: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RecapShip(_message.Message):
     __slots__ = ("ship", "coordinates", "orientation")

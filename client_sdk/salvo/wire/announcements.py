@@ -295,6 +295,7 @@ class _RecapBody(Strict):
     shots: list[_RecapShot]
     hits: list[_HitBody]
     results: list[_ResultBody]
+    players: list[str]
 
 
 def read_announcement(address: Address, payload: bytes) -> m.Announcement | None:
@@ -442,6 +443,7 @@ def write_recap(recap: m.Recap) -> bytes:
             "shots": [{"turn": s.turn, "to": s.target, "x": s.x, "y": s.y} for s in recap.shots],
             "hits": [{"x": x, "y": y} for x, y in recap.landed],
             "results": [result_body(result) for result in recap.results],
+            "players": list(recap.players),
         }
     )
 
@@ -459,5 +461,12 @@ def read_recap(player: str, plaintext: bytes) -> m.Recap:
     shots = tuple(m.OwnShot(shot.turn, shot.to, shot.x, shot.y) for shot in body.shots)
     landed = tuple((hit.x, hit.y) for hit in body.hits)
     return m.Recap(
-        player, body.game, body.turn, fleet, shots, landed, tuple(_result(result) for result in body.results)
+        player,
+        body.game,
+        body.turn,
+        fleet,
+        shots,
+        landed,
+        tuple(_result(result) for result in body.results),
+        tuple(body.players),
     )
