@@ -7,6 +7,7 @@ had, so what the view does not know is in no frame.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -124,7 +125,7 @@ def told_to(view: str, step: Step) -> list[News]:
 # --- onlookers ----------------------------------------------------------------------------------------------------
 
 
-class Onlooker:
+class Onlooker(ABC):
     """Draws frames from news; this half knows what everybody knows.
 
     Attributes:
@@ -221,13 +222,13 @@ class Onlooker:
         self.frames.append(replace(self._next, seas=dict(self._seas), notes=tuple(self._notes)))
         self._notes.clear()
 
+    @abstractmethod
     def take_fired(self, result: m.SalvoResolved) -> tuple[tuple[Shot, Mark], ...]:
         """Return the salvo's shots as far as they are known here, and what is known of each."""
-        raise NotImplementedError
 
+    @abstractmethod
     def look_at(self, player: str) -> tuple[str, frozenset[int]]:
         """Return a player's board as it is known here, and which cells the last salvo fell on."""
-        raise NotImplementedError
 
 
 class RefereeOnlooker(Onlooker):

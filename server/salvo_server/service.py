@@ -162,7 +162,7 @@ class Service:
         saved = self._journal.load()
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)
         self._batch.ended = False
-        self._last_game, self._last_step, self._sent_through = saved.last_game, saved.last_step, saved.sent_through
+        self._last_game, self._last_step = saved.last_game, saved.last_step
         self.gate.burn(saved.burned)
         self._games: dict[str, int] = {}
         kept = {game.opened.table: game for game in saved.games}
@@ -314,8 +314,7 @@ class Service:
         """Remember how far the broker has acknowledged; it travels with the next commit."""
         delivered = self._edge.delivered
         while self._said and self._said[0].published <= delivered:
-            self._sent_through = self._said.popleft().step
-            self._batch.sent_through = self._sent_through
+            self._batch.sent_through = self._said.popleft().step
 
     def _commit(self) -> bool:
         """Make the batch durable; False while the journal takes nothing."""

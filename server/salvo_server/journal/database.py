@@ -73,7 +73,7 @@ class DatabaseJournal:
         marks = ", ".join(["%s" if self._server else "?"] * len(steps.columns))
         self._insert_step = f"INSERT INTO steps ({quoted}) VALUES ({marks})"
         try:
-            with self._explained():
+            with explained(self.name):
                 self._connection = self._engine.connect()
                 self._take_over()
                 self.vault = Vault.at(key_file or _key_file(self._url))
@@ -89,8 +89,7 @@ class DatabaseJournal:
     def _take_over(self) -> None:
         """Make sure that nobody else writes, that the file is sound and that its schema is today's."""
         if self._server:
-            if not self._connection.scalar(sql.text(f"SELECT pg_try_advisory_lock({_LOCK_NUMBER})")):
-                raise _in_use(self.name)
+            self._lock_database()
         else:
             report = self._connection.scalar(sql.text("PRAGMA quick_check(1)"))
             if report != "ok":
@@ -114,14 +113,17 @@ class DatabaseJournal:
                 "journal_in_use", f"{self.name}: somebody else has written to it: {error.orig}; end the other server"
             ) from None
         except DBAPIError as error:
-            raise self._explain(error) from None
+            raise explain(error, self.name) from None
 
     def _reconnect(self) -> None:
         self._connection.close()
         self._connection = self._engine.connect()
-        locked = self._connection.scalar(sql.text(f"SELECT pg_try_advisory_lock({_LOCK_NUMBER})"))
+        self._lock_database()
         self._connection.commit()
-        if not locked:
+
+    def _lock_database(self) -> None:
+        """Keep every other server out for as long as this connection lives."""
+        if not self._connection.scalar(sql.text(f"SELECT pg_try_advisory_lock({_LOCK_NUMBER})")):
             raise _in_use(self.name)
 
     def _write(self, batch: Batch) -> None:
@@ -163,7 +165,7 @@ class DatabaseJournal:
 
     def load(self) -> Saved:
         """Return what a restart needs; see :class:`salvo_server.journal.Journal`."""
-        with self._explained():
+        with explained(self.name):
             read = self._connection.execute
             latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)
             opened = [GameOpened(*row) for row in read(sql.select(games).where(games.c.id.in_(latest)))]
@@ -216,14 +218,6 @@ class DatabaseJournal:
         self._engine.dispose()
         if self._lock is not None:
             self._lock.release()
-
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        with explained(self.name):
-            yield
-
-    def _explain(self, error: DBAPIError) -> JournalError:
-        return explain(error, self.name)
 
 
 class JournalReader:
