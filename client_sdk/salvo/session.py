@@ -122,7 +122,6 @@ class Session:
         self._turn: m.TurnBegan | None = None
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
-        self._sent: list[wire.Publication] = []  # this turn's shots
         self._asked_to_return_at: float | None = None  # while the recap is awaited
         self._server_away = False
         self._doubtful_lobby = False
@@ -189,16 +188,16 @@ class Session:
         """Fire shots of the turn that was asked for, signed for just this game, turn, shot and target."""
         view = self.view
         assert view is not None, "fire() answers SalvoWanted"
-        first = len(view.fired_this_turn) + 1
-        fresh: list[wire.Publication] = []
-        for number, shot in enumerate(shots, start=first):
+        self._send_shots(view, shots)
+        view.shots -= len(shots)
+
+    def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
+        """Sign shots that follow those of the turn that the view knows as fired; then it knows them, too."""
+        for number, shot in enumerate(shots, start=len(view.fired_this_turn) + 1):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
             payload = wire.write_shot(shot.x, shot.y, context, self._sealer)
-            fresh.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
-        self._outbox += fresh
-        self._sent = fresh if first == 1 else [*self._sent, *fresh]
+            self._outbox.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
         view.fired(shots)
-        view.shots -= len(shots)
 
     def receive(self, topic: str, payload: bytes, retained: bool, now: float) -> list[Event]:
         """Take in one message.
@@ -438,9 +437,9 @@ class Session:
         if known is not None and known.game == self.view.game:
             on_their_way = known.fired_this_turn[len(self.view.fired_this_turn) :]
             if len(known.results) == len(self.view.results):
-                self.view.fired(on_their_way)
-                # A broker that was killed may have lost them. The same bytes again are harmless if it has not.
-                self._outbox += self._sent[-len(on_their_way) :] if on_their_way else []
+                # A broker that was killed may have lost them, or only the first, and then the others were refused and
+                # their nonces are burned. So they are signed anew; game, turn and number keep each from counting twice.
+                self._send_shots(self.view, on_their_way)
             self.view.untouched.go_on_from(known.untouched)
         else:
             self._asked = None

@@ -100,6 +100,8 @@ class SimBroker(Process):
     def crash(self, keep: str) -> None:
         """End at once: ``all`` is kept, what the ``old`` autosave had, or ``none``."""
         for link in list(self._links):
+            if self._random.random() < 0.5:
+                link.flush_down()
             link.cut(self._random.choice((0.0, 0.0, 0.2)), None)
         self._links.clear()
         self._routes.clear()

@@ -68,6 +68,10 @@ class Link:
         if self._ending:
             self.cut(None, 0.0)
 
+    def flush_down(self) -> None:
+        """The broker is gone, and its operating system has sent what it had written before."""
+        self._arrive_down()
+
     def _arrive_down(self) -> None:
         packets, self._down = self._down, []
         point = self._client.down_point

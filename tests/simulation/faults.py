@@ -124,7 +124,7 @@ class Draw:
             return self._at(self._team_point(), "crash", self._own, _seconds(random))
         if kind < 0.62:
             keep = random.choice(("all", "old", "none"))
-            point = random.choice(BROKER_POINTS + SERVER_POINTS)
+            point = random.choice(random.choice((BROKER_POINTS, SERVER_POINTS)))
             return self._at(point, "crash", "broker", _seconds(random), keep)
         if kind < 0.80:
             return self._cut()

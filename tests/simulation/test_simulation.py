@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from salvo.session import Session
-from salvo.wire import Publication
+from salvo.view import Shot, View
+from salvo.wire import Publication, write_shot
 from salvo_server.gate import Gate
 from salvo_server.journal import Batch
 from salvo_server.recovery import Recovered, recover
@@ -79,6 +80,7 @@ def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 _settle, _connected, _salvo_resolved = Service._settle, Session.connected, Session._salvo_resolved
+_send_shots, _write_shot = Session._send_shots, write_shot
 
 
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
@@ -144,12 +146,22 @@ def _come_back_without_asking(patch: pytest.MonkeyPatch) -> None:
 
 
 def _do_not_fire_again(patch: pytest.MonkeyPatch) -> None:
-    def fire(self: Session, shots: Any) -> None:
-        _fire(self, shots)
-        self._sent = []
+    def send(self: Session, view: View, shots: Sequence[Shot]) -> None:
+        if view.shots:  # a recap's view has none: they are on their way
+            _send_shots(self, view, shots)
+        else:
+            view.fired(shots)
 
-    _fire = Session.fire
-    patch.setattr(Session, "fire", fire)
+    patch.setattr(Session, "_send_shots", send)
+
+
+def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
+    written: dict[Any, bytes] = {}
+
+    def write(x: int, y: int, context: Any, sealer: Any) -> bytes:
+        return written.setdefault((sealer.key, context, x, y), _write_shot(x, y, context, sealer))
+
+    patch.setattr("salvo.session.wire.write_shot", write)
 
 
 def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:
@@ -185,6 +197,7 @@ PLANTED: list[Plant] = [
     _lose_the_last_step,
     _come_back_without_asking,
     _do_not_fire_again,
+    _fire_again_with_the_same_bytes,
     _hear_results_twice,
     _let_nobody_else_shoot,
 ]
