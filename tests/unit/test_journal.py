@@ -198,11 +198,12 @@ def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(journal: Datab
 
 
 def test_a_commit_whose_answer_was_lost_can_be_repeated(journal: DatabaseJournal) -> None:
-    journal.commit(Batch(games=[opened()]))
-    batch = Batch(steps=[step(1), step(2)])
-    journal.commit(batch)
-    journal.commit(batch)
+    for batch in (Batch(games=[opened()]), Batch(steps=[step(1), step(2)])):
+        journal.commit(batch)
+        journal.commit(batch)
     assert journal.load().last_step == 2
+    with pytest.raises(JournalError, match="journal_in_use"):
+        journal.commit(Batch(games=[opened()._replace(header='{"another": 1}')]))
     other = Batch(steps=[step(2)._replace(check=b"another".ljust(16))])
     with pytest.raises(JournalError, match="journal_in_use"):
         journal.commit(other)

@@ -154,12 +154,16 @@ class DatabaseJournal:
 
     def _has(self, batch: Batch) -> bool:
         """Whether a batch is in the journal already, as it is."""
-        if not batch.steps:
-            return False
-        last = batch.steps[-1]
-        kept = self._connection.execute(sql.select(steps.c.check).where(steps.c.id == last.id)).scalar()
+        kept: list[object] = []
+        wanted: list[object] = []
+        for game in batch.games[-1:]:
+            wanted.append(game.header)
+            kept.append(self._connection.scalar(sql.select(games.c.header).where(games.c.id == game.id)))
+        for step in batch.steps[-1:]:
+            wanted.append(step.check)
+            kept.append(self._connection.scalar(sql.select(steps.c.check).where(steps.c.id == step.id)))
         self._connection.commit()
-        return kept == last.check
+        return bool(kept) and kept == wanted
 
     # --- reading --------------------------------------------------------------------------------------------------
 
