@@ -7,8 +7,10 @@ under ``payload_hex`` or ``text_hex``.
 from __future__ import annotations
 
 import base64
+import hashlib
 import inspect
 import json
+import string
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -269,6 +271,70 @@ def participations() -> list[dict[str, Any]]:
     ]
 
 
+SERVER_PRIVATE = bytes(range(32))
+
+
+def sealed_for_server(text: str) -> bytes:
+    """A ``crypto_box_seal`` whose key of one use is not random, so that the vectors stay what they are."""
+    public = nacl.bindings.crypto_scalarmult_base(SERVER_PRIVATE)
+    once_private = bytes(range(100, 132))
+    once_public = nacl.bindings.crypto_scalarmult_base(once_private)
+    nonce = hashlib.blake2b(once_public + public, digest_size=24).digest()
+    return once_public + nacl.bindings.crypto_box(text.encode(), nonce, public, once_private)
+
+
+def sealed_participations() -> list[dict[str, Any]]:
+    """The sealed payload of /game/request_participation and the server's private X25519 key: name and secret, or the
+    code (SALVO-IDENT-4, SALVO-IDENT-5)."""
+
+    def given(payload: str, private: bytes = SERVER_PRIVATE) -> dict[str, str]:
+        public = nacl.bindings.crypto_scalarmult_base(private)
+        return {"private_key_hex": private.hex(), "public_key_hex": public.hex(), "payload": payload}
+
+    def asked(name: str, secret: str) -> str:
+        return json.dumps({"name": name, "secret": secret}, ensure_ascii=False)
+
+    def payload(text: str) -> str:
+        return base64.b64encode(sealed_for_server(text)).decode()
+
+    plain = asked("Henkiebunch", SECRET)
+    good = payload(plain.ljust(96))
+    box = sealed_for_server(plain.ljust(96))
+    answer = ["Henkiebunch", SECRET]
+    unreadable = {"sentence": "SALVO-IDENT-5", "error": "sealed_unreadable"}
+    return [
+        case("padded to 96 bytes", "SALVO-IDENT-4", given(good), result=answer),
+        case("not padded", "SALVO-IDENT-4", given(payload(plain)), result=answer),
+        case(
+            "256 characters of four bytes",
+            "SALVO-JOIN-3",
+            given(payload(asked("a", "\U0001f6a2" * 256))),
+            result=["a", "\U0001f6a2" * 256],
+        ),
+        case("for another server", given=given(good, SERVER_PRIVATE[::-1]), **unreadable),
+        case("a changed bit", given=given(base64.b64encode(box[:-1] + bytes([box[-1] ^ 1])).decode()), **unreadable),
+        case("the last byte is missing", given=given(base64.b64encode(box[:-1]).decode()), **unreadable),
+        case("shorter than an empty box", given=given(base64.b64encode(box[:47]).decode()), **unreadable),
+        case("no padding of base64", given=given(payload(plain.ljust(97)).rstrip("=")), **unreadable),
+        case("loose bits at the end", given=given(_loosened(payload(plain.ljust(97)))), **unreadable),
+        case("a word", given=given("null"), **unreadable),
+        case("4097 characters", "SALVO-WIRE-5", given("A" * 4097), error="too_large"),
+        case("no JSON inside", "SALVO-WIRE-1", given(payload("hello")), error="not_json"),
+        case("a key twice inside", "SALVO-WIRE-2", given(payload('{"name":"a","name":"b"}')), error="duplicate_key"),
+        case("no secret inside", "SALVO-JOIN-2", given(payload('{"name":"a"}')), error="wrong_shape"),
+        case("a bad name inside", "SALVO-NAME-1", given(payload(asked("a/b", "c"))), error="bad_name"),
+        case("sealed twice", "SALVO-WIRE-1", given(payload(good)), error="not_json"),
+    ]
+
+
+def _loosened(text: str) -> str:
+    """The same bytes in base64 that is not canonical: the last letter has a bit that nobody reads."""
+    body = text.rstrip("=")
+    assert body != text
+    letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+    return body[:-1] + letters[letters.index(body[-1]) + 1] + text[len(body) :]
+
+
 def ships() -> list[dict[str, Any]]:
     """The level of a topic that names a ship: the fleet's name of it, or the code (SALVO-NAME-5)."""
 
@@ -408,6 +474,15 @@ def _refused() -> list[dict[str, Any]]:
         ),
         when("lobby", "a team that comes back is welcome", "SALVO-JOIN-7", ask("ann")),
         when("lobby", "no name", "SALVO-NAME-1", ask("a/b", "s"), logged="bad_name"),
+        when(
+            "lobby",
+            "sealed for another server",
+            "SALVO-IDENT-5",
+            message(
+                "/game/request_participation", base64.b64encode(sealed_for_server(ask("cy", "s")["payload"])).decode()
+            ),
+            logged="sealed_unreadable",
+        ),
         when("full", "one team too many", "SALVO-JOIN-11", ask("cy", "s"), answer=told("cy/error", "table_full")),
         when("turn", "a new team in mid-game", "SALVO-JOIN-9", ask("cy", "s"), answer=told("cy/error", "wrong_state")),
         when("lobby", "too late", "SALVO-JOIN-5", answer=told("bob/error", "placement_timeout"), seconds=60),
@@ -539,7 +614,15 @@ def _refused() -> list[dict[str, Any]]:
     ]
 
 
-MAKERS: tuple[Callable[[], Any], ...] = (blobs, shots, placements, participations, ships, refusals)
+MAKERS: tuple[Callable[[], Any], ...] = (
+    blobs,
+    shots,
+    placements,
+    participations,
+    sealed_participations,
+    ships,
+    refusals,
+)
 
 
 def file_of(make: Callable[[], Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import WireError
+from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
 from salvo.mqtt import Inbound
 from salvo.rules import SALVO, RuleBook
@@ -29,6 +29,7 @@ from salvo.topics import BY_NAME, Publisher
 from salvo.wire.transcript import write_header
 from salvo_server import __version__
 from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
+from salvo_server.identity import Identity
 from salvo_server.journal import (
     Batch,
     GameOpened,
@@ -77,9 +78,13 @@ class Edge(Protocol):
     def flush(self, timeout_seconds: float) -> bool: ...
 
 
-def last_will(table: str, profile: str) -> tuple[str, bytes]:
-    """Return topic and payload of the last will: offline, and no game that anyone could know by then."""
-    [publication] = wire.write_announcement(m.ServerStatus(False, __version__, 0, profile), table)
+def last_will(table: str, profile: str, identity: Identity | None = None) -> tuple[str, bytes]:
+    """Return topic and payload of the last will: offline, and no game that anyone could know by then.
+
+    The keys stay, so that a team that comes meanwhile need not write its secret openly.
+    """
+    status = m.ServerStatus(False, __version__, 0, profile, keys=_keys(identity))
+    [publication] = wire.write_announcement(status, table)
     return publication.topic, publication.payload
 
 
@@ -118,6 +123,7 @@ class Service:
         clock: Callable[[], int] | None = None,
         gate: Gate | None = None,
         journal: Journal | None = None,
+        identity: Identity | None = None,
         resume: Resume = "crash",
         listener: Listener | None = None,
     ) -> None:
@@ -126,6 +132,7 @@ class Service:
         Args:
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
+            identity: the server's keys, told in its status; without them nothing can be sealed for it.
             resume: when a game out of the journal goes on.
 
         Raises:
@@ -136,6 +143,7 @@ class Service:
         self.tables: dict[str, Table] = {}
         self._journal = journal or NoJournal()
         self.gate = gate or Gate(wake=edge.wake, pepper=self._journal.pepper)
+        self._identity = identity
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
@@ -411,9 +419,22 @@ class Service:
         except WireError as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, error, now)
+        if isinstance(request, wire.SealedParticipation):
+            return self._unseal(table, request, message, now)
         if isinstance(request, wire.ParticipationRequest):
             return self._participate(table, request, now)
         return self._open(table.referee, request, message, now)
+
+    def _unseal(self, table: Table, request: wire.SealedParticipation, message: Inbound, now: int) -> None:
+        """Open a request that is sealed for this server; what does not open changes nothing (SALVO-IDENT-5)."""
+        try:
+            if self._identity is None:
+                raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
+            opened = wire.read_participation(table.name, self._identity.open(request.sealed))
+        except (SealError, WireError) as error:
+            self._count(error, message)
+        else:
+            self._participate(table, opened, now)
 
     def _open(
         self, referee: Referee, request: wire.SealedPlacement | wire.SignedShot, message: Inbound, now: int
@@ -466,7 +487,7 @@ class Service:
         if was_on and not self._sweep.on:
             self._edge.unsubscribe(self._sweep.filters())
 
-    def _count(self, error: WireError, message: Inbound) -> None:
+    def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
         log.debug("refused a message on %r: %s", message.topic[:120], error)
 
@@ -534,7 +555,12 @@ class Service:
     def _status(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
         first = referee.table == self._first_table
         status_topic = "" if first else BY_NAME["server"].of(self._first_table)
-        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused)
+        keys = _keys(self._identity)
+        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused, keys)
+
+
+def _keys(identity: Identity | None) -> m.ServerKeys | None:
+    return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
 
 
 def _recap_publication(sealed: SealedRecap) -> wire.Publication:

@@ -59,6 +59,14 @@ def _participations(given: Any) -> Any:
     return request.name
 
 
+def _sealed_participations(given: Any) -> Any:
+    request = wire.read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
+    assert isinstance(request, wire.SealedParticipation)
+    opened = seal.open_sealed(request.sealed, bytes.fromhex(given["private_key_hex"]))
+    asked = wire.read_participation("", opened)
+    return [asked.name, asked.secret]
+
+
 def _ships(given: Any) -> Any:
     return wire.read_ship(given, SALVO)
 
@@ -68,6 +76,7 @@ READERS = {
     "shots": _shots,
     "placements": _placements,
     "participations": _participations,
+    "sealed_participations": _sealed_participations,
     "ships": _ships,
 }
 FILES = {path.stem: json.loads(path.read_text()) for path in sorted(VECTORS.glob("*.json"))}
