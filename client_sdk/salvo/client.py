@@ -21,7 +21,7 @@ from salvo import session as s
 from salvo.errors import BotError, SalvoError, WireError
 from salvo.known_servers import KnownServers
 from salvo.messages import PlayerStats, ServerKeys
-from salvo.mqtt import Connection, Inbound
+from salvo.mqtt import BrokerUrl, Connection, Inbound
 from salvo.player import Answer, Bot, check_salvo
 from salvo.rules import Fleet, generator
 from salvo.seal import fingerprint
@@ -249,6 +249,8 @@ def play(
     listener: Callable[[Event], None] | None = None,
     username: str | None = None,
     password: str | None = None,
+    ca: str | None = None,
+    pin: bool = True,
 ) -> list[GameReport]:
     """Play games at a contest until ``games`` are over, or for ever.
 
@@ -259,18 +261,37 @@ def play(
         seed: of the bot's randomness; drawn when None.
         strict: whether an error of the bot ends the program; otherwise it loses the turn.
         listener: gets every event first.
+        username: at the broker; that in the URL, else the team's name, which is what a contest's broker wants. An open
+            broker does not look.
+        password: likewise; else the secret.
+        ca: for ``mqtts://``, a PEM file with the authority that vouches for the broker; see
+            :class:`~salvo.mqtt.Connection`.
+        pin: whether to remember the server's key, and to refuse another server at the same address later.
 
     Raises:
         BotError: the bot failed, with ``strict``.
-        SalvoError: ``name_taken``: somebody else plays under this name.
-        ConnectionLost: the broker refuses this client.
+        SalvoError: ``name_taken``: somebody else plays under this name; ``not_in_roster``.
+        ImpostorError: ``server_changed`` or ``impostor``: this is not the server that it was.
+        ConnectionLost: the broker refuses this client, or is not believed.
     """
     seed = secrets.randbits(32) if seed is None else seed
     bot.prepare(team, seed)
-    session = Session(team, secret, bot.random, table=table)
+    broker = BrokerUrl.parse(url)
+    if username is None and broker.username is None:
+        username, password = team, secret
+    known = KnownServers.of_user() if pin else None
+    always_seal = known is not None and known.key_of(broker.address) is not None
+    session = Session(team, secret, bot.random, table=table, always_seal=always_seal)
     client_id = f"salvo-{team}" + (f"-{table}" if table else "")
-    connection = Connection(url, client_id, clean_session=True, username=username, password=password)
-    contestant = Contestant(bot, session, connection, seed=seed, games=games, strict=strict, listener=listener)
+    connection = Connection(broker, client_id, clean_session=True, username=username, password=password, ca=ca)
+
+    def meet(keys: ServerKeys | None) -> None:
+        if known is not None:
+            known.meet(broker.address, keys.sign if keys is not None else None)
+
+    contestant = Contestant(
+        bot, session, connection, seed=seed, games=games, strict=strict, listener=listener, meet=meet
+    )
     try:
         while not contestant.done and not (stop is not None and stop.is_set()):
             contestant.step(LONGEST_WAIT_SECONDS)
@@ -284,8 +305,8 @@ def run(bot: type[Bot]) -> None:
     """Play: in the contest that ``SALVO_URL`` names, else a local game against the hunter.
 
     Does nothing while ``salvo join`` or ``salvo play`` reads the bot's file: they play it themselves. Reads
-    ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES`` and ``SALVO_SEED``. Errors
-    end the program with one line on standard error and exit code 1, Ctrl-C with 130.
+    ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES``, ``SALVO_SEED`` and ``SALVO_CA``.
+    Errors end the program with one line on standard error and exit code 1, Ctrl-C with 130.
     """
     if is_loading():
         return

@@ -67,8 +67,8 @@ class KnownServers:
         now = "one without a key" if key is None else fingerprint(key)
         return ImpostorError(
             "server_changed",
-            f"the server at {address} was {fingerprint(known)} and now is {now}: somebody may be playing the server. Ask "
-            f"the operator for its fingerprint; if it has a new identity, remove {address} from {self.path}",
+            f"the server at {address} was {fingerprint(known)} and now is {now}: somebody may be playing the server. "
+            f"Ask the operator for its fingerprint; if it has a new identity, remove {address} from {self.path}",
         )
 
     def _note(self, address: str, key: bytes) -> bytes:

@@ -375,6 +375,7 @@ class Session:
         self._turn = None
         self._asked = None
         self._asked_to_return_at = None
+        self._rejection = None
         self._listed = False
         self._players = ()
         self._stats = {}

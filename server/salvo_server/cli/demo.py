@@ -93,7 +93,7 @@ def _join(url: str, name: str, source: str, seed: str, pause: float, show: _Show
 
     def run() -> None:
         try:
-            play_contest(bot, url, name, secrets.token_urlsafe(16), seed=seed)
+            play_contest(bot, url, name, secrets.token_urlsafe(16), seed=seed, pin=False)
         except SalvoError as error:
             show.failure = error
             complete.set()
