@@ -3,6 +3,9 @@
     blob = base64( salt[16] | nonce[24] | secretbox ciphertext )
     key  = argon2id13(secret, salt), 32 bytes, 2 passes, 64 MiB
 
+What a team seals for the server, before they share a key, is a sealed box for the server's public key; what the
+server signs for everybody, an Ed25519 signature (SALVO-IDENT).
+
 Only the cryptography lives here. Which keys a server tries, in which order and how often, is its gate's business;
 what is inside a blob, the wire's.
 """
@@ -19,7 +22,9 @@ from typing import Final
 
 import nacl.bindings
 import nacl.exceptions
+import nacl.public
 import nacl.pwhash.argon2id
+import nacl.signing
 import nacl.utils
 
 from salvo.errors import SealError, WireError
@@ -139,3 +144,37 @@ def make_blob(plaintext: bytes, key: bytes, salt: bytes, nonce: bytes | None = N
     nonce = nacl.utils.random(NONCE_BYTES) if nonce is None else nonce
     padded = plaintext + b" " * (-len(plaintext) % PADDING_BYTES)
     return base64.b64encode(salt + nonce + nacl.bindings.crypto_secretbox(padded, nonce, key)).decode()
+
+
+# --- the server's keys ------------------------------------------------------------------------------------------
+
+
+def fingerprint(signing_key: bytes) -> str:
+    """Return what people compare of a server's key: ``9f3a 01c2 77de 4b10`` (SALVO-IDENT-3)."""
+    digits = hashlib.blake2b(signing_key, digest_size=32).hexdigest()[:16]
+    return " ".join(digits[start : start + 4] for start in range(0, 16, 4))
+
+
+def verify(signing_key: bytes, message: bytes, signature: bytes) -> None:
+    """Return if the owner of the key signed these very bytes.
+
+    Raises:
+        SealError: ``bad_signature``.
+    """
+    try:
+        nacl.signing.VerifyKey(signing_key).verify(message, signature)
+    except (nacl.exceptions.CryptoError, nacl.exceptions.ValueError, nacl.exceptions.TypeError):
+        raise SealError("bad_signature", f"not signed by the server {fingerprint(signing_key)}") from None
+
+
+def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
+    """Return a box that only the server opens, around the text padded to a multiple of 96 bytes (SALVO-IDENT-4).
+
+    Raises:
+        SealError: ``bad_key``: a point of the curve that gives everybody the same key, such as 32 zeros.
+    """
+    padded = plaintext + b" " * (-len(plaintext) % PADDING_BYTES)
+    try:
+        return nacl.public.SealedBox(nacl.public.PublicKey(sealing_key)).encrypt(padded)
+    except nacl.exceptions.CryptoError:
+        raise SealError("bad_key", f"nothing can be sealed for the key {sealing_key.hex()}") from None
