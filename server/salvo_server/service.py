@@ -130,7 +130,6 @@ class Service:
         identity: Identity | None = None,
         resume: Resume = "crash",
         listener: Listener | None = None,
-        identity: Identity | None = None,
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
     ) -> None:
@@ -139,9 +138,9 @@ class Service:
         Args:
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
-            identity: the server's keys, told in its status; without them nothing can be sealed for it.
+            identity: the server's keys, told in its status, which sign the log of every game; without them nothing can
+                be sealed for the server, and nothing is said in ``/game/log``.
             resume: when a game out of the journal goes on.
-            identity: signs the log of every game; without one nothing is said in ``/game/log``.
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
             fresh_secret: 32 bytes that nobody can foresee, for each game with a fair draw.
 
@@ -157,7 +156,6 @@ class Service:
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
-        self._identity = identity
         self._logs: dict[str, TableLog] = {}
         self._draw = m.Draw(draw)
         self._fresh_secret = fresh_secret
