@@ -31,6 +31,7 @@ class Reader(StrEnum):
     EVERYBODY = "everybody"
     SERVER = "server"
     OWNER = "owner"  # the player whose name stands in the topic
+    REFEREE = "referee"  # who looks on from above, and plays no part
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ TOPICS = (
         "X",
     ),
     _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X"),
+    _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X"),
 )
 
 BY_NAME = {topic.name: topic for topic in TOPICS}
