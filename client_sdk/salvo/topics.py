@@ -10,9 +10,11 @@ are), ``/NAME`` for a further one (SALVO-TOPIC-1).
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from salvo.errors import WireError
 
@@ -31,7 +33,31 @@ class Reader(StrEnum):
     EVERYBODY = "everybody"
     SERVER = "server"
     OWNER = "owner"  # the player whose name stands in the topic
-    REFEREE = "referee"  # who looks on from above, and plays no part
+    REFEREE = "referee"  # who may see the boards while they are played, and publishes nothing
+
+
+class Role(StrEnum):
+    """What an account on the broker is for."""
+
+    SERVER = "server"  # the contest server
+    TEAM = "team"  # plays under the account's name
+    SCREEN = "screen"  # reads what the team of the account's name reads: an explorer's further connection
+    WATCHER = "watcher"  # reads what is public
+    REFEREE = "referee"  # reads what is public, and all boards
+
+
+class Action(StrEnum):
+    """What an account does to a topic."""
+
+    PUBLISH = "publish"
+    RECEIVE = "receive"
+
+
+class Right(NamedTuple):
+    """Leave to do something to all topics that an MQTT topic filter matches."""
+
+    action: Action
+    filter: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +90,9 @@ class Topic:
         path = self.pattern.replace("{player}", player).replace("{ship}", ship)
         return f"{prefix(table)}{path}"
 
-    def filter(self, table: str = "") -> str:
-        """Return the MQTT topic filter that matches this topic for all players and ships."""
-        return f"{prefix(table)}{re.sub(r'{[a-z]+}', '+', self.pattern)}"
+    def filter(self, table: str = "", *, player: str = "+") -> str:
+        """Return the MQTT topic filter that matches this topic for all players, or one, and all ships."""
+        return self.of(table, player=player, ship="+")
 
 
 def _row(name: str, pattern: str, publisher: str, reader: str, retained: bool, payload: str, source: str) -> Topic:
@@ -147,6 +173,7 @@ TOPICS = (
         "X",
     ),
     _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X"),
+    _row("log", "/game/log", "server", "everybody", False, "signed, hash-chained public events", "X"),
     _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X"),
 )
 
@@ -220,7 +247,72 @@ def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
     if len(levels) > 1:
         shapes.append((levels[0], "", *levels[2:]))
     if len(levels) > 2:
-        shapes.append((*levels[:2], ""))
+        shapes.append((*levels[:2], "", *levels[3:]))
     if len(levels) > 3:
         shapes.append((levels[0], "", levels[2], "", *levels[4:]))
     return shapes
+
+
+# --- rights -----------------------------------------------------------------------------------------------------------
+
+
+def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
+    """Return all that an account may publish and receive, as topic filters; what none of them matches, it may not.
+
+    A team's name and a table's stand in the filters as they are: with names that :func:`check_name` has passed they
+    hold no wildcard. Subscribing needs no right of its own, as rights are looked at when something is delivered.
+
+    Args:
+        name: whose topics a team and its screens call their own.
+        tables: the server's tables, ``""`` for the default one; a table that is not among them is nobody's.
+    """
+    if role is Role.SERVER:
+        return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
+    return tuple(
+        Right(action, topic.filter(table, player=name if of_owner else "+"))
+        for table in tables
+        for topic in TOPICS
+        for action, allowed, of_owner in (
+            (Action.PUBLISH, _may_publish(role, topic, own=True), topic.publisher is Publisher.OWNER),
+            (Action.RECEIVE, _may_receive(role, topic, own=True), topic.reader is Reader.OWNER),
+        )
+        if allowed
+    )
+
+
+def may(role: Role, name: str, tables: Collection[str], action: Action, topic: str) -> bool:
+    """Whether an account may publish or receive one topic; exactly what :func:`rights` says in filters."""
+    if role is Role.SERVER:
+        return any(topic == place or topic.startswith(f"{place}/") for place in _places(tables))
+    try:
+        address = parse(topic)
+    except WireError:
+        return False
+    if address.table not in tables:
+        return False
+    own = address.player == name
+    allowed = _may_publish if action is Action.PUBLISH else _may_receive
+    return allowed(role, address.topic, own=own)
+
+
+def _places(tables: Iterable[str]) -> Iterator[str]:
+    """What the topics of the tables begin with, the first level of the topic tree included."""
+    return (f"{prefix(table)}/{root}" for table in tables for root in sorted(ROOTS))
+
+
+def _may_publish(role: Role, topic: Topic, *, own: bool) -> bool:
+    if role is not Role.TEAM:
+        return False
+    return topic.publisher is Publisher.TEAM or (topic.publisher is Publisher.OWNER and own)
+
+
+def _may_receive(role: Role, topic: Topic, *, own: bool) -> bool:
+    match topic.reader:
+        case Reader.EVERYBODY:
+            return True
+        case Reader.OWNER:
+            return own and role in (Role.TEAM, Role.SCREEN)
+        case Reader.REFEREE:
+            return role is Role.REFEREE
+        case Reader.SERVER:
+            return False

@@ -42,6 +42,7 @@ from salvo_server.journal import (
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
 from salvo_server.referee_view import RefereeViews
+from salvo_server.roster import Register
 from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
 
@@ -122,10 +123,12 @@ class Service:
         resume: Resume = "crash",
         referee_delay_ms: int | None = None,
         listener: Listener | None = None,
+        register: Register | None = None,
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
         Args:
+            register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
             resume: when a game out of the journal goes on.
@@ -142,6 +145,7 @@ class Service:
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
+        self._register = register
         self._first_table = tables[0]
         self._referee_views = RefereeViews(referee_delay_ms)
         self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
@@ -439,6 +443,12 @@ class Service:
         return opened
 
     def _participate(self, table: Table, request: wire.ParticipationRequest, now: int) -> None:
+        if self._register is not None and not self._register.has(request.name, request.secret):
+            self.counts["not_in_roster"] += 1
+            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
+            refused = m.CommandRefused(request.name, "not_in_roster", text)
+            self._outbox += wire.write_announcement(refused, table.name)
+            return
         self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
         step = table.carry_out(command, now)
@@ -449,6 +459,9 @@ class Service:
 
     def _admit_opened(self, opened: Opened, now: int) -> None:
         table, command = self.tables[opened.table], opened.command
+        if self._profile == "strict" and isinstance(command, m.Fire) and command.context is None:
+            text = "in profile strict the body of a shot has g, t, n and to: game, turn, shot and target"
+            command = m.Unreadable(command.player, "", "context_required", text, proven=True)
         self._pass_time(table, now)
         announcements = self._carry_out(table, command, now, opened.proof)
         if opened.spent and not isinstance(command, m.Unreadable) and not _refused(announcements, command.player):

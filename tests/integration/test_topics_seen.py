@@ -114,7 +114,7 @@ def _check_payloads(seen: list[Inbound]) -> None:
         elif address.topic.name == "place":
             assert b"coordinates" not in message.payload  # sealed
     public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
-    assert public - {_name(message) for message in seen} == set()
+    assert public - {_name(message) for message in seen} <= {"log"}  # a game whose draw is a seed's has none
 
 
 def _check_order(names: list[str], count: int) -> None:

@@ -1,0 +1,84 @@
+"""Who may do what: the filters that a broker is given, and the answer for one topic, say the same of every topic."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from paho.mqtt.matcher import MQTTMatcher
+
+from salvo import topics
+from salvo.topics import Action, Role
+
+NAMES = ("red", "blue", "Red", "red2")
+TABLES = ("", "final", "b")
+words = [*sorted(topics.RESERVED), "red", "blue", "Red", "red2", "final", "b", "carrier", "$SYS", "", "+", "#"]
+levels = st.one_of(st.sampled_from(words), st.text(max_size=4).filter(lambda text: "/" not in text))
+any_topic = st.one_of(
+    st.lists(levels, min_size=1, max_size=8).map("/".join),
+    st.lists(levels, max_size=7).map(lambda found: "/" + "/".join(found)),
+    st.builds(
+        lambda row, table, player, ship, tail: row.of(table, player=player, ship=ship) + tail,
+        st.sampled_from(topics.TOPICS),
+        st.sampled_from(("", "final", "b", "c", "game", "red")),
+        levels,
+        levels,
+        st.sampled_from(("", "", "", "/", "/x")),
+    ),
+)
+some_tables = st.lists(st.sampled_from(TABLES), unique=True).map(tuple)
+
+
+def matched(rights: tuple[topics.Right, ...], action: Action, topic: str) -> bool:
+    """What a broker makes of the filters (MQTT 3.1.1, 4.7)."""
+    matcher: Any = cast(Any, MQTTMatcher)()
+    for right in rights:
+        if right.action is action:
+            matcher[right.filter] = True
+    return any(matcher.iter_match(topic))
+
+
+@given(st.sampled_from(Role), st.sampled_from(NAMES), some_tables, st.sampled_from(Action), any_topic)
+@example(Role.SERVER, "salvo-server", ("",), Action.PUBLISH, "/game")
+@example(Role.SERVER, "salvo-server", ("",), Action.RECEIVE, "/games/x")
+@example(Role.TEAM, "red", ("",), Action.PUBLISH, "/players/red/ships//place")
+@example(Role.TEAM, "red", ("",), Action.RECEIVE, "/final/players/red/hit")
+@example(Role.TEAM, "red", ("final",), Action.RECEIVE, "/final/players/red/hit")
+@example(Role.TEAM, "red", ("",), Action.RECEIVE, "/game/stats/red/red")  # was a crash in the taking apart
+@example(Role.REFEREE, "jo", ("",), Action.RECEIVE, "/game/referee")
+def test_filters_and_single_topics_say_the_same(
+    role: Role, name: str, tables: tuple[str, ...], action: Action, topic: str
+) -> None:
+    assert matched(topics.rights(role, name, tables), action, topic) == topics.may(role, name, tables, action, topic)
+
+
+@given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
+def test_only_teams_and_the_server_publish(role: Role, name: str, topic: str) -> None:
+    if topics.may(role, name, TABLES, Action.PUBLISH, topic):
+        assert role in (Role.SERVER, Role.TEAM)
+
+
+@given(st.sampled_from(Role), st.sampled_from(NAMES), st.sampled_from(Action), any_topic)
+def test_nobody_may_anything_where_there_is_no_table(role: Role, name: str, action: Action, topic: str) -> None:
+    assert not topics.may(role, name, (), action, topic)
+    assert topics.rights(role, name, ()) == ()
+
+
+def test_a_team_and_its_screen_read_the_same() -> None:
+    team, screen = (topics.rights(role, "red", TABLES) for role in (Role.TEAM, Role.SCREEN))
+    assert {right for right in team if right.action is Action.RECEIVE} == set(screen)
+
+
+def test_filters_name_tables_and_teams_without_a_wildcard() -> None:
+    for role in Role:
+        for right in topics.rights(role, "red", ("final",)):
+            assert right.filter.startswith("/final/")
+    own = [right.filter for right in topics.rights(Role.TEAM, "red", ("",)) if right.filter.startswith("/players/red/")]
+    assert sorted(own) == [
+        "/players/red/error",
+        "/players/red/hit",
+        "/players/red/recap",
+        "/players/red/ships/+/error",
+        "/players/red/ships/+/place",
+    ]
