@@ -539,7 +539,56 @@ def _refused() -> list[dict[str, Any]]:
     ]
 
 
-MAKERS: tuple[Callable[[], Any], ...] = (blobs, shots, placements, participations, ships, refusals)
+def referee_views() -> list[dict[str, Any]]:
+    """A payload on /game/referee: what it tells, or the code. A board is its rows from A on (SALVO-VIEW-5)."""
+    rows = ["aa.*", "B..."]
+    ann = {"player": "ann", "rows": rows, "shots": 3, "hits": 1, "out": False}
+    bob = {"player": "bob", "rows": ["A.a.", "..B."], "shots": 2, "hits": 1, "out": False}
+    began = {"game": 1, "turn": 0, "at": 1_760_000_000_000, "player": "ann", "shots": 2, "boards": [ann, bob]}
+    last = {"player": "bob", "shots": [{"to": "ann", "x": 1, "y": 2, "hit": True}]}
+    later = {**began, "turn": 2, "last": last}
+    over = {**later, "player": "", "shots": 0, "winner": "ann"}
+
+    def given(body: Any) -> dict[str, str]:
+        return {"payload": json.dumps(body)}
+
+    def wrong(description: str, sentence: str, body: Any, error: str = "wrong_shape") -> dict[str, Any]:
+        return case(description, sentence, given(body), error=error)
+
+    def told(body: dict[str, Any]) -> dict[str, Any]:
+        sunk = {board["player"]: "b" not in "".join(board["rows"]) for board in body["boards"]}
+        return {
+            "turn": body["turn"],
+            "next": body["player"],
+            "winner": body.get("winner", ""),
+            "second ship sunk": sunk,
+        }
+
+    return [
+        case("before the first salvo", "SALVO-VIEW-4", given(began), result=told(began)),
+        case("after a salvo", "SALVO-VIEW-4", given(later), result=told(later)),
+        case("when it is over", "SALVO-VIEW-4", given(over), result=told(over)),
+        wrong("a letter that no cell has", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": ["aa#*", "B..."]}]}),
+        wrong("rows of different lengths", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": ["aa.*", "B.."]}]}),
+        wrong("a board without rows", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": []}]}),
+        wrong("a salvo without its targets", "SALVO-VIEW-4", {**began, "last": {"player": "bob"}}),
+        wrong(
+            "a cell counted from 0",
+            "SALVO-GAME-2",
+            {**began, "last": {**last, "shots": [{**last["shots"][0], "x": 0}]}},
+        ),  # type: ignore[index,dict-item]
+        wrong("an unknown field", "SALVO-WIRE-4", {**began, "secret": "x"}),
+        wrong("true for a number", "SALVO-WIRE-4", {**began, "turn": True}),
+        case(
+            "a number with a point",
+            "SALVO-WIRE-3",
+            {"payload": json.dumps({**began, "turn": 1.0})},
+            error="not_integer",
+        ),
+    ]
+
+
+MAKERS: tuple[Callable[[], Any], ...] = (blobs, shots, placements, participations, ships, refusals, referee_views)
 
 
 def file_of(make: Callable[[], Any]) -> dict[str, Any]:

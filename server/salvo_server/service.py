@@ -41,6 +41,7 @@ from salvo_server.journal import (
 )
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
+from salvo_server.referee_view import RefereeViews
 from salvo_server.roster import Register
 from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
@@ -120,6 +121,7 @@ class Service:
         gate: Gate | None = None,
         journal: Journal | None = None,
         resume: Resume = "crash",
+        referee_delay_ms: int | None = None,
         listener: Listener | None = None,
         register: Register | None = None,
     ) -> None:
@@ -130,6 +132,7 @@ class Service:
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
             resume: when a game out of the journal goes on.
+            referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -144,7 +147,8 @@ class Service:
         self._profile = profile
         self._register = register
         self._first_table = tables[0]
-        self._sweep = Sweep(self.tables, tables[0])
+        self._referee_views = RefereeViews(referee_delay_ms)
+        self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
         self._batch = Batch()
         self._outbox: list[wire.Publication] = []
         self._receipts: list[Inbound] = []
@@ -175,7 +179,8 @@ class Service:
             if name in kept:
                 game = kept.pop(name)
                 if goes_on and game.steps:
-                    self._take_over(recover(game, self._status, saved.sent_through), seed, limits)
+                    follow = self._referee_views.follow
+                    self._take_over(recover(game, self._status, saved.sent_through, follow), seed, limits)
                     continue
                 self._batch.closed.append(game.opened.id)
                 number = game.opened.number + bool(game.steps)
@@ -200,6 +205,7 @@ class Service:
                 table.referee.players[team.name].credential = self.gate.credential(team.name, team.secret)
         self._outbox += recovered.unsent
         self._last_at = max(self._last_at, recovered.last_at)
+        self._outbox += self._referee_views.catch_up(self._now())
         self._schedule(table)
         log.info(
             "table %r: game %d goes on in state %s after %d steps",
@@ -241,6 +247,7 @@ class Service:
         self._keep_keys()
         if self._edge.connected:
             self._run_timers()
+            self._outbox += self._referee_views.take_due(self._now())
             self._look_for_kept_commands()
         self._settle()
 
@@ -267,9 +274,10 @@ class Service:
             return min(longest_seconds, JOURNAL_RETRY_MS / 1000)
         if self._connected_anew or (self._outbox and self._edge.connected):
             return 0.0
-        if self._earliest is None or not self._edge.connected:
+        due = [at for at in (self._earliest, self._referee_views.deadline()) if at is not None]
+        if not due or not self._edge.connected:
             return longest_seconds
-        return min(longest_seconds, max(0.0, (self._earliest - self._now()) / 1000))
+        return min(longest_seconds, max(0.0, (min(due) - self._now()) / 1000))
 
     def _run_timers(self) -> None:
         """Run what is due.
@@ -498,7 +506,9 @@ class Service:
             self._last_step += 1
             game = self._games[table.name]
             self._batch.steps.append(StepTaken(self._last_step, game, step.at, step.text, step.check, proof))
+        self._outbox += self._referee_views.follow(table, step)
         self._outbox += step.publications
+        self._outbox += self._referee_views.take_due(step.at)
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):

@@ -130,6 +130,11 @@ class ServerSettings(BaseSettings):
         return self.broker.startswith(("mqtts:", "wss:"))
 
     @property
+    def referee_delay_ms(self) -> int | None:
+        """How much later the referee's view is published; None for never."""
+        return None if self.referee_delay_seconds is None else self.referee_delay_seconds * 1000
+
+    @property
     def limits(self) -> Limits:
         """The limits of every table."""
         return Limits(

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from salvo import messages as m
 from salvo import seal, topics, wire
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.mqtt import Inbound
@@ -63,12 +64,20 @@ def _ships(given: Any) -> Any:
     return wire.read_ship(given, SALVO)
 
 
+def _referee_views(given: Any) -> Any:
+    view = wire.read_announcement(topics.parse("/game/referee"), _payload(given))
+    assert isinstance(view, m.RefereeView)
+    sunk = {board.player: "b" not in "".join(board.rows) for board in view.boards}
+    return {"turn": view.turn, "next": view.player, "winner": view.winner, "second ship sunk": sunk}
+
+
 READERS = {
     "blobs": _blobs,
     "shots": _shots,
     "placements": _placements,
     "participations": _participations,
     "ships": _ships,
+    "referee_views": _referee_views,
 }
 FILES = {path.stem: json.loads(path.read_text()) for path in sorted(VECTORS.glob("*.json"))}
 CASES = [(name, case) for name in READERS for case in FILES[name]["cases"]]
