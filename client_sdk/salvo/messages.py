@@ -268,10 +268,24 @@ class RulesAnnounced:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerKeys:
+    """A server's public keys, 32 bytes each (SALVO-IDENT-1).
+
+    Attributes:
+        sign: Ed25519: verifies what the server signed.
+        seal: X25519: seals what the server alone may read.
+    """
+
+    sign: bytes
+    seal: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ServerStatus:
     """Who serves a table.
 
     Attributes:
+        keys: None for a server that has none.
         status_topic: where a further table's clients find the status (a connection has one last will), else empty.
         paused: whether the server is there but can accept nothing for now (SALVO-BACK-3).
     """
@@ -282,6 +296,7 @@ class ServerStatus:
     profile: str
     status_topic: str = ""
     paused: bool = False
+    keys: ServerKeys | None = None
 
 
 # --- announcements to one player ------------------------------------------------------------------------------

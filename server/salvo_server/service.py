@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import WireError
+from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
 from salvo.mqtt import Inbound
 from salvo.rules import SALVO, RuleBook
@@ -29,6 +29,7 @@ from salvo.topics import BY_NAME, Publisher
 from salvo.wire.transcript import write_header
 from salvo_server import __version__
 from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
+from salvo_server.identity import Identity
 from salvo_server.journal import (
     Batch,
     GameOpened,
@@ -79,9 +80,13 @@ class Edge(Protocol):
     def flush(self, timeout_seconds: float) -> bool: ...
 
 
-def last_will(table: str, profile: str) -> tuple[str, bytes]:
-    """Return topic and payload of the last will: offline, and no game that anyone could know by then."""
-    [publication] = wire.write_announcement(m.ServerStatus(False, __version__, 0, profile), table)
+def last_will(table: str, profile: str, identity: Identity | None = None) -> tuple[str, bytes]:
+    """Return topic and payload of the last will: offline, and no game that anyone could know by then.
+
+    The keys stay, so that a team that comes meanwhile need not write its secret openly.
+    """
+    status = m.ServerStatus(False, __version__, 0, profile, keys=_keys(identity))
+    [publication] = wire.write_announcement(status, table)
     return publication.topic, publication.payload
 
 
@@ -120,6 +125,7 @@ class Service:
         clock: Callable[[], int] | None = None,
         gate: Gate | None = None,
         journal: Journal | None = None,
+        identity: Identity | None = None,
         resume: Resume = "crash",
         referee_delay_ms: int | None = None,
         listener: Listener | None = None,
@@ -131,6 +137,7 @@ class Service:
             register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
+            identity: the server's keys, told in its status; without them nothing can be sealed for it.
             resume: when a game out of the journal goes on.
             referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
 
@@ -142,6 +149,7 @@ class Service:
         self.tables: dict[str, Table] = {}
         self._journal = journal or NoJournal()
         self.gate = gate or Gate(wake=edge.wake, pepper=self._journal.pepper)
+        self._identity = identity
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
@@ -423,9 +431,22 @@ class Service:
         except WireError as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, error, now)
+        if isinstance(request, wire.SealedParticipation):
+            return self._unseal(table, request, message, now)
         if isinstance(request, wire.ParticipationRequest):
             return self._participate(table, request, now)
         return self._open(table.referee, request, message, now)
+
+    def _unseal(self, table: Table, request: wire.SealedParticipation, message: Inbound, now: int) -> None:
+        """Open a request that is sealed for this server; what does not open changes nothing (SALVO-IDENT-5)."""
+        try:
+            if self._identity is None:
+                raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
+            opened = wire.read_participation(table.name, self._identity.open(request.sealed))
+        except (SealError, WireError) as error:
+            self._count(error, message)
+        else:
+            self._participate(table, opened, now, sealed=True)
 
     def _open(
         self, referee: Referee, request: wire.SealedPlacement | wire.SignedShot, message: Inbound, now: int
@@ -442,11 +463,10 @@ class Service:
             self._admit_opened(opened, now)
         return opened
 
-    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int) -> None:
-        if self._register is not None and not self._register.has(request.name, request.secret):
-            self.counts["not_in_roster"] += 1
-            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
-            refused = m.CommandRefused(request.name, "not_in_roster", text)
+    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int, *, sealed: bool = False) -> None:
+        refused = self._why_not(request, sealed)
+        if refused is not None:
+            self.counts[refused.code] += 1
             self._outbox += wire.write_announcement(refused, table.name)
             return
         self._pass_time(table, now)
@@ -456,6 +476,16 @@ class Service:
             self._batch.teams.append(TeamAdmitted(self._games[table.name], request.name, request.secret))
             self.gate.admit(table.name, request.name, request.secret, now)
         self._follow(table, step, None)
+
+    def _why_not(self, request: wire.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
+        """Return why a team may not take part in this contest; None when it may."""
+        if self._profile == "strict" and not sealed:
+            text = "in profile strict a request to take part is sealed with the key in /game/server"
+            return m.CommandRefused(request.name, "sealed_required", text)
+        if self._register is not None and not self._register.has(request.name, request.secret):
+            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
+            return m.CommandRefused(request.name, "not_in_roster", text)
+        return None
 
     def _admit_opened(self, opened: Opened, now: int) -> None:
         table, command = self.tables[opened.table], opened.command
@@ -487,7 +517,7 @@ class Service:
         if was_on and not self._sweep.on:
             self._edge.unsubscribe(self._sweep.filters())
 
-    def _count(self, error: WireError, message: Inbound) -> None:
+    def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
         log.debug("refused a message on %r: %s", message.topic[:120], error)
 
@@ -557,7 +587,12 @@ class Service:
     def _status(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
         first = referee.table == self._first_table
         status_topic = "" if first else BY_NAME["server"].of(self._first_table)
-        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused)
+        keys = _keys(self._identity)
+        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused, keys)
+
+
+def _keys(identity: Identity | None) -> m.ServerKeys | None:
+    return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
 
 
 def _recap_publication(sealed: SealedRecap) -> wire.Publication:
