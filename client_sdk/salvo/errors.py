@@ -68,6 +68,9 @@ CODES = {
         "coordinates are not x;y, or y is neither a number nor a letter", Answered.SENDER, "SALVO-GAME-3"
     ),
     "bad_orientation": Code("Orientation is neither HORIZONTAL nor VERTICAL", Answered.SENDER, "SALVO-PLACE-2"),
+    "not_in_roster": Code("the roster has no team of this name and secret", Answered.NAME, "SALVO-ACCESS-3"),
+    "context_required": Code("in profile strict a shot has g, t, n and to", Answered.SENDER, "SALVO-ACCESS-7"),
+    "sealed_required": Code("in profile strict a request to take part is sealed", Answered.NAME, "SALVO-ACCESS-7"),
     "name_taken": Code("another team has this name, or this name in another spelling", Answered.NAME, "SALVO-JOIN-8"),
     "table_full": Code("the table has no seat left", Answered.NAME, "SALVO-JOIN-11"),
     "wrong_state": Code("the command is not accepted in the table's state", Answered.SENDER, "SALVO-GAME-6"),

@@ -40,7 +40,11 @@ class Recovered:
 
 
 def recover(
-    game: SavedGame, status: Callable[[Referee], m.ServerStatus], sent_through: int, signer: Signer | None = None
+    game: SavedGame,
+    status: Callable[[Referee], m.ServerStatus],
+    sent_through: int,
+    signer: Signer | None = None,
+    follow: Callable[[Table, Step], object] | None = None,
 ) -> Recovered:
     """Execute a game again.
 
@@ -48,6 +52,7 @@ def recover(
         status: what ``/game/server`` says of a table.
         sent_through: the last step that the broker has all of.
         signer: signs the game's log.
+        follow: called after every step.
 
     Raises:
         JournalError: ``journal_corrupt`` or ``journal_diverged``.
@@ -61,6 +66,8 @@ def recover(
     for number, record in enumerate(game.steps, start=1):
         step = repeat(table, game, number, record)
         at = record.at
+        if follow is not None:
+            follow(table, step)
         if record.id > sent_through:
             unsent += step.publications
             unsent += game_log.take_in(step) if game_log is not None else ()

@@ -46,6 +46,8 @@ from salvo_server.journal import (
 from salvo_server.log import TableLog
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
+from salvo_server.referee_view import RefereeViews
+from salvo_server.roster import Register
 from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
 
@@ -129,13 +131,16 @@ class Service:
         journal: Journal | None = None,
         identity: Identity | None = None,
         resume: Resume = "crash",
+        referee_delay_ms: int | None = None,
         listener: Listener | None = None,
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
+        register: Register | None = None,
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
         Args:
+            register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
             identity: the server's keys, told in its status, which sign the log of every game; without them nothing can
@@ -143,6 +148,7 @@ class Service:
             resume: when a game out of the journal goes on.
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
             fresh_secret: 32 bytes that nobody can foresee, for each game with a fair draw.
+            referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -160,8 +166,10 @@ class Service:
         self._draw = m.Draw(draw)
         self._fresh_secret = fresh_secret
         self._seed, self._limits = seed, limits or Limits()
+        self._register = register
         self._first_table = tables[0]
-        self._sweep = Sweep(self.tables, tables[0])
+        self._referee_views = RefereeViews(referee_delay_ms)
+        self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
         self._batch = Batch()
         self._outbox: list[wire.Publication] = []
         self._receipts: list[Inbound] = []
@@ -190,7 +198,8 @@ class Service:
             if name in kept:
                 game = kept.pop(name)
                 if goes_on and game.steps:
-                    self._take_over(recover(game, self._status, saved.sent_through, self._identity))
+                    follow = self._referee_views.follow
+                    self._take_over(recover(game, self._status, saved.sent_through, self._identity, follow))
                     continue
                 self._batch.closed.append(game.opened.id)
                 number = game.opened.number + bool(game.steps)
@@ -231,6 +240,7 @@ class Service:
                 table.referee.players[team.name].credential = self.gate.credential(team.name, team.secret)
         self._outbox += recovered.unsent
         self._last_at = max(self._last_at, recovered.last_at)
+        self._outbox += self._referee_views.catch_up(self._now())
         self._schedule(table)
         log.info(
             "table %r: game %d goes on in state %s after %d steps",
@@ -272,6 +282,7 @@ class Service:
         self._keep_keys()
         if self._edge.connected:
             self._run_timers()
+            self._outbox += self._referee_views.take_due(self._now())
             self._look_for_kept_commands()
         self._settle()
 
@@ -298,9 +309,10 @@ class Service:
             return min(longest_seconds, JOURNAL_RETRY_MS / 1000)
         if self._connected_anew or (self._outbox and self._edge.connected):
             return 0.0
-        if self._earliest is None or not self._edge.connected:
+        due = [at for at in (self._earliest, self._referee_views.deadline()) if at is not None]
+        if not due or not self._edge.connected:
             return longest_seconds
-        return min(longest_seconds, max(0.0, (self._earliest - self._now()) / 1000))
+        return min(longest_seconds, max(0.0, (min(due) - self._now()) / 1000))
 
     def _run_timers(self) -> None:
         """Run what is due.
@@ -461,7 +473,7 @@ class Service:
         except (SealError, WireError) as error:
             self._count(error, message)
         else:
-            self._participate(table, opened, now)
+            self._participate(table, opened, now, sealed=True)
 
     def _open(
         self, referee: Referee, request: wire.SealedPlacement | wire.SignedShot, message: Inbound, now: int
@@ -478,7 +490,12 @@ class Service:
             self._admit_opened(opened, now)
         return opened
 
-    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int) -> None:
+    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int, *, sealed: bool = False) -> None:
+        refused = self._why_not(request, sealed)
+        if refused is not None:
+            self.counts[refused.code] += 1
+            self._outbox += wire.write_announcement(refused, table.name)
+            return
         self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
         step = table.carry_out(command, now)
@@ -487,8 +504,21 @@ class Service:
             self.gate.admit(table.name, request.name, request.secret, now)
         self._follow(table, step, None)
 
+    def _why_not(self, request: wire.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
+        """Return why a team may not take part in this contest; None when it may."""
+        if self._profile == "strict" and not sealed:
+            text = "in profile strict a request to take part is sealed with the key in /game/server"
+            return m.CommandRefused(request.name, "sealed_required", text)
+        if self._register is not None and not self._register.has(request.name, request.secret):
+            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
+            return m.CommandRefused(request.name, "not_in_roster", text)
+        return None
+
     def _admit_opened(self, opened: Opened, now: int) -> None:
         table, command = self.tables[opened.table], opened.command
+        if self._profile == "strict" and isinstance(command, m.Fire) and command.context is None:
+            text = "in profile strict the body of a shot has g, t, n and to: game, turn, shot and target"
+            command = m.Unreadable(command.player, "", "context_required", text, proven=True)
         self._pass_time(table, now)
         announcements = self._carry_out(table, command, now, opened.proof)
         if opened.spent and not isinstance(command, m.Unreadable) and not _refused(announcements, command.player):
@@ -533,9 +563,11 @@ class Service:
             self._last_step += 1
             game = self._games[table.name]
             self._batch.steps.append(StepTaken(self._last_step, game, step.at, step.text, step.check, proof))
+        self._outbox += self._referee_views.follow(table, step)
         self._outbox += step.publications
         if table.name in self._logs:
             self._outbox += self._logs[table.name].take_in(step)
+        self._outbox += self._referee_views.take_due(step.at)
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):

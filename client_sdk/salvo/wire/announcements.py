@@ -28,6 +28,7 @@ from salvo.rules import (
     Spacing,
     Starter,
 )
+from salvo.rules.book import LARGEST_SIDE
 from salvo.seal import KEY_BYTES, read_base64, seal_for_server
 from salvo.topics import BY_NAME, Address
 from salvo.wire.commands import placement_body, read_coordinates
@@ -190,6 +191,31 @@ def _server(a: m.ServerStatus) -> list[_Part]:
     return [("server", "", "", _json(first | body))]
 
 
+def referee_body(a: m.RefereeView) -> dict[str, Any]:
+    """Return the referee's view as JSON has it."""
+    body: dict[str, Any] = {
+        "game": a.game,
+        "turn": a.turn,
+        "at": a.at,
+        "player": a.player,
+        "shots": a.shots,
+        "boards": [
+            {"player": each.player, "rows": list(each.rows), "shots": each.shots, "hits": each.hits, "out": each.out}
+            for each in a.boards
+        ],
+    }
+    if a.last is not None:
+        shots = [{"to": shot.target, "x": shot.x, "y": shot.y, "hit": shot.hit} for shot in a.last.shots]
+        body["last"] = {"player": a.last.player, "shots": shots}
+    if a.winner:
+        body["winner"] = a.winner
+    return body
+
+
+def _referee(a: m.RefereeView) -> list[_Part]:
+    return [("referee", "", "", _json(referee_body(a)))]
+
+
 _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
     m.StateChanged: _state,
     m.PlayersListed: _players,
@@ -205,12 +231,15 @@ _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
     m.CommandRefused: _refused,
     m.RulesAnnounced: _rules,
     m.ServerStatus: _server,
+    m.RefereeView: _referee,
 }
 
 
 # --- reading ----------------------------------------------------------------------------------------------------
 
 _Count = Annotated[int, Field(ge=0)]
+#: A row of the referee's view (SALVO-VIEW-5).
+_Row = Annotated[str, Field(pattern=r"^[.*A-Za-z]+$", max_length=LARGEST_SIDE)]
 
 
 class _TurnBody(Strict):
@@ -284,6 +313,37 @@ class _ServerBody(Strict):
     game: _Count
     profile: str
     keys: _KeysBody | None = None
+
+
+class _AimedShotBody(Strict):
+    to: str
+    x: Annotated[int, Field(ge=1, le=LARGEST_SIDE)]
+    y: Annotated[int, Field(ge=1, le=LARGEST_SIDE)]
+    hit: bool
+
+
+class _RefereeSalvoBody(Strict):
+    player: str
+    shots: list[_AimedShotBody]
+
+
+class _RefereeBoardBody(Strict):
+    player: str
+    rows: Annotated[list[_Row], Field(min_length=1, max_length=LARGEST_SIDE)]
+    shots: _Count
+    hits: _Count
+    out: bool
+
+
+class _RefereeBody(Strict):
+    game: _Count
+    turn: _Count
+    at: _Count
+    player: str
+    shots: _Count
+    boards: list[_RefereeBoardBody]
+    last: _RefereeSalvoBody | None = None
+    winner: str = ""
 
 
 class _RecapShip(Strict):
@@ -442,6 +502,18 @@ def _key(text: str) -> bytes:
     return key
 
 
+def _read_referee(address: Address, payload: bytes) -> m.RefereeView:
+    body = validate(_RefereeBody, _body(payload))
+    if len({len(row) for board in body.boards for row in board.rows}) > 1:
+        raise WireError("wrong_shape", "the rows of the referee's boards differ in length")
+    boards = tuple(m.RefereeBoard(b.player, tuple(b.rows), b.shots, b.hits, b.out) for b in body.boards)
+    last = None
+    if body.last is not None:
+        shots = tuple(m.AimedShot(shot.to, shot.x, shot.y, shot.hit) for shot in body.last.shots)
+        last = m.RefereeSalvo(body.last.player, shots)
+    return m.RefereeView(body.game, body.turn, body.at, body.player, body.shots, boards, last, body.winner)
+
+
 _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
     "state": _read_state,
     "list": _read_list,
@@ -455,6 +527,7 @@ _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
     "error": _read_error,
     "rules": _read_rules,
     "server": _read_server,
+    "referee": _read_referee,
 }
 
 
