@@ -374,6 +374,70 @@ class Recap:
     players: tuple[str, ...] = ()
 
 
+# --- announcements to the referee's screens ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AimedShot:
+    """A shot of a salvo with its target, and whether it was a hit."""
+
+    target: str
+    x: int
+    y: int
+    hit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeSalvo:
+    """A salvo as it was fired; who shot, and at what, in order."""
+
+    player: str
+    shots: tuple[AimedShot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeBoard:
+    """One player's board and figures.
+
+    Attributes:
+        rows: from row A on, one letter a cell (SALVO-VIEW-5): ``.`` water, ``*`` water that was shot at, ``a`` a cell
+            of the fleet's first ship, ``b`` of the second and so on, a capital where it was struck.
+        shots: how many the player fired so far.
+        hits: how many of them were hits.
+        out: whether the player is defeated.
+    """
+
+    player: str
+    rows: tuple[str, ...]
+    shots: int
+    hits: int
+    out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeView:
+    """All boards as they stood when a salvo had ended (SALVO-VIEW-4).
+
+    Attributes:
+        turn: the last turn that had ended; 0 before the first.
+        at: when that was.
+        player: who was to fire next; empty once the game was over.
+        shots: how many shots that player had.
+        boards: in play order.
+        last: the salvo of that turn; None before the first.
+        winner: empty until the game was over.
+    """
+
+    game: int
+    turn: int
+    at: int
+    player: str
+    shots: int
+    boards: tuple[RefereeBoard, ...]
+    last: RefereeSalvo | None = None
+    winner: str = ""
+
+
 Announcement = (
     TableOpened
     | StateChanged
@@ -393,4 +457,5 @@ Announcement = (
     | PlacementRefused
     | CommandRefused
     | Recap
+    | RefereeView
 )

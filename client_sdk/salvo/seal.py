@@ -86,16 +86,26 @@ def parse_blob(text: str, longest: int = LONGEST_BLOB_BYTES) -> Blob:
     most_characters = (longest + 2) // 3 * 4
     if len(text) > most_characters:
         raise WireError("blob_length", f"{len(text)} characters; a blob has at most {most_characters}")
-    try:
-        sealed = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise WireError("blob_not_base64", "not standard base64 (A-Z a-z 0-9 + /) with padding") from None
-    if base64.b64encode(sealed).decode() != text:
-        raise WireError("blob_not_base64", "not the canonical base64 of its bytes; the last bits must be 0")
+    sealed = read_base64(text, "blob_not_base64")
     if not SHORTEST_BLOB_BYTES <= len(sealed) <= longest:
         raise WireError("blob_length", f"{len(sealed)} bytes; a blob decodes to {SHORTEST_BLOB_BYTES}..{longest} bytes")
     nonce_end = SALT_BYTES + NONCE_BYTES
     return Blob(sealed[:SALT_BYTES], sealed[SALT_BYTES:nonce_end], sealed[nonce_end:])
+
+
+def read_base64(text: str, code: str) -> bytes:
+    """Return what canonical standard base64 with padding stands for.
+
+    Raises:
+        WireError: the given code.
+    """
+    try:
+        decoded = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise WireError(code, "not standard base64 (A-Z a-z 0-9 + /) with padding") from None
+    if base64.b64encode(decoded).decode() != text:
+        raise WireError(code, "not the canonical base64 of its bytes; the last bits must be 0")
+    return decoded
 
 
 def open_blob(blob: Blob, key: bytes) -> bytes:
@@ -178,3 +188,17 @@ def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
         return nacl.public.SealedBox(nacl.public.PublicKey(sealing_key)).encrypt(padded)
     except nacl.exceptions.CryptoError:
         raise SealError("bad_key", f"nothing can be sealed for the key {sealing_key.hex()}") from None
+
+
+def open_sealed(sealed: bytes, private_key: bytes) -> bytes:
+    """Return what was sealed for the owner of a private X25519 key.
+
+    Raises:
+        SealError: ``sealed_unreadable``.
+    """
+    try:
+        return nacl.public.SealedBox(nacl.public.PrivateKey(private_key)).decrypt(sealed)
+    except (nacl.exceptions.CryptoError, nacl.exceptions.TypeError):
+        raise SealError(
+            "sealed_unreadable", "does not open with this server's key; seal for the key in /game/server"
+        ) from None

@@ -14,12 +14,11 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-import nacl.exceptions
 import nacl.public
 import nacl.signing
 
-from salvo.errors import SalvoError, SealError
-from salvo.seal import fingerprint
+from salvo.errors import SalvoError
+from salvo.seal import fingerprint, open_sealed
 
 SEED_BYTES: Final = 32
 #: First line of the file; the number is the form's version.
@@ -48,10 +47,9 @@ class Identity:
     def __init__(self, seed: bytes) -> None:
         """Take 32 secret bytes; both pairs follow from them."""
         self._signer = nacl.signing.SigningKey(seed)
-        private = nacl.public.PrivateKey(hashlib.blake2b(_SEALING, key=seed, digest_size=32).digest())
-        self._box = nacl.public.SealedBox(private)
+        self._unsealer = hashlib.blake2b(_SEALING, key=seed, digest_size=32).digest()
         self.signing_key = bytes(self._signer.verify_key)
-        self.sealing_key = bytes(private.public_key)
+        self.sealing_key = bytes(nacl.public.PrivateKey(self._unsealer).public_key)
 
     @classmethod
     def fresh(cls) -> Identity:
@@ -90,12 +88,7 @@ class Identity:
         Raises:
             SealError: ``sealed_unreadable``.
         """
-        try:
-            return self._box.decrypt(sealed)
-        except (nacl.exceptions.CryptoError, nacl.exceptions.ValueError, ValueError):
-            raise SealError(
-                "sealed_unreadable", "does not open with this server's key; seal for the key in /game/server"
-            ) from None
+        return open_sealed(sealed, self._unsealer)
 
 
 def _read(path: Path) -> bytes:

@@ -40,13 +40,18 @@ class Recovered:
 
 
 def recover(
-    game: SavedGame, status: Callable[[Referee], m.ServerStatus], sent_through: int, signer: Signer | None = None
+    game: SavedGame,
+    status: Callable[[Referee], m.ServerStatus],
+    sent_through: int,
+    follow: Callable[[Table, Step], object] | None = None,
+    signer: Signer | None = None,
 ) -> Recovered:
     """Execute a game again.
 
     Args:
         status: what ``/game/server`` says of a table.
         sent_through: the last step that the broker has all of.
+        follow: called after every step.
         signer: signs the game's log.
 
     Raises:
@@ -61,6 +66,8 @@ def recover(
     for number, record in enumerate(game.steps, start=1):
         step = repeat(table, game, number, record)
         at = record.at
+        if follow is not None:
+            follow(table, step)
         if record.id > sent_through:
             unsent += step.publications
             unsent += game_log.take_in(step) if game_log is not None else ()
