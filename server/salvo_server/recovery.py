@@ -43,16 +43,16 @@ def recover(
     game: SavedGame,
     status: Callable[[Referee], m.ServerStatus],
     sent_through: int,
-    signer: Signer | None = None,
     follow: Callable[[Table, Step], object] | None = None,
+    signer: Signer | None = None,
 ) -> Recovered:
     """Execute a game again.
 
     Args:
         status: what ``/game/server`` says of a table.
         sent_through: the last step that the broker has all of.
-        signer: signs the game's log.
         follow: called after every step.
+        signer: signs the game's log.
 
     Raises:
         JournalError: ``journal_corrupt`` or ``journal_diverged``.

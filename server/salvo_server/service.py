@@ -133,9 +133,9 @@ class Service:
         resume: Resume = "crash",
         referee_delay_ms: int | None = None,
         listener: Listener | None = None,
+        register: Register | None = None,
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
-        register: Register | None = None,
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
@@ -143,12 +143,11 @@ class Service:
             register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
-            identity: the server's keys, told in its status, which sign the log of every game; without them nothing can
-                be sealed for the server, and nothing is said in ``/game/log``.
+            identity: the server's keys, told in its status; without them nothing can be sealed for it, and no log is signed.
             resume: when a game out of the journal goes on.
+            referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
             fresh_secret: 32 bytes that nobody can foresee, for each game with a fair draw.
-            referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -162,11 +161,11 @@ class Service:
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
+        self._register = register
         self._logs: dict[str, TableLog] = {}
         self._draw = m.Draw(draw)
         self._fresh_secret = fresh_secret
         self._seed, self._limits = seed, limits or Limits()
-        self._register = register
         self._first_table = tables[0]
         self._referee_views = RefereeViews(referee_delay_ms)
         self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
@@ -199,7 +198,7 @@ class Service:
                 game = kept.pop(name)
                 if goes_on and game.steps:
                     follow = self._referee_views.follow
-                    self._take_over(recover(game, self._status, saved.sent_through, self._identity, follow))
+                    self._take_over(recover(game, self._status, saved.sent_through, follow, self._identity))
                     continue
                 self._batch.closed.append(game.opened.id)
                 number = game.opened.number + bool(game.steps)

@@ -529,7 +529,8 @@ class LogChain:
 
 def _key_of(entry: Entry) -> bytes:
     if not isinstance(entry.body, Opening):
-        raise WireError("wrong_shape", f"begins with entry {entry.number}; a log begins with its opening, entry 0")
+        missing = f"begins with entry {entry.number}; a log begins with its opening, entry 0"
+        raise LogError("log_gap", missing, Fault.INCOMPLETE)
     return entry.body.key
 
 
