@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from salvo.errors import SalvoError
-from salvo_server.broker.hardened import HardenedBroker
+from salvo_server.broker.hardened import OWN_LISTENER, HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.tls import ServerTls
 
@@ -92,6 +92,11 @@ class EmbeddedBroker:
         return f"{scheme}://{_reachable(self.host)}:{self.port}"
 
     @property
+    def own_url(self) -> str:
+        """Where the server connects, which is in the same process and needs no TLS."""
+        return f"mqtt://127.0.0.1:{self._bound[OWN_LISTENER][1]}" if OWN_LISTENER in self._bound else self.url
+
+    @property
     def websocket_url(self) -> str | None:
         """Where clients connect over WebSocket."""
         if "websocket" not in self._bound:
@@ -118,7 +123,9 @@ class EmbeddedBroker:
             except BrokerError:
                 self._sockets["default"].close()
                 raise
-        hosts = {"default": self._listen[0], "websocket": (self._websocket or self._listen)[0]}
+        if self._tls is not None:
+            self._sockets[OWN_LISTENER] = _listening("127.0.0.1", 0)
+        hosts = {"default": self._listen[0], "websocket": (self._websocket or self._listen)[0], OWN_LISTENER: "127.0.0.1"}
         self._bound = {name: (hosts[name], sock.getsockname()[1]) for name, sock in self._sockets.items()}
         ready = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(ready,), name="broker", daemon=True)
@@ -176,6 +183,8 @@ class EmbeddedBroker:
         listeners: dict[str, dict[str, Any]] = {"default": {"type": "tcp", "bind": _joined(*self._bound["default"])}}
         if "websocket" in self._bound:
             listeners["websocket"] = {"type": "ws", "bind": _joined(*self._bound["websocket"])}
+        if OWN_LISTENER in self._bound:
+            listeners[OWN_LISTENER] = {"type": "tcp", "bind": _joined(*self._bound[OWN_LISTENER])}
         return {"listeners": listeners, "plugins": {}}
 
 

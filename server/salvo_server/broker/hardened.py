@@ -32,6 +32,9 @@ from salvo_server.broker.tls import TlsListener
 
 log = logging.getLogger(__name__)
 
+#: The listener of this process's own server, on the loopback interface only and never through TLS.
+OWN_LISTENER = "own"
+
 #: Client ids that were told of MQTT 5, then they are told once more.
 _TOLD_OF_V5 = 256
 
@@ -88,7 +91,8 @@ class HardenedBroker(Broker):
         """Serve on a socket that listens already, without amqtt's streams."""
         sock = self._sockets[listener_name]
         if listener_type is ListenerType.TCP:
-            return await asyncio.get_running_loop().create_server(self._greet_tcp, sock=sock)
+            greet = self._greet_own if listener_name == OWN_LISTENER else self._greet_tcp
+            return await asyncio.get_running_loop().create_server(greet, sock=sock)
         return await websockets.serve(
             lambda websocket: WebSocketEdge(websocket).serve(self),
             sock=sock,
@@ -100,6 +104,9 @@ class HardenedBroker(Broker):
             write_limit=WRITE_BYTES,
             open_timeout=self.limits.connect_seconds,
         )
+
+    def _greet_own(self) -> asyncio.BaseProtocol:
+        return TcpEdge(self)
 
     def _greet_tcp(self) -> asyncio.BaseProtocol:
         edge = TcpEdge(self)
