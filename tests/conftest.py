@@ -19,5 +19,6 @@ def _servers_known_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Servers that tests start keep their journals away from the user's."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    os.environ["SALVO_PROFILE"] = "literal"  # most tests are about the game; those about rights name their profile
     yield
-    del os.environ["XDG_STATE_HOME"]
+    del os.environ["XDG_STATE_HOME"], os.environ["SALVO_PROFILE"]

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import secrets
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from types import FrameType
+from typing import Final
 
-from salvo.mqtt import Connection
+from salvo.errors import ConnectionLost
+from salvo.mqtt import BrokerUrl, Connection
 from salvo_server.broker import EmbeddedBroker
+from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.limits import SERVER_CLIENT_ID
+from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.broker.tls import ServerTls
+from salvo_server.doorkeeper import Doorkeeper
+from salvo_server.identity import Identity
 from salvo_server.journal import Journal, NoJournal
+from salvo_server.roster import Register, Roster
 from salvo_server.service import Listener, Service, last_will
-from salvo_server.settings import ServerSettings
+from salvo_server.settings import ServerSettings, identity_path, roster_path
+
+log = logging.getLogger(__name__)
 
 #: The default table, whose topics are the specification's.
 DEFAULT_TABLE = ""
+#: For a broker to take the first users and rights; it is tried on when it is not there yet.
+FURNISH_SECONDS: Final = 5.0
 
 
 def open_journal(settings: ServerSettings) -> Journal:
@@ -34,12 +48,25 @@ def open_journal(settings: ServerSettings) -> Journal:
     return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
 
 
+def find_identity(settings: ServerSettings) -> Identity:
+    """Return who this server is: for good, unless nobody finds its address again anyway.
+
+    Raises:
+        IdentityError: ``identity_key``.
+    """
+    if settings.identity is None and settings.broker is None and settings.listen.endswith(":0"):
+        return Identity.fresh()
+    return Identity.at(identity_path(settings.identity))
+
+
 class Contest:
     """Everything that ``salvo serve`` starts.
 
     Attributes:
         seed: what all draws of this run come from.
         journal: where what was accepted is kept.
+        identity: what it signs with and what is sealed for it.
+        roster: who may come; None in the profile literal.
         url: the broker that the tables are on.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
     """
@@ -55,13 +82,19 @@ class Contest:
         Raises:
             BrokerError: the embedded broker cannot listen.
             JournalError: the journal cannot be used.
-            ConnectionLost: ``bad_url``.
+            IdentityError, RosterError, TlsError: their files cannot be used.
+            DynamicSecurityError: the broker cannot be given users and rights.
+            ConnectionLost: ``bad_url``, ``not_authorised``.
         """
         self.seed = settings.seed or str(secrets.randbits(32))
         self.stop = threading.Event()
+        self.identity = find_identity(settings)
+        self.roster = None if settings.profile == "literal" else Roster(roster_path(settings.roster))
         self.journal = journal or open_journal(settings)
-        self._embedded: EmbeddedBroker | None = None
         self.websocket_url: str | None = None
+        self._embedded: EmbeddedBroker | None = None
+        self._security: DynamicSecurity | None = None
+        self._doorkeeper: Doorkeeper | None = None
         try:
             self._start(settings, listener)
         except BaseException:
@@ -69,15 +102,18 @@ class Contest:
             raise
 
     def _start(self, settings: ServerSettings, listener: Listener | None) -> None:
-        if settings.broker is None:
-            self._embedded = EmbeddedBroker(settings.listen, settings.websocket).start()
-            self.url = self._embedded.url
-            self.websocket_url = self._embedded.websocket_url
-        else:
-            self.url = settings.broker
         tables = [DEFAULT_TABLE, *settings.tables]
-        will = last_will(tables[0], settings.profile)
-        self._connection = Connection(self.url, SERVER_CLIENT_ID, will=will)
+        register = None if self.roster is None else Register()
+        own_url = self._start_broker(settings, tables, register)
+        user = None if self.roster is None or BrokerUrl.parse(own_url).username else self.roster.server
+        self._connection = Connection(
+            own_url,
+            SERVER_CLIENT_ID,
+            username=None if user is None else user.user,
+            password=None if user is None else user.secret,
+            ca=None if settings.tls_ca is None else str(settings.tls_ca),
+            will=last_will(tables[0], settings.profile, self.identity),
+        )
         self.service = Service(
             self._connection,
             tables,
@@ -85,10 +121,53 @@ class Contest:
             limits=settings.limits,
             profile=settings.profile,
             journal=self.journal,
+            identity=self.identity,
             resume=settings.resume,
             referee_delay_ms=settings.referee_delay_ms,
             listener=listener,
+            register=register,
+            draw="fair" if settings.seed is None else "seed",
         )
+
+    def _start_broker(self, settings: ServerSettings, tables: Sequence[str], register: Register | None) -> str:
+        """Start or furnish the broker; return where the server's own connection goes."""
+        if settings.broker is not None:
+            self.url = settings.broker
+            if self.roster is not None and register is not None:
+                self._furnish(self.roster, register, settings, tables)
+            return self.url
+        access = None if self.roster is None else RosterAccess()
+        tls = None
+        if settings.tls_cert is not None and settings.tls_key is not None:
+            tls = ServerTls(settings.tls_cert, settings.tls_key)
+        self._embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
+        self.url = self._embedded.url
+        self.websocket_url = self._embedded.websocket_url
+        if access is not None and self.roster is not None and register is not None:
+            furnish = partial(access.replace, tables=tables)
+            self._keep_door(Doorkeeper(self.roster, register, furnish))
+        return self._embedded.own_url
+
+    def _furnish(self, roster: Roster, register: Register, settings: ServerSettings, tables: Sequence[str]) -> None:
+        """Give a broker users and rights, unless its URL has a user: then they are its operator's business."""
+        assert settings.broker is not None
+        if BrokerUrl.parse(settings.broker).username is not None:
+            self._keep_door(Doorkeeper(roster, register, lambda accounts: None))
+            return
+        ca = None if settings.tls_ca is None else str(settings.tls_ca)
+        security = self._security = DynamicSecurity(settings.broker, roster.keeper, ca=ca).start()
+        self._keep_door(Doorkeeper(roster, register, lambda accounts: security.sync(accounts, tables)))
+        try:
+            security.wait(FURNISH_SECONDS)
+        except ConnectionLost as error:
+            if error.code != "unreachable":
+                raise
+            log.warning("%s; trying on", error)
+
+    def _keep_door(self, doorkeeper: Doorkeeper) -> None:
+        doorkeeper.look()
+        doorkeeper.start()
+        self._doorkeeper = doorkeeper
 
     def run(self) -> None:
         """Serve until :meth:`end` is called, then say goodbye; the broker goes last."""
@@ -101,6 +180,10 @@ class Contest:
 
     def _close(self) -> None:
         self.journal.close()
+        if self._doorkeeper is not None:
+            self._doorkeeper.stop()
+        if self._security is not None:
+            self._security.close()
         if self._embedded is not None:
             self._embedded.stop()
 

@@ -70,7 +70,7 @@ class ServerSettings(BaseSettings):
             description="who may read and do what on the broker; literal: anybody anything; contest: the roster's "
             "users, each what the topic table says; strict: that, under TLS, with sealed requests and signed contexts"
         ),
-    ] = "literal"
+    ] = "contest"
     roster: Annotated[Path | None, Field(description="who may come; a file a user by default")] = None
     identity: Annotated[
         Path | None, Field(description="file with the key that the server signs with; one a user by default")

@@ -125,7 +125,11 @@ class EmbeddedBroker:
                 raise
         if self._tls is not None:
             self._sockets[OWN_LISTENER] = _listening("127.0.0.1", 0)
-        hosts = {"default": self._listen[0], "websocket": (self._websocket or self._listen)[0], OWN_LISTENER: "127.0.0.1"}
+        hosts = {
+            "default": self._listen[0],
+            "websocket": (self._websocket or self._listen)[0],
+            OWN_LISTENER: "127.0.0.1",
+        }
         self._bound = {name: (hosts[name], sock.getsockname()[1]) for name, sock in self._sockets.items()}
         ready = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(ready,), name="broker", daemon=True)

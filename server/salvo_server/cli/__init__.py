@@ -22,6 +22,7 @@ COMMANDS = {
     "play": "Play bots against each other in this process, without a broker.",
     "serve": "Run the contest server, with its own broker or on a given one.",
     "teams": "Say who may come to a contest: add names, list, rotate and remove them.",
+    "mosquitto": "Write what a mosquitto needs to be a contest's broker.",
     "join": "Play a bot in a contest.",
     "watch": "Follow a table live.",
     "replay": "Show a game again, list the games of a journal, check that one comes out as it is recorded.",

@@ -53,7 +53,7 @@ def demo(
     seed = seed or str(secrets.randbits(32))
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
     show = _Show()
-    settings = ServerSettings(listen=listen, players=players, seed=seed, over_seconds=3600)
+    settings = ServerSettings(listen=listen, players=players, seed=seed, over_seconds=3600, profile="literal")
     kept = KeptGames(open_journal(settings)) if record is not None else None
     contest = Contest(settings, show, journal=kept)
     if not as_json:

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import click
 
 from salvo import topics, wire
 from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
-from salvo.mqtt import Connection
-from salvo.topics import BY_NAME
+from salvo.mqtt import BrokerUrl, Connection
+from salvo.topics import BY_NAME, Role
+from salvo_server.roster import Account, Roster
+from salvo_server.settings import roster_path
 
 
 @click.command()
 @click.option("--broker", metavar="URL", envvar="SALVO_BROKER", default="mqtt://127.0.0.1:1883", help="Where to ask.")
 @click.option("--table", default="", help="The server's first table, when it is not the default one.")
+@click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
-def health(broker: str, table: str, timeout_seconds: float) -> None:
-    """Exit with 0 when the server behind a broker is online, else with 1 and a line that says why."""
-    status = ask(broker, table, timeout_seconds)
+def health(broker: str, table: str, roster: Path | None, timeout_seconds: float) -> None:
+    """Exit with 0 when the server behind a broker is online, else with 1 and a line that says why.
+
+    Where the server's roster is, one of the server's own users that may only look on asks; elsewhere that in the URL.
+    """
+    status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))
     if status is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {broker}")
     if not status.online:
@@ -28,10 +35,19 @@ def health(broker: str, table: str, timeout_seconds: float) -> None:
     click.echo(f"online: version {status.version}, game {status.game}, profile {status.profile}")
 
 
-def ask(broker: str, table: str, timeout_seconds: float) -> ServerStatus | None:
+def _looker_on(broker: str, file: Path | None) -> Account | None:
+    path = roster_path(file)
+    if BrokerUrl.parse(broker).username is not None or not path.exists():
+        return None
+    return next(account for account in Roster(path).accounts() if account.role is Role.WATCHER)
+
+
+def ask(broker: str, table: str, timeout_seconds: float, account: Account | None = None) -> ServerStatus | None:
     """Return what the server's retained status says; None when there is none in time."""
     topic = BY_NAME["server"].of(table)
-    connection = Connection(broker, f"salvo-health-{os.getpid()}", clean_session=True)
+    user, secret = (None, None) if account is None else (account.user, account.secret)
+    name = f"salvo-health-{os.getpid()}"
+    connection = Connection(broker, name, clean_session=True, username=user, password=secret)
     connection.on_connect = lambda _: connection.subscribe([topic])
     end = time.monotonic() + timeout_seconds
     try:

@@ -12,6 +12,7 @@ import click
 
 from salvo import messages as m
 from salvo.messages import State
+from salvo.topics import Role
 from salvo_server.cli.output import look_again, places_line
 from salvo_server.contest import Contest, open_journal
 from salvo_server.journal import GameOpened
@@ -21,7 +22,10 @@ from salvo_server.transcript_folder import TranscriptFolder
 
 #: What somebody on the broker can read and do, by profile.
 PROFILES = {
-    "literal": "open broker: anybody can read every topic, teams' secrets in their requests too, and publish anything"
+    "literal": "open broker: anybody can read every topic, teams' secrets in open requests too, and publish anything",
+    "contest": "users of the roster only: each reads what is public and its own, publishes its own fleet and shots",
+    "strict": "users of the roster only, under TLS: each reads what is public and its own, publishes its own fleet and "
+    "shots, sealed and signed for the very occasion",
 }
 
 
@@ -32,7 +36,13 @@ PROFILES = {
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--players", type=int, help="Start as soon as so many fleets are complete.")
 @click.option("--most-players", type=int, help="Teams at a table at once.  [default: 64]")
-@click.option("--profile", help="Who may read and do what: literal.  [default: literal]")
+@click.option("--profile", help="Who may read and do what: literal, contest or strict.  [default: contest]")
+@click.option("--roster", type=click.Path(path_type=Path), help="Who may come; see salvo teams.  [default: one a user]")
+@click.option("--identity", type=click.Path(path_type=Path), help="The server's own key.  [default: one a user]")
+@click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
+@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
+@click.option("--tls-ca", type=click.Path(path_type=Path), help="Whom to trust for a broker that is given, PEM.")
+@click.option("--referee-delay-seconds", type=int, help="Show referees all boards, so late.  [default: never]")
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
@@ -65,13 +75,36 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
         url=contest.url,
         websocket=contest.websocket_url,
     )
-    report.say(f"profile {settings.profile}: {PROFILES[settings.profile]}", event="profile", profile=settings.profile)
+    report.say(_profile_line(settings), event="profile", profile=settings.profile, encrypted=settings.encrypted)
+    report.say(
+        f"server {contest.identity.fingerprint}, which clients remember",
+        event="identity",
+        fingerprint=contest.identity.fingerprint,
+    )
+    if contest.roster is not None:
+        teams = [member.name for member in contest.roster.members() if member.role is Role.TEAM]
+        report.say(
+            f"roster {contest.roster.path}: {', '.join(teams) or 'no team yet; salvo teams add NAME, while this runs'}",
+            event="roster",
+            file=str(contest.roster.path),
+            teams=teams,
+        )
     report.say(f"journal {contest.journal.name}{_why_none(settings)}", event="journal", journal=contest.journal.name)
     contest.run()
     report.tell_of_unfinished_games(settings)
     if report.folder is not None:
         report.folder.close()
     report.say("ended", event="ended")
+
+
+def _profile_line(settings: ServerSettings) -> str:
+    """Say what somebody on this broker can read and do."""
+    line = f"profile {settings.profile}: {PROFILES[settings.profile]}"
+    if settings.profile != "literal" and not settings.encrypted:
+        line += "; no TLS: who listens on the network can read passwords"
+    if settings.profile != "literal" and settings.broker is not None and "@" in settings.broker:
+        line += "; the broker's own users and rights, which salvo doctor can try"
+    return line
 
 
 def _why_none(settings: ServerSettings) -> str:

@@ -1,0 +1,43 @@
+"""``salvo mosquitto``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from salvo.topics import check_name
+from salvo_server.broker.mosquitto_config import MosquittoTls, write
+from salvo_server.contest import DEFAULT_TABLE
+from salvo_server.roster import Roster
+from salvo_server.settings import roster_path
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--roster", "file", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
+@click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
+@click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
+@click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's name where mosquitto runs.")
+@click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate, PEM, as mosquitto finds it.")
+@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM, as mosquitto finds it.")
+def mosquitto(
+    folder: Path,
+    file: Path | None,
+    tables: tuple[str, ...],
+    plugin: Path | None,
+    seen_as: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+) -> None:
+    """Write to FOLDER what a mosquitto starts from to be a contest's broker; the server furnishes it with all teams.
+
+    Only the server's own two users are in it, with the passwords that the server draws from its roster's key.
+    """
+    if (tls_cert is None) != (tls_key is None):
+        raise click.UsageError("--tls-cert and --tls-key belong together")
+    tls = None if tls_cert is None or tls_key is None else MosquittoTls(tls_cert, tls_key)
+    roster = Roster(roster_path(file))
+    named = [DEFAULT_TABLE, *(check_name(table, "table") for table in tables)]
+    config = write(folder, roster.server, roster.keeper, named, plugin=plugin, tls=tls, seen_as=seen_as)
+    click.echo(f"mosquitto -c {config}")
