@@ -12,9 +12,10 @@ from types import FrameType
 from salvo.mqtt import Connection
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.broker.limits import SERVER_CLIENT_ID
+from salvo_server.identity import Identity
 from salvo_server.journal import Journal, NoJournal
 from salvo_server.service import Listener, Service, last_will
-from salvo_server.settings import ServerSettings
+from salvo_server.settings import ServerSettings, identity_path
 
 #: The default table, whose topics are the specification's.
 DEFAULT_TABLE = ""
@@ -40,25 +41,34 @@ class Contest:
     Attributes:
         seed: what all draws of this run come from.
         journal: where what was accepted is kept.
+        identity: the server's keys.
         url: the broker that the tables are on.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
     """
 
     def __init__(
-        self, settings: ServerSettings, listener: Listener | None = None, *, journal: Journal | None = None
+        self,
+        settings: ServerSettings,
+        listener: Listener | None = None,
+        *,
+        journal: Journal | None = None,
+        identity: Identity | None = None,
     ) -> None:
         """Start the embedded broker, unless there is another one, and set the tables.
 
         Args:
             journal: the one to use, already open; that of the settings when not given.
+            identity: likewise.
 
         Raises:
             BrokerError: the embedded broker cannot listen.
+            IdentityError: the server's keys cannot be used.
             JournalError: the journal cannot be used.
             ConnectionLost: ``bad_url``.
         """
         self.seed = settings.seed or str(secrets.randbits(32))
         self.stop = threading.Event()
+        self.identity = identity or Identity.at(identity_path(settings.identity))
         self.journal = journal or open_journal(settings)
         self._embedded: EmbeddedBroker | None = None
         self.websocket_url: str | None = None
@@ -76,7 +86,7 @@ class Contest:
         else:
             self.url = settings.broker
         tables = [DEFAULT_TABLE, *settings.tables]
-        will = last_will(tables[0], settings.profile)
+        will = last_will(tables[0], settings.profile, self.identity)
         self._connection = Connection(self.url, SERVER_CLIENT_ID, will=will)
         self.service = Service(
             self._connection,
@@ -85,6 +95,7 @@ class Contest:
             limits=settings.limits,
             profile=settings.profile,
             journal=self.journal,
+            identity=self.identity,
             resume=settings.resume,
             referee_delay_ms=settings.referee_delay_ms,
             listener=listener,

@@ -28,6 +28,9 @@ from salvo.sources import load, team_name
     "--ca", metavar="FILE", help="For mqtts://, the CA file to believe; or SALVO_CA.  [default: the system's]"
 )
 @click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
+@click.option(
+    "--proof", metavar="FILE", type=click.Path(path_type=Path), help="Add the signed log to a file for salvo verify."
+)
 @click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
 @click.option("--seed", help="Decides all that the bot draws.")
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
@@ -41,6 +44,7 @@ def join(
     table: str,
     ca: str | None,
     no_pin: bool,
+    proof: Path | None,
     games: int | None,
     seed: str | None,
     strict: bool,
@@ -59,7 +63,17 @@ def join(
         secret = secrets.token_urlsafe(16)
         click.echo(f"secret of {team}: {secret} (put it into SALVO_SECRET to come back)", err=True)
     reports = play_contest(
-        kind(), url, team, secret, table=table, games=games, seed=seed, strict=strict, ca=ca, pin=not no_pin
+        kind(),
+        url,
+        team,
+        secret,
+        table=table,
+        games=games,
+        seed=seed,
+        strict=strict,
+        ca=ca,
+        pin=not no_pin,
+        proof=proof,
     )
     for report in reports:
         if as_json:
