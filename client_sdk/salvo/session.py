@@ -192,6 +192,7 @@ class Session:
         """
         self._listed = False
         self._asked_to_return_at = now if self.view is not None or self._fleet is not None else None
+        self._waits_since = None
         if self.wants_to_play or self.view is not None:
             self._ask_to_take_part(now)
 

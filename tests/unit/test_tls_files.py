@@ -45,7 +45,7 @@ def test_a_name_that_is_none_is_told(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SalvoError, match="tls_unwritable: .*; name another folder"):
+    with pytest.raises(SalvoError, match=r"tls_unwritable: .*; name another folder"):
         make_set(tmp_path / "file" / "tls", ["localhost"])
 
 
