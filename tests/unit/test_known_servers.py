@@ -53,16 +53,16 @@ def test_a_server_without_keys_is_not_noted(known: KnownServers) -> None:
 def test_a_damaged_file_is_told_and_stays(known: KnownServers, content: str) -> None:
     known.path.parent.mkdir()
     known.path.write_text(content)
-    for call in (lambda: known.key_of("a:1"), lambda: known.meet("a:1", KEY)):
-        with pytest.raises(
-            SalvoError, match=r"known_servers: .*known_servers\.json is damaged .*: mend it, or remove it"
-        ):
-            call()
+    damaged = r"known_servers: .*known_servers\.json is damaged .*: mend it, or remove it"
+    with pytest.raises(SalvoError, match=damaged):
+        known.key_of("a:1")
+    with pytest.raises(SalvoError, match=damaged):
+        known.meet("a:1", KEY)
     assert known.path.read_text() == content
 
 
 def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SalvoError, match="known_servers: .*: Is a directory"):
+    with pytest.raises(SalvoError, match=r"known_servers: .*: Is a directory"):
         KnownServers(tmp_path).meet("a:1", KEY)
 
 

@@ -543,7 +543,7 @@ def test_another_server_in_its_place_ends_the_session(
 ) -> None:
     session.connected()
     server.say(status(), retained=True)
-    with pytest.raises(ImpostorError, match="impostor: the server is .* but who speaks in its place now"):
+    with pytest.raises(ImpostorError, match=r"impostor: the server is .* but who speaks in its place now"):
         server.say(status(keys))
 
 
