@@ -22,15 +22,15 @@ from salvo import session as s
 from salvo.errors import BotError, SalvoError, WireError
 from salvo.known_servers import KnownServers
 from salvo.messages import PlayerStats, ServerKeys
-from salvo.mqtt import BrokerUrl, Connection, Inbound
+from salvo.mqtt import BrokerUrl, Inbound
 from salvo.player import Answer, Bot, check_salvo
-from salvo.proof import Proof
+from salvo.proof import Proof, ProofConnection
 from salvo.rules import Fleet, generator
 from salvo.seal import fingerprint
 from salvo.session import Event, Session
 from salvo.sources import is_loading, team_name
 from salvo.view import Shot, View
-from salvo.witness import GameVerified, LogDoubted, LogTaken
+from salvo.witness import GameVerified, LogDoubted
 
 log = logging.getLogger(__name__)
 
@@ -184,13 +184,11 @@ class Contestant:
         listener: Callable[[Event], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
-        proof: Proof | None = None,
     ) -> None:
         """Take the connection's ``on_connect``.
 
         Args:
             meet: told who the server is before anything is sent to it; raises if it is another one than before.
-            proof: gets the server's signed log and what the team sends.
             bot: prepared for its first game.
             clock: seconds that never go back.
         """
@@ -200,7 +198,6 @@ class Contestant:
         self._listener = listener
         self._clock = clock
         self._meet = meet
-        self._proof = proof
         self._settle_by: float | None = None
         self._player = _Player(bot, session, seed, strict, clock)
         self.reports = self._player.reports
@@ -230,16 +227,12 @@ class Contestant:
         self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
         self._handle(self._session.handle_timer(self._clock()))
         for publication in self._session.take_outbox():
-            if self._proof is not None:
-                self._proof.sent(self._session.name, publication.topic, publication.payload)
             self._edge.publish(publication.topic, publication.payload)
 
     def _handle(self, events: Iterable[Event]) -> None:
         for event in events:
             if isinstance(event, s.ServerMet) and self._meet is not None:
                 self._meet(event.keys)
-            if isinstance(event, LogTaken) and self._proof is not None:
-                self._proof.hear(event.payload)
             if self._listener is not None:
                 self._listener(event)
             self._player.handle(event)
@@ -294,8 +287,7 @@ def play(
         ca: for ``mqtts://``, a PEM file with the authority that vouches for the broker; see
             :class:`~salvo.mqtt.Connection`.
         pin: whether to remember the server's key, and to refuse another server at the same address later.
-        proof: a file for the server's signed log of the games and for what this team sent, which ``salvo verify``
-            reads; one that is there is replaced.
+        proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10).
 
     Raises:
         BotError: the bot failed, with ``strict``.
@@ -313,33 +305,25 @@ def play(
     always_seal = known is not None and known.key_of(broker.address) is not None
     session = Session(team, secret, bot.random, table=table, always_seal=always_seal)
     client_id = f"salvo-{team}" + (f"-{table}" if table else "")
-    connection = Connection(broker, client_id, clean_session=True, username=username, password=password, ca=ca)
+    connection = ProofConnection(broker, client_id, clean_session=True, username=username, password=password, ca=ca)
 
     def meet(keys: ServerKeys | None) -> None:
         if known is not None:
             known.meet(broker.address, keys.sign if keys is not None else None)
 
-    record = None if proof is None else Proof(proof)
+    if proof is not None:
+        connection.record(Proof(proof), table, team)
     contestant = Contestant(
-        bot,
-        session,
-        connection,
-        seed=seed,
-        games=games,
-        strict=strict,
-        listener=listener,
-        meet=meet,
-        proof=record,
+        bot, session, connection, seed=seed, games=games, strict=strict, listener=listener, meet=meet
     )
     try:
         while not contestant.settled and not (stop is not None and stop.is_set()):
             contestant.step(LONGEST_WAIT_SECONDS)
         return contestant.reports
     finally:
+        connection.finish_proof(len(contestant.reports))
         contestant.close()
         connection.close()
-        if record is not None:
-            record.close()
 
 
 def run(bot: type[Bot]) -> None:

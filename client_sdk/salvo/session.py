@@ -20,7 +20,7 @@ from salvo.rules import Fleet, RuleBook
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Reader
 from salvo.view import Shot, View
-from salvo.witness import GameVerified, LogDoubted, LogTaken, Witness
+from salvo.witness import GameVerified, LogDoubted, Witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ServerMet:
     keys: m.ServerKeys | None
 
 
-#: The last three say what the witness finds in the server's signed log.
+#: The last two say what the witness finds in the server's signed log.
 Event = (
     FleetWanted
     | GameTakenUp
@@ -99,7 +99,6 @@ Event = (
     | Refused
     | ServerSeen
     | ServerMet
-    | LogTaken
     | LogDoubted
     | GameVerified
 )

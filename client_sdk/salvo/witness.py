@@ -56,13 +56,6 @@ _COMPARED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class LogTaken:
-    """A payload of the log that holds and was not heard before."""
-
-    payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class LogDoubted:
     """Something was heard that the log does not confirm: somebody may be playing the server."""
 
@@ -79,9 +72,6 @@ class GameVerified:
 
     game: int
     whole: bool
-
-
-Finding = LogTaken | LogDoubted | GameVerified
 
 
 @dataclass(slots=True)
@@ -180,7 +170,7 @@ class Witness:
         more = f" and {len(late) - 1} more" if len(late) > 1 else ""
         return [LogDoubted(f"the server's log does not confirm within {CONFIRM_SECONDS:g} s: {late[0][:200]}{more}")]
 
-    def logged(self, payload: bytes) -> list[Finding]:
+    def logged(self, payload: bytes) -> list[GameVerified]:
         """Take in a payload of ``/game/log``.
 
         Raises:
@@ -196,7 +186,6 @@ class Witness:
             raise self._explain(error) from None
         if entry is None:
             return []
-        found: list[Finding] = [LogTaken(payload)]
         match entry.body:
             case LogStep():
                 self._confirm(game, entry.body)
@@ -206,8 +195,8 @@ class Witness:
             case LogEnd():
                 game.over = True
                 self._pending.clear()
-                found.append(self._judge(game, entry.body))
-        return found
+                return [self._judge(game, entry.body)]
+        return []
 
     def _explain(self, error: LogError) -> ImpostorError | UnfairGame | WireError:
         assert self.key is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import signal
 import threading
 from collections.abc import Iterator
@@ -35,13 +34,22 @@ def open_journal(settings: ServerSettings) -> Journal:
     return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
 
 
+def open_identity(settings: ServerSettings) -> Identity:
+    """Return the server's keys, also for a server that keeps no journal: teams remember them (SALVO-IDENT-2).
+
+    Raises:
+        IdentityError: the file cannot be used.
+    """
+    return Identity.at(identity_path(settings.identity))
+
+
 class Contest:
     """Everything that ``salvo serve`` starts.
 
     Attributes:
-        seed: what all draws of this run come from.
+        seed: what all draws of this run come from, when the operator set one; else they are fair.
+        identity: what the server signs with.
         journal: where what was accepted is kept.
-        identity: the server's keys.
         url: the broker that the tables are on.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
     """
@@ -58,17 +66,17 @@ class Contest:
 
         Args:
             journal: the one to use, already open; that of the settings when not given.
-            identity: likewise.
+            identity: the one to use; that of the settings when not given.
 
         Raises:
             BrokerError: the embedded broker cannot listen.
-            IdentityError: the server's keys cannot be used.
             JournalError: the journal cannot be used.
+            IdentityError: the server's keys cannot be used.
             ConnectionLost: ``bad_url``.
         """
-        self.seed = settings.seed or str(secrets.randbits(32))
+        self.seed = settings.seed
+        self.identity = identity or open_identity(settings)
         self.stop = threading.Event()
-        self.identity = identity or Identity.at(identity_path(settings.identity))
         self.journal = journal or open_journal(settings)
         self._embedded: EmbeddedBroker | None = None
         self.websocket_url: str | None = None
@@ -91,7 +99,8 @@ class Contest:
         self.service = Service(
             self._connection,
             tables,
-            seed=self.seed,
+            seed=self.seed or "",
+            draw="fair" if self.seed is None else "seed",
             limits=settings.limits,
             profile=settings.profile,
             journal=self.journal,

@@ -28,11 +28,13 @@ from salvo.sources import load, team_name
     "--ca", metavar="FILE", help="For mqtts://, the CA file to believe; or SALVO_CA.  [default: the system's]"
 )
 @click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
-@click.option(
-    "--proof", metavar="FILE", type=click.Path(path_type=Path), help="Add the signed log to a file for salvo verify."
-)
 @click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
 @click.option("--seed", help="Decides all that the bot draws.")
+@click.option(
+    "--proof",
+    type=click.Path(path_type=Path),
+    help="Write the server's signed log and what the team sends here, for salvo verify.",
+)
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
 def join(
@@ -44,9 +46,9 @@ def join(
     table: str,
     ca: str | None,
     no_pin: bool,
-    proof: Path | None,
     games: int | None,
     seed: str | None,
+    proof: Path | None,
     strict: bool,
     as_json: bool,
 ) -> None:
