@@ -212,7 +212,10 @@ class Witness:
         opening = _opening_digest(payload)
         if opening is not None:
             known = next((game for game in self._games if game.opening == opening), None)
-            return (known, None) if known is not None else self._begin(payload, opening)
+            if known is not None and known.whole:
+                return known, None
+            self._games = [game for game in self._games if game is not known]  # what it lacks may come now
+            return self._begin(payload, opening)
         for game in self._games:
             try:
                 return game, game.chain.take_in(payload)
