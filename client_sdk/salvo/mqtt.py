@@ -172,13 +172,13 @@ class Connection:
         self._handshake_end = 0.0
         self._next_housekeeping = 0.0
         self._closed = False
+        self._client = self._make_client(client_id, clean_session)
         self._selector = selectors.DefaultSelector()
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
         self._selector.register(self._wake_reader, selectors.EVENT_READ)
         self._watched: Any = None
-        self._client = self._make_client(client_id, clean_session)
         self._user = username or self.url.username
         if self._user is not None:
             self._client.username_pw_set(self._user, password if password is not None else self.url.password)
@@ -467,20 +467,30 @@ class Connection:
 class _Client(paho.Client):
     """paho's client on a buffered socket; over WebSocket on paho's own, which frames each packet."""
 
+    _opening: socket.socket | None = None
+
     def _create_socket(self) -> Any:
-        sock = super()._create_socket()
+        try:
+            sock = super()._create_socket()
+        except BaseException:
+            if self._opening is not None:
+                self._opening.close()  # which paho leaves open when a handshake fails
+                self._opening = None
+            raise
+        self._opening = None
         return BufferedSocket(sock) if isinstance(sock, socket.socket) else sock
 
+    def _create_socket_connection(self) -> socket.socket:
+        sock: socket.socket = super()._create_socket_connection()
+        self._opening = sock
+        return sock
+
     def _ssl_wrap_socket(self, tcp_sock: socket.socket) -> ssl.SSLSocket:
-        """As in paho, which leaves the socket open when the handshake fails."""
         assert self._ssl_context is not None
         sock = self._ssl_context.wrap_socket(tcp_sock, server_hostname=self._host, do_handshake_on_connect=False)
-        try:
-            sock.settimeout(self._connect_timeout)
-            sock.do_handshake()
-        except BaseException:
-            sock.close()
-            raise
+        self._opening = sock
+        sock.settimeout(self._connect_timeout)
+        sock.do_handshake()
         return sock
 
 

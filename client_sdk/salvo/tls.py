@@ -20,6 +20,11 @@ _PROBE_SECONDS: Final = 2.0
 #: refuse it.
 _MQTT_GREETING: Final = b"\x10\x0c\x00\x04MQTT\x04\x02\x00\x0a\x00\x00"
 _CONNACK: Final = b"\x20"
+#: RFC 6455, 4.1; mosquitto hangs up on a request that is no WebSocket's.
+_WEB_GREETING: Final = (
+    "GET /mqtt HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
+)
 #: X509_V_ERR_... of OpenSSL, x509_vfy.h.
 _NOT_YET_VALID, _EXPIRED, _WRONG_HOST, _WRONG_ADDRESS = 9, 10, 62, 64
 
@@ -84,7 +89,7 @@ def mismatch(scheme: str, host: str, port: int) -> ConnectionLost | None:
 
 
 def _answers_openly(host: str, port: int, *, web: bool) -> bool:
-    greeting = f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode() if web else _MQTT_GREETING
+    greeting = _WEB_GREETING.format(host=host).encode() if web else _MQTT_GREETING
     with contextlib.suppress(OSError), socket.create_connection((host, port), _PROBE_SECONDS) as plain:
         plain.sendall(greeting)
         return plain.recv(1) == (b"H" if web else _CONNACK)

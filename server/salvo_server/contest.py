@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import secrets
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -48,14 +47,12 @@ def open_journal(settings: ServerSettings) -> Journal:
     return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
 
 
-def find_identity(settings: ServerSettings) -> Identity:
-    """Return who this server is: for good, unless nobody finds its address again anyway.
+def open_identity(settings: ServerSettings) -> Identity:
+    """Return the server's keys, also for a server that keeps no journal: teams remember them (SALVO-IDENT-2).
 
     Raises:
-        IdentityError: ``identity_key``.
+        IdentityError: the file cannot be used.
     """
-    if settings.identity is None and settings.broker is None and settings.listen.endswith(":0"):
-        return Identity.fresh()
     return Identity.at(identity_path(settings.identity))
 
 
@@ -63,7 +60,7 @@ class Contest:
     """Everything that ``salvo serve`` starts.
 
     Attributes:
-        seed: what all draws of this run come from.
+        seed: what all draws of this run come from, when the operator set one; else they are fair.
         journal: where what was accepted is kept.
         identity: what it signs with and what is sealed for it.
         roster: who may come; None in the profile literal.
@@ -72,12 +69,18 @@ class Contest:
     """
 
     def __init__(
-        self, settings: ServerSettings, listener: Listener | None = None, *, journal: Journal | None = None
+        self,
+        settings: ServerSettings,
+        listener: Listener | None = None,
+        *,
+        journal: Journal | None = None,
+        identity: Identity | None = None,
     ) -> None:
         """Start the embedded broker, unless there is another one, and set the tables.
 
         Args:
             journal: the one to use, already open; that of the settings when not given.
+            identity: the one to use; that of the settings when not given.
 
         Raises:
             BrokerError: the embedded broker cannot listen.
@@ -86,9 +89,9 @@ class Contest:
             DynamicSecurityError: the broker cannot be given users and rights.
             ConnectionLost: ``bad_url``, ``not_authorised``.
         """
-        self.seed = settings.seed or str(secrets.randbits(32))
+        self.seed = settings.seed
+        self.identity = identity or open_identity(settings)
         self.stop = threading.Event()
-        self.identity = find_identity(settings)
         self.roster = None if settings.profile == "literal" else Roster(roster_path(settings.roster))
         self.journal = journal or open_journal(settings)
         self.websocket_url: str | None = None
@@ -117,7 +120,8 @@ class Contest:
         self.service = Service(
             self._connection,
             tables,
-            seed=self.seed,
+            seed=self.seed or "",
+            draw="fair" if self.seed is None else "seed",
             limits=settings.limits,
             profile=settings.profile,
             journal=self.journal,
@@ -126,16 +130,15 @@ class Contest:
             referee_delay_ms=settings.referee_delay_ms,
             listener=listener,
             register=register,
-            draw="fair" if settings.seed is None else "seed",
         )
 
     def _start_broker(self, settings: ServerSettings, tables: Sequence[str], register: Register | None) -> str:
         """Start or furnish the broker; return where the server's own connection goes."""
         if settings.broker is not None:
-            self.url = settings.broker
+            self.url = str(BrokerUrl.parse(settings.broker))  # without a password, as it is printed
             if self.roster is not None and register is not None:
                 self._furnish(self.roster, register, settings, tables)
-            return self.url
+            return settings.broker
         access = None if self.roster is None else RosterAccess()
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:

@@ -30,6 +30,11 @@ from salvo.sources import load, team_name
 @click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
 @click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
 @click.option("--seed", help="Decides all that the bot draws.")
+@click.option(
+    "--proof",
+    type=click.Path(path_type=Path),
+    help="Write the server's signed log and what the team sends here, for salvo verify.",
+)
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
 def join(
@@ -43,6 +48,7 @@ def join(
     no_pin: bool,
     games: int | None,
     seed: str | None,
+    proof: Path | None,
     strict: bool,
     as_json: bool,
 ) -> None:
@@ -59,7 +65,17 @@ def join(
         secret = secrets.token_urlsafe(16)
         click.echo(f"secret of {team}: {secret} (put it into SALVO_SECRET to come back)", err=True)
     reports = play_contest(
-        kind(), url, team, secret, table=table, games=games, seed=seed, strict=strict, ca=ca, pin=not no_pin
+        kind(),
+        url,
+        team,
+        secret,
+        table=table,
+        games=games,
+        seed=seed,
+        strict=strict,
+        ca=ca,
+        pin=not no_pin,
+        proof=proof,
     )
     for report in reports:
         if as_json:
