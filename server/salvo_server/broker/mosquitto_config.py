@@ -44,7 +44,7 @@ _SALT_BYTES = 12
 _ITERATIONS = 101
 
 
-#: At a listener: 64 teams, each with a bot and four explorers, the server, and those that a broken line has left behind.
+#: At a listener: 64 teams, each with a bot and four explorers, the server, and those that a broken line has left.
 MOST_CONNECTIONS = 512
 
 
