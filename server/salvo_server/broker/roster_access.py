@@ -42,7 +42,11 @@ class RosterAccess(Access):
         self._changed: Callable[[], None] | None = None
 
     def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
-        """Let in these accounts from now on; who is gone, or has another secret or role, is disconnected."""
+        """Let in these accounts from now on; who is gone, or has another secret or role, is disconnected.
+
+        Raises:
+            WireError: ``bad_name`` for a team; those from before stay.
+        """
         self._current = _Snapshot(accounts, tables)
         changed = self._changed
         if changed is not None:
@@ -90,6 +94,8 @@ class _Snapshot:
         }
         self.decided: dict[tuple[str | None, Action, str], bool] = {}
         self._tables = frozenset(tables)
+        for account in self.accounts.values():
+            topics.rights(account.role, account.name, self._tables)  # refuses a name that is none
         self._nobodys_secret = secrets.token_urlsafe(16).encode()
 
     def admits(self, username: str | None, password: str | None) -> bool:
