@@ -99,7 +99,14 @@ class BrokerLimits:
 
 
 class Access:
-    """Who may come in and do what; this one lets everybody do everything."""
+    """Who may come in and do what; this one lets everybody do everything.
+
+    Attributes:
+        revision: another object whenever the rights have changed; what was found out by asking for them may be kept
+            as long as it is the same one.
+    """
+
+    revision: object = None
 
     def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
         """Whether these credentials may connect under this client id."""

@@ -38,7 +38,7 @@ class RosterAccess(Access):
     """
 
     def __init__(self, accounts: Iterable[Account] = (), tables: Iterable[str] = ("",)) -> None:
-        self._current = _Snapshot(accounts, tables)
+        self.revision = self._current = _Snapshot(accounts, tables)
         self._changed: Callable[[], None] | None = None
 
     def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
@@ -47,7 +47,7 @@ class RosterAccess(Access):
         Raises:
             WireError: ``bad_name`` for a team; those from before stay.
         """
-        self._current = _Snapshot(accounts, tables)
+        self.revision = self._current = _Snapshot(accounts, tables)
         changed = self._changed
         if changed is not None:
             changed()
@@ -65,7 +65,7 @@ class RosterAccess(Access):
         return username or ""
 
     def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
-        # Runs for every receiver of every message, so nothing is computed twice.
+        # Runs for every message, and for every subscriber whenever somebody subscribes: nothing is computed twice.
         current = self._current
         key = username, action, topic
         decided = current.decided.get(key)
