@@ -178,6 +178,19 @@ def test_what_is_read_live_and_retained(
     assert others == set()
 
 
+def test_a_shared_subscription_is_no_way_around(broker: Secured, actors: dict[str, Client], eye: Client) -> None:
+    """The embedded broker refuses them; mosquitto looks at the rights of whoever is to get the message."""
+    shared = {name: f"$share/{number}/#" for number, name in enumerate(actors)}
+    for name, client in actors.items():
+        assert (client.subscribe([shared[name]]) == [0x80]) == (broker.kind == "embedded")
+        client.subscribe([STATE])
+    eye.publish([topic for topic in TOPICS if topic != STATE], "live")
+    barrier(eye, actors.values())
+    got = {(topic, name) for name, client in actors.items() for topic, payload, _ in client.heard if payload == "live"}
+    wanted = {cell for cell in READS if cell[0] != STATE} if broker.kind == "mosquitto" else set()
+    assert differing(got, wanted) == NONE
+
+
 def test_what_is_published(broker: Secured, actors: dict[str, Client], eye: Client) -> None:
     for name, client in actors.items():
         client.publish([*TOPICS, *UNLISTED, *OTHERS], name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 
 import pytest
 
@@ -84,3 +85,24 @@ def test_accounts_change_on_another_thread_while_messages_flow() -> None:
                 assert red.refusal is not None
             assert server.stands
             assert blue.stands
+
+
+def test_a_flood_is_read_at_the_pace_that_a_user_may_publish_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """300 messages at 100 a second, with 200 at a go, take a second; the server's own take none."""
+    monkeypatch.setattr(RosterAccess, "messages_a_second", 100)
+    with EmbeddedBroker(access=RosterAccess(contest("red", "blue"))) as broker, Client(broker.port, SERVER) as server:
+        server.subscribe(["/players/red/fire"])
+        start = time.monotonic()
+        server.publish(["/game/hits"] * 1000, "x")
+        unhindered = time.monotonic() - start
+        with Client(broker.port, RED) as red, Client(broker.port, team("blue")[0]) as blue:
+            start = time.monotonic()
+            red.publish(["/players/red/fire"] * 150, "x")
+            at_a_go = time.monotonic() - start
+            red.publish(["/players/red/fire"] * 150, "x")
+            flood = time.monotonic() - start
+            blue.publish(["/players/red/fire"], "not hindered by red")
+            server.wait_for("/players/red/fire", "not hindered by red")
+    assert flood > 0.9
+    assert at_a_go < 0.9
+    assert unhindered < 0.9

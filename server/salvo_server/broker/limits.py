@@ -104,9 +104,12 @@ class Access:
     Attributes:
         revision: another object whenever the rights have changed; what was found out by asking for them may be kept
             as long as it is the same one.
+        messages_a_second: how many a client may publish in the long run, and twice as many at a go; it is read no
+            faster. None: as many as it likes. The server may always.
     """
 
     revision: object = None
+    messages_a_second: int | None = None
 
     def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
         """Whether these credentials may connect under this client id."""

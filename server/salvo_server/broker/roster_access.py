@@ -37,6 +37,10 @@ class RosterAccess(Access):
     :meth:`replace` may be called from any thread; everything else is the broker's.
     """
 
+    #: The fastest bots fire some 200 shots a second when nobody thinks, and are given their turns one by one. So many
+    #: messages of every one of 64 teams are more than a server takes, but each is read in its turn (sessions.py).
+    messages_a_second = 1000
+
     def __init__(self, accounts: Iterable[Account] = (), tables: Iterable[str] = ("",)) -> None:
         self.revision = self._current = _Snapshot(accounts, tables)
         self._changed: Callable[[], None] | None = None
