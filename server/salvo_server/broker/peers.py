@@ -76,6 +76,7 @@ class Peer:
         self._name = name
         self._loop = asyncio.get_running_loop()
         self._unread = b""
+        self._most_packet_bytes = broker.limits.packet_bytes
         self._paused = False
         self._held_for: set[Session] = set()
         self._pace = Pace(broker.access.messages_a_second, self._loop.time())
@@ -213,7 +214,7 @@ class Peer:
             return
         self._last_heard = self._loop.time()
         stream = self._unread + data if self._unread else data
-        at, most = 0, self._broker.limits.packet_bytes
+        at, most = 0, self._most_packet_bytes
         try:
             while at < len(stream) and self._may_read():
                 first = stream[at]
@@ -306,6 +307,8 @@ class Peer:
         self._session.grant = self._broker.access.grant(username)
         self._session.is_server = self._broker.access.is_server(client_id, username)
         self._session.peer = self
+        if self._session.is_server:
+            self._most_packet_bytes = self._broker.limits.server_packet_bytes
         self.send(p.connack(p.ACCEPTED, present))
         self._session.resume()
 
