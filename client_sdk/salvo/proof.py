@@ -8,13 +8,15 @@ A team's own file also has what the team sent, so that it can be held against wh
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from salvo import topics
 from salvo.errors import SalvoError, WireError
+from salvo.mqtt import Connection, Inbound
 from salvo.wire.log import (
     OF_BYTES,
     Entry,
@@ -29,6 +31,8 @@ from salvo.wire.log import (
 from salvo.wire.strict_json import parse_json
 
 SENT: Final = b'{"sent":'
+#: What the server reveals comes with the winner's name; who has not got it by then has lost the connection.
+REVEAL_SECONDS: Final = 5.0
 
 
 class Proof:
@@ -132,3 +136,49 @@ def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
 def has_begun(steps: Sequence[LogStep]) -> bool:
     """Whether a game has begun in these steps."""
     return any(each == {"state": {"state": "turn"}} for step in steps for each in step.said)
+
+
+class _Recording(NamedTuple):
+    proof: Proof
+    log: str
+    team: str
+
+
+class ProofConnection(Connection):
+    """A connection that also writes a proof file of what goes over it, once :meth:`record` was called."""
+
+    def record(self, proof: Proof, table: str, team: str = "") -> None:
+        """Write a table's log down from the next connection on, and with a team's name what it sends."""
+        self._recording = _Recording(proof, topics.BY_NAME["log"].of(table), team)
+
+    _recording: _Recording | None = None
+
+    def subscribe(self, filters: Iterable[str]) -> None:
+        """Subscribe, to the log as well."""
+        log = [self._recording.log] if self._recording is not None else []
+        super().subscribe([*(each for each in filters if each not in log), *log])
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        """Return what has arrived."""
+        arrived = super().poll(timeout_seconds)
+        if self._recording is not None:
+            for message in arrived:
+                if message.topic == self._recording.log and not message.retain:
+                    self._recording.proof.hear(message.payload)
+        return arrived
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        """Publish."""
+        if self._recording is not None and self._recording.team:
+            self._recording.proof.sent(self._recording.team, topic, payload)
+        super().publish(topic, payload, retain=retain)
+
+    def finish_proof(self, games: int) -> None:
+        """Wait a moment for what the server reveals behind the winner's name, then close the file."""
+        if self._recording is None:
+            return
+        proof, end = self._recording.proof, time.monotonic() + REVEAL_SECONDS
+        while proof.games < games and self.connected and time.monotonic() < end:
+            for message in self.poll(0.2):
+                self.acknowledge(message)
+        proof.close()

@@ -143,7 +143,8 @@ class Service:
             register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
-            identity: the server's keys, told in its status; without them nothing can be sealed for it, and no log is signed.
+            identity: the server's keys, told in its status; without them nothing can be sealed for it, and
+                nothing is said in ``/game/log``.
             resume: when a game out of the journal goes on.
             referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.

@@ -54,9 +54,10 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     report = _Report(as_json, settings.games)
     kept: KeptGames | None = None
     if settings.transcripts is not None:
-        report.folder = TranscriptFolder(settings.transcripts, report.written)
         kept = KeptGames(open_journal(settings))
     contest = Contest(settings, report, journal=kept)
+    if settings.transcripts is not None:
+        report.folder = TranscriptFolder(settings.transcripts, report.written, contest.identity)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
     report.say(
@@ -148,8 +149,9 @@ class _Report:
         if self.folder is not None and self.kept is not None:
             self.folder.write(self.kept.game(table, game))
         places = {stats.player: stats.place for stats in self._stats.get(table, ())}
+        drawn = "a fair draw" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
-            f"{_where(table)}game {game}: {winner} wins; places: {places_line(places)}; seed {self.contest.seed}",
+            f"{_where(table)}game {game}: {winner} wins; places: {places_line(places)}; {drawn}",
             event="won",
             table=table,
             game=game,
