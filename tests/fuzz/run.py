@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 import re
 import subprocess
 import sys
@@ -16,7 +17,10 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:  # it must be imported under atheris's eyes
+    from fuzz.targets import Target
 
 #: An input takes microseconds; libFuzzer ends the process after so long.
 HANG_SECONDS: Final = 10
@@ -65,11 +69,16 @@ def main() -> int:
         [target] = [target for target in TARGETS if target.name == given.again[0]]
         target.read(Path(given.again[1]).read_bytes())
         return 0
-    wanted = [target.name for target in TARGETS if given.only in (None, target.name)]
-    share = -(-given.runs // len(wanted))
+    wanted = [target for target in TARGETS if given.only in (None, target.name)]
+    parts = sum(1 / target.cost for target in wanted)
     given.findings.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(given.jobs) as pool:
-        figures = list(pool.map(lambda name: run(name, share, given.seed, given.findings), wanted))
+        figures = list(
+            pool.map(
+                lambda target: run(target, math.ceil(given.runs / parts / target.cost), given.seed, given.findings),
+                wanted,
+            )
+        )
     print(f"\n{'target':16} {'inputs':>9} {'edges':>6} {'kept':>5} {'inputs/s':>9}")
     for each in figures:
         rate = each.inputs / max(each.seconds, 0.1)
@@ -86,11 +95,9 @@ def main() -> int:
     return 1 if failed or total < given.runs else 0
 
 
-def run(name: str, inputs: int, seed: int, findings: Path) -> Figures:
+def run(target: Target, inputs: int, seed: int, findings: Path) -> Figures:
     """Run one target in a process of its own."""
-    from fuzz.targets import TARGETS
-
-    [target] = [target for target in TARGETS if target.name == name]
+    name = target.name
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         corpus, dictionary = Path(folder, "corpus"), Path(folder, "dictionary")
         corpus.mkdir()

@@ -7,9 +7,11 @@ else it raises is a finding. The seeds are the published vectors, the golden fil
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import gzip
 import json
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from functools import cache
@@ -19,11 +21,12 @@ from typing import Any, Final, NamedTuple
 from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import CODES, ConnectionLost, IllegalCommand, SalvoError, WireError
+from salvo.known_servers import KnownServers
 from salvo.mqtt import BrokerUrl, Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import TOPICS, Publisher
-from salvo.wire import strict_json
+from salvo.wire import log, strict_json
 from salvo.wire.transcript import parse_line, read_first_line, read_header, read_input, read_line
 from salvo_server.broker import packets as p
 from salvo_server.broker.embedded import split_address
@@ -31,10 +34,14 @@ from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.peers import Peer
 from salvo_server.gate import Gate
+from salvo_server.identity import Identity, IdentityError
 from salvo_server.journal import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_server.log import proof_lines
 from salvo_server.recovery import recover
+from salvo_server.roster import Roster, RosterError
 from salvo_server.service import Service
-from salvo_server.transcript import TranscriptError, no_status, parse_transcript
+from salvo_server.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
+from salvo_server.verify import ProofError, verify_lines
 from unbrokered import Wire
 
 _ROOT = Path(__file__).parents[2]
@@ -51,12 +58,14 @@ class Target(NamedTuple):
     Attributes:
         seeds: inputs to begin from.
         longest: bytes of input that are worth trying.
+        cost: gets so many times fewer inputs than the quick ones.
     """
 
     name: str
     read: Callable[[bytes], None]
     seeds: Callable[[], list[bytes]]
     longest: int = 4200
+    cost: int = 1
 
 
 @contextlib.contextmanager
@@ -70,8 +79,8 @@ def _refused(*errors: type[SalvoError]) -> Iterator[None]:
     if refused is None:
         return
     refused.text.encode()
-    assert len(refused.text) < 1000 or isinstance(refused, ConnectionLost), refused.text  # that one's input is typed
-    if isinstance(refused, (WireError, IllegalCommand)):
+    if isinstance(refused, (WireError, IllegalCommand)):  # these travel
+        assert len(refused.text) < 1000, refused.text
         assert refused.code in CODES or refused.code in _ELSEWHERE, refused.code
 
 
@@ -184,6 +193,82 @@ def _journal(data: bytes) -> None:
         recover(SavedGame(GameOpened(1, "", 1, 0, header), steps, ()), no_status, 0)
 
 
+@cache
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="salvo-fuzz-"))
+
+
+def _file(name: str, data: bytes) -> Path:
+    path = _folder() / name
+    path.write_bytes(data)
+    path.chmod(0o600)
+    return path
+
+
+def _roster(data: bytes) -> None:
+    with _refused(RosterError):
+        assert len(_kept_roster().members()) >= 0
+    path = _file("roster.json", data)
+    with _refused(RosterError):
+        Roster(path).accounts()
+
+
+@cache
+def _kept_roster() -> Roster:
+    roster = Roster(_folder() / "kept.json")
+    if not roster.path.exists():
+        roster.add("ann")
+    return roster
+
+
+def _keys(data: bytes) -> None:
+    path = _file("keys", data)
+    with _refused(IdentityError):
+        assert len(Identity.at(path).signing_key) == 32
+    with _refused(SalvoError):
+        KnownServers(path).key_of("mqtt://host:1883")
+
+
+# --- the signed log -----------------------------------------------------------------------------------------------
+
+_IDENTITY: Final = Identity(bytes(range(32)))
+
+
+def _entry(data: bytes) -> None:
+    with _refused(WireError):
+        log.take_apart(data)
+    with _refused(WireError):
+        assert log.write_entry(log.read_entry(data))
+    with _refused(WireError):
+        log.read_hidden(data.decode(errors="replace"))
+
+
+def _proof(data: bytes) -> None:
+    with _refused(ProofError):
+        verify_lines(iter(data.splitlines(keepends=True)), "fuzzed")
+
+
+def _signed_proof(data: bytes) -> None:
+    """A server that signs whatever it likes, in an unbroken chain: its log is judged, and never breaks the judge."""
+    lines: list[bytes] = []
+    of, prev = "", ""
+    for text in data.split(b"\n")[:400]:
+        try:
+            entry = json.loads(text)
+        except (ValueError, RecursionError):
+            entry = None
+        if isinstance(entry, dict) and "n" in entry:
+            entry["n"], entry["prev"] = len(lines), prev
+            if of:
+                entry["of"] = of
+            text = json.dumps(entry, separators=(",", ":")).encode(errors="replace")
+        prev = log.entry_digest(text).hex()
+        of = of or prev[: 2 * log.OF_BYTES]
+        lines.append(log.sign_entry(text, _IDENTITY.sign) + b"\n")
+    with _refused(ProofError):
+        assert str(verify_lines(iter(lines), "fuzzed").finding)
+
+
 # --- the embedded broker ------------------------------------------------------------------------------------------
 
 
@@ -265,6 +350,7 @@ class _Server:
             clock=lambda: self.now,
             limits=m.Limits(players=2),
             gate=Gate(executor=_Never()),
+            identity=_IDENTITY,
         )
         self.edge.connect()
         self.service.step()
@@ -408,6 +494,34 @@ def _journal_header() -> bytes:
     return json.dumps(header).encode()
 
 
+@cache
+def _proof_lines() -> list[bytes]:
+    """The log of a whole game by the seed."""
+    transcript = read_transcript(_GOLDEN)
+    return proof_lines(transcript.header, list(execute(transcript)), _IDENTITY)
+
+
+def _entries() -> list[bytes]:
+    return [log.take_apart(line.rstrip(b"\n"))[0] for line in _proof_lines()]
+
+
+def _some_entries() -> list[bytes]:
+    """The game's first entries with its last ones, and the last ones alone."""
+    entries = _entries()
+    return [b"\n".join(entries), b"\n".join(entries[:12] + entries[-3:]), b"\n".join(entries[-3:])]
+
+
+def _roster_files() -> list[bytes]:
+    return [_kept_roster().path.read_bytes(), b'{"roster": 1, "members": []}']
+
+
+def _key_files() -> list[bytes]:
+    known = {"mqtt://host:1883": base64.b64encode(bytes(32)).decode()}
+    path = _folder() / "identity"
+    Identity.at(path)
+    return [path.read_bytes(), json.dumps(known).encode(), json.dumps({"servers": known}).encode()]
+
+
 def _packet(first: int, body: bytes) -> bytes:
     return p.packet(first, body)
 
@@ -476,8 +590,13 @@ TARGETS: Final = (
         lambda: [b"\n".join([_journal_header(), *(text.encode() for text in _inputs()[:20])])],
         6000,
     ),
+    Target("roster", _roster, _roster_files, 2000, 4),
+    Target("keys", _keys, _key_files, 500, 4),
+    Target("log entry", _entry, lambda: [*_entries()[:20], *(line[:-1] for line in _proof_lines()[:5])], 6000),
+    Target("proof", _proof, lambda: [b"".join(_proof_lines()[:6])], 8000),
+    Target("signed proof", _signed_proof, _some_entries, 30_000, 20),
     Target("packet cutter", _one_packet, _greetings, 1100),
-    Target("greeting", _packets, _greetings, 600),
-    Target("packets", _packets_after_greeting, _after_greeting, 600),
+    Target("greeting", _packets, _greetings, 600, 4),
+    Target("packets", _packets_after_greeting, _after_greeting, 600, 4),
     Target("service", _service, _service_seeds),
 )

@@ -63,10 +63,10 @@ class Plan:
     fleets: tuple[Fleet, ...]
     turns: tuple[tuple[int, tuple[Shot, ...]], ...]
 
-    def outcomes(self) -> list[tuple[int, int, object, object]]:
+    def outcomes(self) -> list[tuple[int, int, Sequence[Shot], Sequence[int]]]:
         """Return what everybody may know of each salvo, by the rules alone."""
         game = Game(SALVO, self.fleets, self.turns[0][0])
-        said = []
+        said: list[tuple[int, int, Sequence[Shot], Sequence[int]]] = []
         for _, shots in self.turns:
             if shots:
                 game.fire(shots)
