@@ -8,8 +8,9 @@ TESTS ?= -n 3 --dist worksteal
 SEEDS ?= 1000
 FIRST ?= 1
 JOBS ?= 2
+RUNS ?= 1000000
 
-.PHONY: demo test check bench simulate chaos compose-test format contract clean
+.PHONY: demo test check bench simulate chaos fuzz compose-test format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -34,6 +35,10 @@ simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows
 
 chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games (about ten minutes)
 	$(BIN)/python tests/chaos/run.py
+
+fuzz: $(READY)           ## RUNS inputs on the border parsers, guided by coverage (a million take about ten minutes)
+	$(BIN)/pip install --quiet -e '.[fuzz]'
+	PYTHONPATH=tests $(BIN)/python -m fuzz.run --runs $(RUNS) --jobs $(JOBS)
 
 compose-test: $(READY)   ## docker-compose.yml, up and down for real; root and Debian's packages
 	$(BIN)/python tests/compose/run.py

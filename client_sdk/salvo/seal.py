@@ -144,16 +144,22 @@ class Sealer:
         return self.seal(json.dumps(body, separators=(",", ":")).encode(), nonce)
 
     def sign(self, body: object, nonce: bytes | None = None) -> bytes:
-        """Return the payload of a signed message: the open body beside its blob (SALVO-SEAL-4)."""
+        """Return the payload of a signed message: the open body beside its blob (SALVO-SEAL-4).
+
+        It is padded as a whole, too: under TLS its length would tell which coordinates have two digits.
+        """
         envelope = {"data": body, "signature": self.seal_json(body, nonce)}
-        return json.dumps(envelope, separators=(",", ":")).encode()
+        return _padded(json.dumps(envelope, separators=(",", ":")).encode())
 
 
 def make_blob(plaintext: bytes, key: bytes, salt: bytes, nonce: bytes | None = None) -> str:
     """Return the blob of a plaintext; a fresh nonce is drawn when none is given."""
     nonce = nacl.utils.random(NONCE_BYTES) if nonce is None else nonce
-    padded = plaintext + b" " * (-len(plaintext) % PADDING_BYTES)
-    return base64.b64encode(salt + nonce + nacl.bindings.crypto_secretbox(padded, nonce, key)).decode()
+    return base64.b64encode(salt + nonce + nacl.bindings.crypto_secretbox(_padded(plaintext), nonce, key)).decode()
+
+
+def _padded(text: bytes) -> bytes:
+    return text + b" " * (-len(text) % PADDING_BYTES)
 
 
 # --- the server's keys ------------------------------------------------------------------------------------------
@@ -183,9 +189,8 @@ def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
     Raises:
         SealError: ``bad_key``: a point of the curve that gives everybody the same key, such as 32 zeros.
     """
-    padded = plaintext + b" " * (-len(plaintext) % PADDING_BYTES)
     try:
-        return nacl.public.SealedBox(nacl.public.PublicKey(sealing_key)).encrypt(padded)
+        return nacl.public.SealedBox(nacl.public.PublicKey(sealing_key)).encrypt(_padded(plaintext))
     except nacl.exceptions.CryptoError:
         raise SealError("bad_key", f"nothing can be sealed for the key {sealing_key.hex()}") from None
 

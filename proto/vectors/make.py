@@ -260,7 +260,7 @@ def participations() -> list[dict[str, Any]]:
             "half a surrogate pair as secret",
             "SALVO-WIRE-1",
             {"payload": '{"name": "a", "secret": "\\ud800"}'},
-            error="wrong_shape",
+            error="not_utf8",
         ),
         case(
             "an overlong slash in the name",

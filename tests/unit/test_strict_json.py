@@ -27,3 +27,14 @@ def test_the_shallow_part_may_stand_beside_the_deep_one() -> None:
     with pytest.raises(WireError, match="too_deep"):
         parse_json(b'[1, {"a": 1}, [[[{}]]]]')
     parse_json(b'[1, {"a": {"b": {}}}, [[[2]]], [], []]')
+
+
+@pytest.mark.parametrize("text", [rb'{"a": "\ud800"}', rb'["\udc00\ud800"]', rb'{"\uD83D": 1}'])
+def test_half_of_a_surrogate_pair_is_no_text(text: bytes) -> None:
+    """A ship of that name in forged rules was read, and could not even be named in the refusal of the rules."""
+    with pytest.raises(WireError, match="not_utf8"):
+        parse_json(text)
+
+
+def test_a_whole_pair_is_a_letter() -> None:
+    assert parse_json(rb'["\ud83d\ude00", "\u0041"]') == ["\U0001f600", "A"]

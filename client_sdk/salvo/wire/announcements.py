@@ -473,7 +473,7 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
             starter=Starter(body.starter),
         )
     except ValueError as error:
-        raise WireError("wrong_shape", f"rules this SDK cannot play: {error}") from None
+        raise WireError("wrong_shape", f"rules this SDK cannot play: {str(error)[:120]}") from None
     return m.RulesAnnounced(
         book, body.table, body.placement_seconds, body.turn_seconds, body.over_seconds, body.empty_turns
     )
@@ -556,9 +556,13 @@ def read_recap(player: str, plaintext: bytes) -> m.Recap:
         WireError: the server at the other end is not one of ours.
     """
     body = validate(_RecapBody, parse_json(plaintext, 4 * LARGEST_ANNOUNCEMENT_BYTES, _DEEPEST_RECAP))
-    fleet = tuple(
-        Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation)) for ship in body.fleet
-    )
+    try:
+        fleet = tuple(
+            Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation))
+            for ship in body.fleet
+        )
+    except ValueError:
+        raise WireError("bad_orientation", "a ship of the recap lies neither HORIZONTAL nor VERTICAL") from None
     shots = tuple(m.OwnShot(shot.turn, shot.to, shot.x, shot.y) for shot in body.shots)
     landed = tuple((hit.x, hit.y) for hit in body.hits)
     return m.Recap(

@@ -52,7 +52,18 @@ def parse_json(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES, deepest: in
     # Fewer brackets than levels need no walk through the value; that is so for every shot.
     if text.count("{") + text.count("[") > deepest and _is_deeper(value, deepest):
         raise _too_deep(deepest)
+    if "\\u" in text and not _is_unicode(value):
+        raise WireError("not_utf8", "a text has half of a surrogate pair, which UTF-8 cannot have")
     return value
+
+
+def _is_unicode(value: Any) -> bool:
+    """Whether all texts can be written in UTF-8; an escape may stand for half of a pair (RFC 8259, 8.2)."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_text(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES) -> str:

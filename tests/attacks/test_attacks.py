@@ -1,0 +1,536 @@
+"""Each attack achieves nothing, and achieves what it is for as soon as its defence is taken away.
+
+The second half shows that the first one can fail: an attack that never works would pass it too. An attack returns
+whether it got what it wanted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from attacks.stage import TEAMS, Stage, fleet, secret
+from salvo import seal, wire
+from salvo.rules import Orientation, Placement
+from salvo.seal import SALT_BYTES, Sealer, make_blob
+from salvo.topics import Role
+from salvo.wire import commands, strict_json
+from salvo_server import gate as gates
+from salvo_server.gate import Bucket, Gate, Opened
+from salvo_server.roster import Account, Register
+from salvo_server.service import Service
+from simulation import crypto
+
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture(autouse=True)
+def _economy(monkeypatch: Patch) -> None:
+    for module in crypto.DERIVING:
+        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
+
+
+# --- freshness (SALVO-FRESH) --------------------------------------------------------------------------------------
+
+
+def _replay_in_the_same_turn() -> bool:
+    """The very same message once more: a second shot of the victim's salvo is spent."""
+    stage = Stage()
+    shot, target = stage.shot(stage.current), stage.others()[0]
+    stage.fire(target, shot)
+    stage.fire(target, shot)
+    return stage.fired() == 2
+
+
+def _replay_at_another_target() -> bool:
+    stage = Stage()
+    shot, (one, other) = stage.shot(stage.current), stage.others()
+    stage.fire(one, shot)
+    stage.fire(other, shot)
+    return stage.fired() == 2
+
+
+def _replay_in_a_later_turn() -> bool:
+    stage = Stage()
+    shooter = stage.current
+    shot, target = stage.shot(shooter), stage.others()[0]
+    stage.fire(target, shot)
+    stage.until_turn_of(shooter)
+    stage.fire(target, shot)
+    return stage.fired() == 1
+
+
+def _replay_in_the_next_game() -> bool:
+    """The next game has the same teams and, as people are, the same secrets."""
+    stage = Stage(("ann", "bob"))
+    shooter = stage.current
+    shot, target = stage.shot(shooter), stage.others()[0]
+    stage.fire(target, shot)
+    while stage.referee.number == 1:
+        stage.wait(31)
+    for name in ("ann", "bob"):
+        stage.join(name)
+    stage.place(("ann", "bob"))
+    if stage.current != shooter:
+        stage.until_turn_of(shooter)
+    stage.fire(target, shot)
+    return stage.fired() == 1
+
+
+def _reuse_a_refused_shot() -> bool:
+    """A shot out of turn is refused; a rival fires it for the victim once it is its turn, at another target."""
+    stage = Stage()
+    early = stage.others()[0]
+    shot = stage.shot(early)
+    stage.fire(stage.current, shot)
+    assert stage.codes()[-1] == "not_your_turn"
+    elsewhere = next(name for name in TEAMS if name not in (early, stage.current))
+    stage.until_turn_of(early)
+    stage.fire(elsewhere, shot)
+    return stage.fired() == 1
+
+
+def _bring_back_what_was_turned_away_unopened() -> bool:
+    """A shot that was one fresh salt too many comes back when there is room again, at another target."""
+    stage = Stage()
+    shooter, (one, other) = stage.current, stage.others()
+    for number in range(20):
+        stage.fire(one, _strange_shot(number))
+    fresh = Sealer(secret(shooter), b"a fresh salt....").sign({"x": 1, "y": 1})
+    stage.hush()
+    stage.fire(one, fresh)
+    assert stage.codes() == ["rate_limited"]
+    stage.wait(20)
+    stage.fire(other, fresh)
+    return stage.fired() == 1
+
+
+def _remember_nothing(patch: Patch) -> None:
+    opened = Gate.open
+
+    def forgetful(self: Gate, *given: Any, **more: Any) -> Any:
+        self._burned.clear()
+        self._recent = gates._Remembered(1)
+        return opened(self, *given, **more)
+
+    patch.setattr(Gate, "open", forgetful)
+
+
+def _forget_nonces_with_the_game(patch: Patch) -> None:
+    retain = Gate.retain
+
+    def forgetful(self: Gate, table: str, names: Any) -> None:
+        retain(self, table, names)
+        self._burned.clear()
+        self._recent = gates._Remembered(1)
+
+    patch.setattr(Gate, "retain", forgetful)
+
+
+def _burn_only_what_is_accepted(patch: Patch) -> None:
+    admit = Service._admit_opened
+
+    def lenient(self: Service, opened: Opened, now: int) -> None:
+        before = len(self._outbox)
+        admit(self, opened, now)
+        refused = any(topic.endswith("/error") for topic, _, _ in self._outbox[before:])
+        if refused and opened.proof is not None:
+            self.gate._burned.discard(opened.proof.nonce)
+
+    patch.setattr(Service, "_admit_opened", lenient)
+
+
+def _forget_what_was_turned_away(patch: Patch) -> None:
+    patch.setattr(Gate, "_turn_away", lambda self, request, outcome: None)
+
+
+# --- who it is ----------------------------------------------------------------------------------------------------
+
+
+def _ask_for_a_listed_name() -> bool:
+    """Be taken for a team that is listed already: the server answers with its recap."""
+    stage = Stage()
+    stage.hush()
+    stage.join("ann", "a guess")
+    return any(topic.endswith("/recap") for topic, _ in stage.heard)
+
+
+def _take_the_seat_of_a_team_of_the_roster() -> bool:
+    """Be there first, under somebody else's name."""
+    accounts = [Account(name, name, Role.TEAM, secret(name)) for name in TEAMS]
+    stage = Stage((), play=False, register=Register(accounts))
+    stage.join("ann", "a guess")
+    return "ann" in stage.referee.players
+
+
+def _take_a_name(name: str) -> Callable[[], bool]:
+    def act() -> bool:
+        stage = Stage(("ann",), play=False)
+        stage.join(name, "mine")
+        return name in stage.referee.players
+
+    return act
+
+
+def _believe_any_secret(patch: Patch) -> None:
+    credential = Gate.credential
+    patch.setattr(Gate, "credential", lambda self, name, secret: credential(self, name, ""))
+
+
+def _believe_any_name(patch: Patch) -> None:
+    patch.setattr(Register, "has", lambda self, name, secret: name in self._teams)
+
+
+def _check_no_names(patch: Patch) -> None:
+    patch.setattr("salvo.topics.check_name", lambda name: name)
+
+
+class _Unfolded(str):
+    """A name that knows no other case."""
+
+    def lower(self) -> str:
+        return str(self)
+
+
+def _compare_names_by_bytes(patch: Patch) -> None:
+    read = wire.read_participation
+
+    def exact(table: str, text: bytes) -> Any:
+        request = read(table, text)
+        return dataclasses.replace(request, name=_Unfolded(request.name))
+
+    patch.setattr(commands, "read_participation", exact)
+
+
+# --- what a message says ------------------------------------------------------------------------------------------
+
+
+def _signed(body: str, blob: str) -> bytes:
+    return f'{{"data": {body}, "signature": "{blob}"}}'.encode()
+
+
+def _fire_with_another_body(change: Callable[[dict[str, Any]], str]) -> Callable[[], bool]:
+    """Have a shot accepted whose open body somebody changed on its way."""
+
+    def act() -> bool:
+        stage = Stage()
+        envelope = json.loads(stage.shot(stage.current, 1, 1))
+        stage.fire(stage.others()[0], _signed(change(envelope["data"]), envelope["signature"]))
+        return stage.fired() == 1
+
+    return act
+
+
+def _fire_with_a_signed_body(body: str) -> Callable[[], bool]:
+    """Have a shot of an own making accepted that means one thing to one program and another thing to the next."""
+
+    def act() -> bool:
+        stage = Stage()
+        blob = stage.sealers[stage.current].seal(body.encode())
+        stage.fire(stage.others()[0], _signed(body, blob))
+        return stage.fired() == 1
+
+    return act
+
+
+def _fire_a_blob_of_the_servers() -> bool:
+    """Have what the server sealed for a team, such as where a shot fell, pass for the team's own signature."""
+    stage = Stage()
+    sealed = stage.gate.seal_recap("", stage.current, b'{"x":4,"y":4}')
+    assert sealed is not None
+    stage.fire(stage.others()[0], json.dumps({"data": {"x": 4, "y": 4}, "signature": sealed.payload.decode()}).encode())
+    return stage.fired() == 1
+
+
+def _burn_with_the_teams_recap() -> bool:
+    """Have a recap, as it is published, opened as a message of the team."""
+    stage = Stage()
+    stage.hush()
+    shooter = stage.current
+    stage.join(shooter)
+    [blob] = [payload.decode() for topic, payload in stage.heard if topic.endswith("/recap")]
+    before = stage.gate.counts["opened"]
+    if len(blob) > 1300:
+        return False
+    stage.fire(stage.others()[0], json.dumps({"data": {}, "signature": blob}).encode())
+    return stage.gate.counts["opened"] > before
+
+
+def _fire_a_placement() -> bool:
+    """Have a placement's blob, which a rival overheard, pass for the signature of a shot."""
+    stage = Stage()
+    shooter = stage.current
+    blob = wire.write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), stage.sealers[shooter]).decode()
+    stage.hush()
+    stage.fire(stage.others()[0], json.dumps({"data": {"x": 1, "y": 1}, "signature": blob}).encode())
+    return stage.codes() != ["body_mismatch"]
+
+
+def _loosely(one: Any, other: Any) -> bool:
+    """Equality as languages have it that convert first."""
+
+    def plain(value: Any) -> str:
+        return str(int(value) if isinstance(value, (bool, float)) else value)
+
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_loosely(one[key], other[key]) for key in one)
+    return plain(one) == plain(other)
+
+
+def _compare_nothing(patch: Patch) -> None:
+    patch.setattr(commands, "same_value", lambda one, other: True)
+
+
+def _compare_loosely(patch: Patch) -> None:
+    patch.setattr(commands, "same_value", _loosely)
+    patch.setattr(strict_json, "_DECODER", json.JSONDecoder(object_pairs_hook=strict_json._unique_keys))
+
+
+def _convert_types(patch: Patch) -> None:
+    patch.setattr(commands, "validate", lambda model, value: model.model_validate(value, strict=False))
+    patch.setattr(strict_json, "_DECODER", json.JSONDecoder())
+
+
+def _let_the_last_key_win(patch: Patch) -> None:
+    patch.setattr(strict_json, "_DECODER", json.JSONDecoder())
+
+
+def _use_one_key_both_ways(patch: Patch) -> None:
+    patch.setattr(gates, "key_to_team", lambda key: key)
+
+
+# --- what it costs ------------------------------------------------------------------------------------------------
+
+
+def _strange_shot(number: int) -> bytes:
+    """A forged shot under a salt that nobody has seen."""
+    blob = make_blob(b'{"x":1,"y":1}', bytes(32), b"flood" + number.to_bytes(SALT_BYTES - 5, "big"))
+    return json.dumps({"data": {"x": 1, "y": 1}, "signature": blob}).encode()
+
+
+def _have_keys_derived_without_end() -> bool:
+    """A thousand forged shots under fresh salts: each costs the server 50 ms and 64 MiB."""
+    stage = Stage()
+    stage.worker.held = True
+    for number in range(1000):
+        stage.fire("bob", _strange_shot(number))
+    return stage.worker.waiting > 64
+
+
+def _delay_a_team_whose_salt_is_known() -> bool:
+    """The flood again; does the team's own shot wait behind it?"""
+    stage = Stage()
+    stage.worker.held = True
+    for number in range(100):
+        stage.fire(stage.others()[0], _strange_shot(number))
+    stage.fire(stage.others()[0], stage.shot(stage.current))
+    return stage.fired() == 0
+
+
+def _say_far_too_much() -> bool:
+    """A megabyte of white space around a request."""
+    stage = Stage((), play=False)
+    stage.say("/game/request_participation", b'{"name":"big","secret":"s"}' + b" " * 1_000_000)
+    return "big" in stage.referee.players
+
+
+def _end_the_server_by_nesting() -> bool:
+    """Levels enough that whoever counts them by calling itself runs out of stack."""
+    stage = Stage()
+    try:
+        for levels in range(100, 2000, 100):
+            stage.fire("bob", b"[" * levels + b"]" * levels)
+            stage.say("/game/request_participation", b'{"a":' * (levels // 4) + b"1" + b"}" * (levels // 4))
+    except RecursionError:
+        return True
+    return False
+
+
+def _drown_a_team_in_refusals() -> bool:
+    """Unreadable noise in a rival's name: its error topic becomes unreadable, and what it is told itself is lost."""
+    stage = Stage()
+    stage.hush()
+    victim = stage.current
+    for _ in range(500):
+        stage.fire("bob", b"noise")
+    noise = len(stage.codes())
+    stage.fire(stage.others()[0], stage.shot(victim, 11, 1))
+    return noise > 100 or stage.codes()[-1] != "off_grid"
+
+
+def _leave_a_command_behind() -> bool:
+    """Leave a request with the broker: every server that starts will have a ghost at its table."""
+    stage = Stage((), play=False)
+    stage.say("/game/request_participation", b'{"name":"ghost","secret":"s"}', retained=True)
+    return "ghost" in stage.referee.players
+
+
+def _tell_orientations_by_length() -> bool:
+    """Whoever sees no more than lengths learns how ships lie, or where a shot went."""
+    sealer = Sealer("s", bytes(16))
+    lengths = {
+        len(wire.write_placement(Placement("carrier", x, 10, orientation), sealer))
+        for x in (1, 10)
+        for orientation in Orientation
+    }
+    shots = {len(json.loads(sealer.sign({"x": x, "y": y}))["signature"]) for x in (1, 10) for y in (9, 10)}
+    return len(lengths) > 1 or len(shots) > 1
+
+
+def _tell_shots_by_the_length_of_their_messages() -> bool:
+    sealer = Sealer("s", bytes(16))
+    return len({len(sealer.sign({"x": x, "y": y})) for x in (1, 10) for y in (9, 10)}) > 1
+
+
+def _tell_secrets_by_length() -> bool:
+    """How long is the secret in a sealed request?"""
+    stage = Stage((), play=False)
+    key = stage.identity.sealing_key
+    return len({len(wire.write_participation("ann", "x" * length, key)) for length in (1, 20, 40)}) > 1
+
+
+def _limit_no_derivations(patch: Patch) -> None:
+    patch.setattr(Bucket, "take", lambda self, now: True)
+    patch.setattr(gates, "LONGEST_QUEUE", 1_000_000)
+
+
+def _know_no_salts(patch: Patch) -> None:
+    patch.setattr(gates._Member, "learn", lambda self, salt, key: None)
+
+
+def _read_any_size(patch: Patch) -> None:
+    parse = strict_json.parse_json
+    patch.setattr(commands, "parse_json", lambda payload: parse(payload, 100_000_000))
+
+
+def _count_levels_by_recursion(patch: Patch) -> None:
+    def depth(value: Any) -> int:
+        if not isinstance(value, (dict, list)):
+            return 0
+        return 1 + max(map(depth, value.values() if isinstance(value, dict) else value), default=0)
+
+    patch.setattr(strict_json, "_is_deeper", lambda value, deepest: depth(value) > deepest)
+
+
+def _answer_without_end(patch: Patch) -> None:
+    patch.setattr("salvo_server.referee.ANSWERS_PER_SHIP", 1_000_000)
+
+
+def _take_kept_commands(patch: Patch) -> None:
+    read = Service._read
+    patch.setattr(Service, "_read", lambda self, message: read(self, message._replace(retain=False)))
+
+
+def _pad_nothing(patch: Patch) -> None:
+    patch.setattr(seal, "PADDING_BYTES", 1)
+
+
+# --- the list -----------------------------------------------------------------------------------------------------
+
+
+class Attack(NamedTuple):
+    """Something a rival may try.
+
+    Attributes:
+        act: returns whether it got what it wanted.
+        remove: takes the defence away.
+    """
+
+    name: str
+    sentence: str
+    act: Callable[[], bool]
+    remove: Callable[[Patch], None]
+
+
+def _another(x: Any) -> Callable[[dict[str, Any]], str]:
+    return lambda body: json.dumps({**body, "x": x})
+
+
+ATTACKS = [
+    Attack("a shot replayed in the same turn", "SALVO-FRESH-3", _replay_in_the_same_turn, _remember_nothing),
+    Attack("a shot replayed at another target", "SALVO-FRESH-1", _replay_at_another_target, _remember_nothing),
+    Attack("a shot replayed in a later turn", "SALVO-FRESH-1", _replay_in_a_later_turn, _remember_nothing),
+    Attack("a shot replayed in the next game", "SALVO-END-4", _replay_in_the_next_game, _forget_nonces_with_the_game),
+    Attack("a refused shot used again", "SALVO-FRESH-2", _reuse_a_refused_shot, _burn_only_what_is_accepted),
+    Attack(
+        "a shot that was turned away unopened",
+        "SALVO-FRESH-6",
+        _bring_back_what_was_turned_away_unopened,
+        _forget_what_was_turned_away,
+    ),
+    Attack("a listed name with a guess", "SALVO-JOIN-8", _ask_for_a_listed_name, _believe_any_secret),
+    Attack(
+        "the seat of a team of the roster",
+        "SALVO-ACCESS-3",
+        _take_the_seat_of_a_team_of_the_roster,
+        _believe_any_name,
+    ),
+    *(
+        Attack(f"the name {name!a}", "SALVO-NAME-1", _take_a_name(name), _check_no_names)
+        for name in (
+            *("+", "#", "ann/hit", "a\0b", "$SYS", "..", "ann ", "a.1", "x" * 33, "players"),
+            *("\u0430nn", "ann\u200b", "\u212aate", "an\u0578", "\uff41nn", "a\u0301nn", "ann\u202e"),
+        )
+    ),
+    *(
+        Attack(f"the look-alike {name}", "SALVO-NAME-2", _take_a_name(name), _compare_names_by_bytes)
+        for name in ("ANN", "Ann", "aNN")
+    ),
+    Attack("another body", "SALVO-SEAL-5", _fire_with_another_body(_another(9)), _compare_nothing),
+    Attack(
+        "a body with one more field",
+        "SALVO-SEAL-5",
+        _fire_with_another_body(lambda body: json.dumps({**body, "note": 1})),
+        _compare_nothing,
+    ),
+    *(
+        Attack(f"the body {x!r} for 1", "SALVO-SEAL-5", _fire_with_another_body(_another(x)), _compare_loosely)
+        for x in (1.0, True, "1")
+    ),
+    *(
+        Attack(f"the signed body {body}", "SALVO-WIRE-4", _fire_with_a_signed_body(body), _convert_types)
+        for body in ('{"x":true,"y":1}', '{"x":"1","y":1}', '{"x":1.0,"y":1}')
+    ),
+    *(
+        Attack(f"the body {body}", "SALVO-WIRE-2", _fire_with_a_signed_body(body), _let_the_last_key_win)
+        for body in ('{"x":9,"x":1,"y":1}', '{"x":1,"y":2,"\\u0078":3}')
+    ),
+    Attack(
+        "a second key beside the changed one",
+        "SALVO-WIRE-2",
+        _fire_with_another_body(lambda body: '{"x": 9, "y": 9}, "data": ' + json.dumps(body)),
+        _let_the_last_key_win,
+    ),
+    Attack("a sealed hit as signature", "SALVO-SEAL-10", _fire_a_blob_of_the_servers, _use_one_key_both_ways),
+    Attack("a recap as signature", "SALVO-SEAL-10", _burn_with_the_teams_recap, _use_one_key_both_ways),
+    Attack("a placement as signature", "SALVO-SEAL-5", _fire_a_placement, _compare_nothing),
+    Attack("derivations without end", "SALVO-FRESH-6", _have_keys_derived_without_end, _limit_no_derivations),
+    Attack("a known team kept waiting", "SALVO-FRESH-7", _delay_a_team_whose_salt_is_known, _know_no_salts),
+    Attack("a megabyte", "SALVO-WIRE-5", _say_far_too_much, _read_any_size),
+    Attack("a thousand levels", "SALVO-WIRE-4", _end_the_server_by_nesting, _count_levels_by_recursion),
+    Attack("a team drowned in refusals", "SALVO-ERR-4", _drown_a_team_in_refusals, _answer_without_end),
+    Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
+    Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
+    Attack("where shots go by length", "SALVO-SEAL-9", _tell_shots_by_the_length_of_their_messages, _pad_nothing),
+    Attack("how long a secret is", "SALVO-IDENT-4", _tell_secrets_by_length, _pad_nothing),
+]
+each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+
+
+@each_attack
+def test_an_attack_achieves_nothing(attack: Attack) -> None:
+    assert not attack.act()
+
+
+@each_attack
+def test_it_succeeds_without_its_defence(attack: Attack, monkeypatch: Patch) -> None:
+    attack.remove(monkeypatch)
+    assert attack.act()
+
+
+def test_fleets_of_the_stage_differ() -> None:
+    assert fleet(0) != fleet(1)

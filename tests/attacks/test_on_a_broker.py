@@ -1,0 +1,330 @@
+"""Attacks that need a broker, on the embedded one: each achieves nothing, and succeeds without its defence.
+
+What mosquitto has of its own, such as its limit of silent connections, cannot be taken away in a test; the matrix of
+rights is tried on both brokers elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from integration.raw import Raw, connect_packet, publish_packet, subscribe_packet
+from salvo.topics import Role
+from salvo_server.broker.embedded import EmbeddedBroker
+from salvo_server.broker.limits import BrokerLimits
+from salvo_server.broker.peers import Peer
+from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.broker.routing import Routes
+from salvo_server.roster import Account
+
+Patch = pytest.MonkeyPatch
+ACCEPTED = b"\x20\2\0\0"
+
+
+def _account(user: str, role: Role) -> Account:
+    return Account(user, user.partition(".")[0], role, f"pw {user}")
+
+
+ACCOUNTS = (
+    _account("salvo-server", Role.SERVER),
+    _account("red", Role.TEAM),
+    _account("blue", Role.TEAM),
+    _account("hall", Role.WATCHER),
+)
+#: Small and quick; an attack takes one of them away by a number beyond any test.
+LIMITS: dict[str, Any] = {"backlog_bytes": 20_000, "stuck_seconds": 0.4, "connections": 6, "connect_seconds": 0.4}
+_limits = dict(LIMITS)
+
+
+@contextlib.contextmanager
+def _contest() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(limits=BrokerLimits(**_limits), access=RosterAccess(ACCOUNTS)) as broker:
+        yield broker
+
+
+def _login(broker: EmbeddedBroker, user: str, client_id: str | None = None, **given: Any) -> Raw:
+    return Raw(broker.port, client_id or user, user=user, password=f"pw {user}", **given)
+
+
+@contextlib.contextmanager
+def _client(broker: EmbeddedBroker, user: str, *filters: str, **given: Any) -> Iterator[Raw]:
+    with _login(broker, user, **given) as client:
+        assert client.read() == ACCEPTED
+        if filters:
+            client.send(subscribe_packet(*filters))
+            client.wait_for(b"\x90")
+        yield client
+
+
+def _hears(client: Raw, wanted: bytes, marker: Callable[[], None]) -> bool:
+    """Whether something comes before a marker that is published after it."""
+    marker()
+    got = b""
+    while b"the marker" not in got:
+        chunk = client.read()
+        assert chunk, got
+        got += chunk
+    return wanted in got
+
+
+def _mark(broker: EmbeddedBroker) -> Callable[[], None]:
+    def publish() -> None:
+        with _client(broker, "salvo-server") as server:
+            server.send(publish_packet("/game/winner", b"the marker"))
+            server.wait_for(b"\x40\2")
+
+    return publish
+
+
+def _mark_itself(server: Raw) -> Callable[[], None]:
+    return lambda: server.send(publish_packet("/game/winner", b"the marker"))
+
+
+# --- what only the server says ------------------------------------------------------------------------------------
+
+
+def _forge_a_state() -> bool:
+    """A team says that the game is over."""
+    with _contest() as broker, _client(broker, "hall", "#") as watcher:
+        with _client(broker, "red") as rival:
+            rival.send(publish_packet("/game/state", b"over, says red"))
+            rival.wait_for(b"\x40\2")
+        return _hears(watcher, b"says red", _mark(broker))
+
+
+def _forge_a_hit_by_a_will() -> bool:
+    """A team leaves a will on a topic of the server's, and goes without a goodbye."""
+    with _contest() as broker, _client(broker, "hall", "#") as watcher:
+        with _login(broker, "red", will=("/game/state", "over, says red")) as rival:
+            rival.read()
+        time.sleep(0.05)
+        return _hears(watcher, b"says red", _mark(broker))
+
+
+def _leave_a_will_where_it_may_publish() -> bool:
+    """A retained will on a topic that a team may publish to would stay for every server that comes."""
+    with _contest() as broker:
+        with _login(broker, "red", will=("/players/blue/fire", "the will of red")) as rival:
+            rival.read()
+        time.sleep(0.05)
+        with _client(broker, "salvo-server") as server:
+            server.send(subscribe_packet("#"))
+            return _hears(server, b"the will of red", _mark_itself(server))
+
+
+def _leave_a_command_at_the_broker() -> bool:
+    with _contest() as broker:
+        with _client(broker, "red") as rival:
+            rival.send(publish_packet("/players/blue/fire", b"kept for ever", retain=True))
+            rival.wait_for(b"\x40\2")
+        with _client(broker, "salvo-server") as server:
+            server.send(subscribe_packet("#"))
+            return _hears(server, b"kept for ever", _mark_itself(server))
+
+
+def _read_a_rivals_hits() -> bool:
+    with _contest() as broker, _client(broker, "red", "#", "/players/blue/hit") as rival:
+        with _client(broker, "salvo-server") as server:
+            server.send(publish_packet("/players/blue/hit", b"B3 of blue"))
+            server.wait_for(b"\x40\2")
+        return _hears(rival, b"B3 of blue", _mark(broker))
+
+
+def _read_requests_to_take_part() -> bool:
+    """The very secret of a team, where requests are not sealed."""
+    with _contest() as broker, _client(broker, "red", "#") as rival:
+        with _client(broker, "blue") as victim:
+            victim.send(publish_packet("/game/request_participation", b"the secret of blue"))
+            victim.wait_for(b"\x40\2")
+        return _hears(rival, b"the secret of blue", _mark(broker))
+
+
+def _come_in_with_a_guess() -> bool:
+    with _contest() as broker, Raw(broker.port, "blue", user="blue", password="a guess") as rival:
+        return rival.read() == ACCEPTED
+
+
+def _take_over_the_servers_session() -> bool:
+    """Come in as oneself, under the server's client id: the server is disconnected, and its messages are ours."""
+    with (
+        _contest() as broker,
+        _client(broker, "salvo-server") as server,
+        _login(broker, "red", client_id="salvo-server") as rival,
+    ):
+        rival.read()
+        server.send(b"\xc0\0")
+        return server.read() != b"\xd0\0"
+
+
+def _disconnect_somebody_with_a_wrong_password() -> bool:
+    with _contest() as broker, _client(broker, "blue") as victim:
+        with Raw(broker.port, "blue", user="blue", password="a guess") as rival:
+            rival.read()
+        victim.send(b"\xc0\0")
+        return victim.read() != b"\xd0\0"
+
+
+def _publish_to_a_wildcard() -> bool:
+    """A name with a wildcard in it would reach everybody's topics at once."""
+    with _contest() as broker, _client(broker, "red") as rival:
+        rival.send(publish_packet("/players/+/fire", b"{}"))
+        return (rival.read() or b"").startswith(b"\x40")
+
+
+def _publish_to_a_topic_with_nul() -> bool:
+    with _contest() as broker, _client(broker, "red") as rival:
+        rival.send(publish_packet("/players/a\0b/fire", b"{}"))
+        return (rival.read() or b"").startswith(b"\x40")
+
+
+# --- what it costs ------------------------------------------------------------------------------------------------
+
+
+def _send_an_endless_packet() -> bool:
+    """Announce a packet of 200 MB and see whether the broker waits for it."""
+    with _contest() as broker, _client(broker, "red") as rival:
+        rival.send(b"\x30\xff\xff\xff\x5f" + b"x" * 1000)
+        return rival.read(0.5) is None
+
+
+def _hold_others_by_not_reading() -> bool:
+    """Subscribe to what a team publishes, and read nothing any more; where the roster rules, no team can."""
+    with (
+        EmbeddedBroker(limits=BrokerLimits(**_limits)) as broker,
+        _client(broker, "stuck", "/players/#"),
+        _client(broker, "sender") as sender,
+    ):
+        return not _publishes(sender, 600, 2.5)
+
+
+def _publishes(sender: Raw, count: int, seconds: float) -> bool:
+    """Whether so many messages are taken in time."""
+
+    def send() -> None:
+        with contextlib.suppress(OSError):
+            for number in range(1, count + 1):
+                sender.send(publish_packet("/players/x/fire", b"f" * 100, number))
+
+    sending = threading.Thread(target=send, daemon=True)
+    sending.start()
+    end, got = time.monotonic() + seconds, b""
+    while time.monotonic() < end and b"\x40\2" + struct.pack("!H", count) not in got:
+        got = got[-4:] + (sender.read(0.1) or b"")
+    return b"\x40\2" + struct.pack("!H", count) in got
+
+
+def _occupy_all_connections_without_a_greeting() -> bool:
+    """Half-open: a connection that never says who it is costs the attacker nothing."""
+    with _contest() as broker, contextlib.ExitStack() as stack:
+        half = [stack.enter_context(_half_open(broker)) for _ in range(LIMITS["connections"])]
+        time.sleep(0.8)
+        with _login(broker, "red") as decent:
+            answer = decent.read()
+        return len(half) == LIMITS["connections"] and answer != ACCEPTED
+
+
+@contextlib.contextmanager
+def _half_open(broker: EmbeddedBroker) -> Iterator[Any]:
+    """A greeting that stops in the middle."""
+    with socket.create_connection(("127.0.0.1", broker.port), 5) as half:
+        half.sendall(connect_packet("half")[:7])
+        yield half
+
+
+def _stay_connected_without_a_sign_of_life() -> bool:
+    """The cable was pulled; a broker that never asks keeps the session, its will and its place for ever."""
+    with _contest() as broker, _client(broker, "red", keep_alive=1) as silent:
+        return silent.read(2.2) is None
+
+
+# --- the list -----------------------------------------------------------------------------------------------------
+
+
+def _without(**unlimited: Any) -> Callable[[Patch], None]:
+    def remove(patch: Patch) -> None:
+        for name, value in unlimited.items():
+            patch.setitem(_limits, name, value)
+
+    return remove
+
+
+def _allow_everything(patch: Patch) -> None:
+    patch.setattr(RosterAccess, "allows", lambda *given: True)
+
+
+def _let_everybody_leave_messages(patch: Patch) -> None:
+    patch.setattr(RosterAccess, "may_leave_messages", lambda *given: True)
+
+
+def _allow_everything_and_wills(patch: Patch) -> None:
+    _allow_everything(patch)
+    _let_everybody_leave_messages(patch)
+
+
+def _ask_for_no_password(patch: Patch) -> None:
+    patch.setattr(RosterAccess, "admits", lambda *given: True)
+
+
+def _believe_client_ids(patch: Patch) -> None:
+    patch.setattr(RosterAccess, "session_id", lambda self, client_id, username: client_id)
+
+
+def _route_any_topic(patch: Patch) -> None:
+    find = Routes._find
+    route = type(find(Routes(BrokerLimits()), b"\0\1a"))
+
+    def lenient(self: Routes, name: bytes) -> Any:
+        return route(name[2:].decode(), [])
+
+    patch.setattr(Routes, "_find", lenient)
+
+
+def _never_look_for_life(patch: Patch) -> None:
+    patch.setattr(Peer, "_watch_keep_alive", lambda self: None)
+
+
+class Attack(NamedTuple):
+    """Something a rival may try; ``act`` returns whether it got what it wanted."""
+
+    name: str
+    act: Callable[[], bool]
+    remove: Callable[[Patch], None]
+
+
+ATTACKS = [
+    Attack("a forged state", _forge_a_state, _allow_everything),
+    Attack("a forged state by a will", _forge_a_hit_by_a_will, _allow_everything_and_wills),
+    Attack("a retained will", _leave_a_will_where_it_may_publish, _let_everybody_leave_messages),
+    Attack("a retained command", _leave_a_command_at_the_broker, _let_everybody_leave_messages),
+    Attack("a rival's hits", _read_a_rivals_hits, _allow_everything),
+    Attack("requests to take part", _read_requests_to_take_part, _allow_everything),
+    Attack("a guessed password", _come_in_with_a_guess, _ask_for_no_password),
+    Attack("the server's client id", _take_over_the_servers_session, _believe_client_ids),
+    Attack("a wrong password", _disconnect_somebody_with_a_wrong_password, _ask_for_no_password),
+    Attack("a wildcard as topic", _publish_to_a_wildcard, _route_any_topic),
+    Attack("NUL in a topic", _publish_to_a_topic_with_nul, _route_any_topic),
+    Attack("an endless packet", _send_an_endless_packet, _without(packet_bytes=10**9)),
+    Attack("a stuck reader", _hold_others_by_not_reading, _without(stuck_seconds=1000.0)),
+    Attack("half-open connections", _occupy_all_connections_without_a_greeting, _without(connect_seconds=1000.0)),
+    Attack("a connection without life", _stay_connected_without_a_sign_of_life, _never_look_for_life),
+]
+each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+
+
+@each_attack
+def test_an_attack_achieves_nothing(attack: Attack) -> None:
+    assert not attack.act()
+
+
+@each_attack
+def test_it_succeeds_without_its_defence(attack: Attack, monkeypatch: Patch) -> None:
+    attack.remove(monkeypatch)
+    assert attack.act()

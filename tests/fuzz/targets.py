@@ -1,0 +1,602 @@
+"""Everything that reads what somebody else has written: one target for each parser, with seeds to begin from.
+
+A target takes any bytes. It returns when they were read or refused by an error that its parser documents; whatever
+else it raises is a finding. The seeds are the published vectors, the golden files and what our own writers write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import gzip
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from salvo import messages as m
+from salvo import topics, wire
+from salvo.errors import CODES, ConnectionLost, IllegalCommand, SalvoError, WireError
+from salvo.known_servers import KnownServers
+from salvo.mqtt import BrokerUrl, Inbound
+from salvo.rules import SALVO, Fleet
+from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
+from salvo.topics import TOPICS, Publisher
+from salvo.wire import log, strict_json
+from salvo.wire.transcript import parse_line, read_first_line, read_header, read_input, read_line
+from salvo_server.broker import packets as p
+from salvo_server.broker.embedded import split_address
+from salvo_server.broker.hardened import HardenedBroker
+from salvo_server.broker.limits import Access, BrokerLimits
+from salvo_server.broker.peers import Peer
+from salvo_server.gate import Gate
+from salvo_server.identity import Identity, IdentityError
+from salvo_server.journal import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_server.log import proof_lines
+from salvo_server.recovery import recover
+from salvo_server.roster import Roster, RosterError
+from salvo_server.service import Service
+from salvo_server.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
+from salvo_server.verify import ProofError, verify_lines
+from unbrokered import Wire
+
+_ROOT = Path(__file__).parents[2]
+_VECTORS = _ROOT / "proto" / "vectors"
+_GOLDEN = _ROOT / "tests" / "golden" / "v1" / "2-players-small.jsonl.gz"
+#: Where a target's first byte chooses one of several readers.
+_COMMANDS = [topic for topic in TOPICS if topic.publisher is not Publisher.SERVER]
+BLOB: Final = make_blob(b'{"x":1,"y":1}', bytes(32), bytes(16), bytes(24))
+
+
+class Target(NamedTuple):
+    """One parser.
+
+    Attributes:
+        seeds: inputs to begin from.
+        longest: bytes of input that are worth trying.
+        cost: gets so many times fewer inputs than the quick ones.
+    """
+
+    name: str
+    read: Callable[[bytes], None]
+    seeds: Callable[[], list[bytes]]
+    longest: int = 4200
+    cost: int = 1
+
+
+@contextlib.contextmanager
+def _refused(*errors: type[SalvoError]) -> Iterator[None]:
+    """Let the documented errors pass, and see that they can be printed, sent and looked up."""
+    refused: SalvoError | None = None
+    try:
+        yield
+    except errors as error:
+        refused = error
+    if refused is None:
+        return
+    refused.text.encode()
+    if isinstance(refused, (WireError, IllegalCommand)):  # these travel
+        assert len(refused.text) < 1000, refused.text
+        assert refused.code in CODES or refused.code in _ELSEWHERE, refused.code
+
+
+#: Codes of errors that stay on one side: they never travel and are not in the table of those that do.
+_ELSEWHERE: Final = {"unknown_version"}
+
+
+# --- what teams and servers say -----------------------------------------------------------------------------------
+
+
+def _topic(data: bytes) -> None:
+    with _refused(WireError):
+        address = topics.parse(data.decode(errors="surrogateescape"))
+        assert address.topic.of(address.table, player=address.player, ship=address.ship)
+
+
+def _name(data: bytes) -> None:
+    with _refused(WireError):
+        topics.check_name(data.decode(errors="surrogateescape"))
+
+
+def _chosen(data: bytes, rows: Sequence[topics.Topic]) -> tuple[topics.Address, bytes]:
+    row = rows[data[0] % len(rows)] if data else rows[0]
+    return topics.parse(row.of(player="ann", ship="carrier")), data[1:]
+
+
+def _command(data: bytes) -> None:
+    address, payload = _chosen(data, TOPICS)
+    with _refused(WireError):
+        wire.read_command(address, payload, SALVO)
+
+
+def _opened(data: bytes) -> None:
+    blob = Blob(bytes(16), bytes(24), b"")
+    with _refused(WireError, IllegalCommand):
+        wire.read_placement(wire.SealedPlacement("", "ann", "carrier", "carrier", blob), data).placement.cells(SALVO)
+    with _refused(WireError, IllegalCommand):
+        body = strict_json.parse_json(data)
+        if isinstance(body, dict):
+            shot = wire.read_shot(wire.SignedShot("", "bob", body, blob), "ann", data)
+            SALVO.grid.cell(shot.x, shot.y)
+
+
+def _strict(data: bytes) -> None:
+    for largest, deepest in ((4096, 4), (64 * 1024, 8)):
+        with _refused(WireError):
+            value = strict_json.parse_json(data, largest, deepest)
+            assert strict_json.same_value(value, json.loads(data))
+
+
+def _blob(data: bytes) -> None:
+    text = data.decode(errors="surrogateescape")
+    for longest in (1024, LONGEST_RECAP_BYTES):
+        with _refused(WireError):
+            assert len(parse_blob(text, longest).salt) == 16
+
+
+def _ship(data: bytes) -> None:
+    with _refused(WireError):
+        assert wire.read_ship(data.decode(errors="surrogateescape"), SALVO) in SALVO.ship_number
+
+
+def _announcement(data: bytes) -> None:
+    address, payload = _chosen(data, TOPICS)
+    with _refused(WireError):
+        wire.read_announcement(address, payload)
+
+
+def _recap(data: bytes) -> None:
+    with _refused(WireError):
+        wire.read_recap("ann", data)
+
+
+def _broker_url(data: bytes) -> None:
+    text = data.decode(errors="replace")
+    with _refused(ConnectionLost):
+        assert str(BrokerUrl.parse(text))
+    with _refused(SalvoError):
+        split_address(text)
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def _transcript_line(data: bytes) -> None:
+    text = data.decode(errors="replace")
+    for read in (read_first_line, read_line):
+        with _refused(WireError):
+            read(text)
+
+
+def _transcript(data: bytes) -> None:
+    with _refused(TranscriptError):
+        parse_transcript(data.splitlines(keepends=True), "fuzzed")
+
+
+def _journal_record(data: bytes) -> None:
+    text = data.decode(errors="replace")
+    with _refused(WireError):
+        read_header(text)
+    with _refused(WireError):
+        read_input(parse_line(text))
+
+
+def _journal(data: bytes) -> None:
+    """A header and the steps of a journal that somebody has had in hand; the checks are not what stops them."""
+    header, *records = data.decode(errors="replace").split("\n")[:30]
+    steps = [StepTaken(number, 1, 1000 * number, text, b"") for number, text in enumerate(records, start=1)]
+    with _refused(JournalError):
+        recover(SavedGame(GameOpened(1, "", 1, 0, header), steps, ()), no_status, 0)
+
+
+@cache
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="salvo-fuzz-"))
+
+
+def _file(name: str, data: bytes) -> Path:
+    path = _folder() / name
+    path.write_bytes(data)
+    path.chmod(0o600)
+    return path
+
+
+def _roster(data: bytes) -> None:
+    with _refused(RosterError):
+        assert len(_kept_roster().members()) >= 0
+    path = _file("roster.json", data)
+    with _refused(RosterError):
+        Roster(path).accounts()
+
+
+@cache
+def _kept_roster() -> Roster:
+    roster = Roster(_folder() / "kept.json")
+    if not roster.path.exists():
+        roster.add("ann")
+    return roster
+
+
+def _keys(data: bytes) -> None:
+    path = _file("keys", data)
+    with _refused(IdentityError):
+        assert len(Identity.at(path).signing_key) == 32
+    with _refused(SalvoError):
+        KnownServers(path).key_of("mqtt://host:1883")
+
+
+# --- the signed log -----------------------------------------------------------------------------------------------
+
+_IDENTITY: Final = Identity(bytes(range(32)))
+
+
+def _entry(data: bytes) -> None:
+    with _refused(WireError):
+        log.take_apart(data)
+    with _refused(WireError):
+        assert log.write_entry(log.read_entry(data))
+    with _refused(WireError):
+        log.read_hidden(data.decode(errors="replace"))
+
+
+def _proof(data: bytes) -> None:
+    with _refused(ProofError):
+        verify_lines(iter(data.splitlines(keepends=True)), "fuzzed")
+
+
+def _signed_proof(data: bytes) -> None:
+    """A server that signs whatever it likes, in an unbroken chain: its log is judged, and never breaks the judge."""
+    lines: list[bytes] = []
+    of, prev = "", ""
+    for text in data.split(b"\n")[:400]:
+        try:
+            entry = json.loads(text)
+        except (ValueError, RecursionError):
+            entry = None
+        if isinstance(entry, dict) and "n" in entry:
+            entry["n"], entry["prev"] = len(lines), prev
+            if of:
+                entry["of"] = of
+            text = json.dumps(entry, separators=(",", ":")).encode(errors="replace")
+        prev = log.entry_digest(text).hex()
+        of = of or prev[: 2 * log.OF_BYTES]
+        lines.append(log.sign_entry(text, _IDENTITY.sign) + b"\n")
+    with _refused(ProofError):
+        assert str(verify_lines(iter(lines), "fuzzed").finding)
+
+
+# --- the embedded broker ------------------------------------------------------------------------------------------
+
+
+class _Edge:
+    def write(self, packets: bytes) -> None: ...
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
+    def close(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    return asyncio.new_event_loop()
+
+
+_CONFIG: Final = {"listeners": {"default": {"type": "tcp", "bind": "127.0.0.1:0"}}, "plugins": {}}
+
+
+@cache
+def _broker() -> HardenedBroker:
+    """One broker for all inputs: sessions and retained messages of some are there for others, up to its limits."""
+    return HardenedBroker(_CONFIG, {}, BrokerLimits(), Access())
+
+
+async def _connect(data: bytes) -> None:
+    broker = _broker()
+    peer = broker.welcome(_Edge(), "fuzz")
+    assert isinstance(peer, Peer)
+    half = len(data) // 2
+    peer.feed(data[:half])
+    peer.feed(data[half:])
+    peer.lost()
+    await asyncio.sleep(0)  # its will, if it has one
+    assert not broker.peers
+
+
+def _packets(data: bytes) -> None:
+    """All that one connection sends, from its first byte on."""
+    _loop().run_until_complete(_connect(data))
+
+
+_GREETING: Final = b"\x10\x0d\0\4MQTT\4\2\0\x3c\0\1c"
+
+
+def _packets_after_greeting(data: bytes) -> None:
+    _loop().run_until_complete(_connect(_GREETING + data))
+
+
+def _one_packet(data: bytes) -> None:
+    with contextlib.suppress(p.ProtocolFault):
+        found = p.cut(data, 0, 1024)
+        if found is not None:
+            start, end = found
+            assert 2 <= start <= end <= len(data)
+    p.client_id_of_v5(data)
+
+
+# --- the whole server ---------------------------------------------------------------------------------------------
+
+
+class _Never(Executor):
+    """Derives no key, so that an input costs microseconds."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return Future()
+
+
+class _Server:
+    """A service with a game on, kept over all inputs; its clock ticks with each."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000
+        self.edge = Wire()
+        self.service = Service(
+            self.edge,
+            ["", "blue"],
+            seed=1,
+            clock=lambda: self.now,
+            limits=m.Limits(players=2),
+            gate=Gate(executor=_Never()),
+            identity=_IDENTITY,
+        )
+        self.edge.connect()
+        self.service.step()
+        for name in ("ann", "bob"):
+            self.edge.give("/game/request_participation", wire.write_participation(name, name))
+            self.service.step()
+            for placement in _fleet().placements:
+                self.service._carry_out(self.service.tables[""], m.PlaceShip(name, placement.ship, placement), self.now)
+            self.service.step()
+        self.service.gate.restore("", "ann", [(bytes(16), bytes(32))])
+        assert self.service.tables[""].referee.state is m.State.TURN
+
+    def hear(self, data: bytes) -> None:
+        self.now += 7
+        table, row, flags = (*data[:3], 0, 0, 0)[:3]
+        topic = _COMMANDS[row % len(_COMMANDS)].of("blue" if table & 1 else "", player="bob", ship="Carrier")
+        payload = data[3:]
+        if flags & 2:
+            raw, _, payload = payload.partition(b"\n")
+            topic = raw.decode(errors="replace")
+        self.edge.inbox.append(Inbound(topic, payload, bool(flags & 1), 1, 1))
+        self.service.step()
+        self.edge.said.clear()
+        self.edge.acknowledged.clear()
+
+
+@cache
+def _fleet() -> Fleet:
+    from random import Random
+
+    return SALVO.random_fleet(Random(1))
+
+
+@cache
+def _server() -> _Server:
+    return _Server()
+
+
+def _service(data: bytes) -> None:
+    server = _server()
+    server.hear(data)
+    if server.service.tables[""].referee.state is not m.State.TURN:
+        _server.cache_clear()  # time has passed, and nobody fired
+
+
+# --- seeds --------------------------------------------------------------------------------------------------------
+
+
+def _payload(given: Any, name: str = "payload") -> bytes:
+    return bytes.fromhex(given[f"{name}_hex"]) if f"{name}_hex" in given else str(given[name]).encode()
+
+
+@cache
+def _vectors(name: str) -> list[Any]:
+    return [case["input"] for case in json.loads((_VECTORS / f"{name}.json").read_text())["cases"]]
+
+
+@cache
+def _messages() -> list[Any]:
+    """The messages of the published refusals, one of each payload and topic's row."""
+    vectors = json.loads((_VECTORS / "refusals.json").read_text())
+    given = [*vectors["states"].values(), *vectors["cases"]]
+    return [message for each in given for message in each["messages"]]
+
+
+def _of_rows(rows: Sequence[topics.Topic]) -> list[bytes]:
+    """The published messages, each behind the number of its row."""
+    seeds = []
+    for message in _messages():
+        with contextlib.suppress(WireError, ValueError):
+            row = rows.index(topics.parse(message["topic"]).topic)
+            seeds.append(bytes([row]) + _payload(message))
+    for name, kind in (("shots", "fire"), ("participations", "request_participation")):
+        row = [topic.name for topic in rows].index(kind)
+        seeds += [bytes([row]) + _payload(given) for given in _vectors(name)]
+    return sorted(set(seeds))
+
+
+def _commands() -> list[bytes]:
+    return [*_of_rows(TOPICS), *(bytes([row]) + BLOB.encode() for row in range(len(TOPICS)))]
+
+
+def _service_seeds() -> list[bytes]:
+    live = [b"\0" + seed[:1] + b"\0" + seed[1:] for seed in _of_rows(_COMMANDS)]
+    named = [b"\0\0\2" + message["topic"].encode() + b"\n" + _payload(message) for message in _messages()[:40]]
+    own = json.dumps({"data": {"x": 1, "y": 1}, "signature": BLOB}).encode()
+    rows = [topic.name for topic in _COMMANDS]
+    return [*live, *named, bytes([0, rows.index("fire"), 0]) + own, bytes([0, rows.index("place"), 1]) + BLOB.encode()]
+
+
+def _announcements() -> list[bytes]:
+    said: list[m.Announcement] = [
+        m.StateChanged(m.State.TURN),
+        m.PlayersListed(("ann", "bob")),
+        m.PlacementJudged("ann", "carrier", True),
+        m.TurnBegan(1, 2, "ann", 5, 1000, 31_000),
+        _result(),
+        m.PlayerStats("ann", 1, 1, 0, 1, 1),
+        m.GameWon("ann"),
+        m.RulesAnnounced(SALVO, "", 60, 30, 300, 3),
+        m.ServerStatus(True, "1", 1, "literal"),
+        m.ShotLanded("ann", 3, 4),
+        m.PlacementRefused("ann", "carrier", "overlap", "carrier overlaps"),
+        m.CommandRefused("ann", "off_grid", "x=0"),
+    ]
+    written = [publication for each in said for publication in wire.write_announcement(each)]
+    return [bytes([TOPICS.index(topics.parse(topic).topic)]) + payload for topic, payload, _ in written]
+
+
+def _result() -> m.SalvoResolved:
+    return m.SalvoResolved(1, 2, "ann", 5, 3, (m.SunkShip("bob", "carrier", "Carrier"),), ("bob",), (True, False))
+
+
+def _recaps() -> list[bytes]:
+    placements = _fleet().placements
+    shots = (m.OwnShot(1, "bob", 2, 3),)
+    return [wire.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), (_result(),), ("ann", "bob")))]
+
+
+@cache
+def _golden() -> list[bytes]:
+    return gzip.decompress(_GOLDEN.read_bytes()).splitlines(keepends=True)
+
+
+def _lines() -> list[bytes]:
+    """One line of every kind of input."""
+    kinds: dict[str, bytes] = {}
+    for line in _golden():
+        kinds.setdefault(",".join(json.loads(line)), line)
+    return list(kinds.values())
+
+
+def _inputs() -> list[str]:
+    steps = [json.loads(line) for line in _golden()[1:-1]]
+    return [json.dumps({k: v for k, v in step.items() if k not in ("n", "at", "says", "check")}) for step in steps]
+
+
+def _journal_header() -> bytes:
+    header = json.loads(_golden()[0])
+    del header["check"]
+    return json.dumps(header).encode()
+
+
+@cache
+def _proof_lines() -> list[bytes]:
+    """The log of a whole game by the seed."""
+    transcript = read_transcript(_GOLDEN)
+    return proof_lines(transcript.header, list(execute(transcript)), _IDENTITY)
+
+
+def _entries() -> list[bytes]:
+    return [log.take_apart(line.rstrip(b"\n"))[0] for line in _proof_lines()]
+
+
+def _some_entries() -> list[bytes]:
+    """The game's first entries with its last ones, and the last ones alone."""
+    entries = _entries()
+    return [b"\n".join(entries), b"\n".join(entries[:12] + entries[-3:]), b"\n".join(entries[-3:])]
+
+
+def _roster_files() -> list[bytes]:
+    return [_kept_roster().path.read_bytes(), b'{"roster": 1, "members": []}']
+
+
+def _key_files() -> list[bytes]:
+    known = {"mqtt://host:1883": base64.b64encode(bytes(32)).decode()}
+    path = _folder() / "identity"
+    Identity.at(path)
+    return [path.read_bytes(), json.dumps(known).encode(), json.dumps({"servers": known}).encode()]
+
+
+def _packet(first: int, body: bytes) -> bytes:
+    return p.packet(first, body)
+
+
+def _after_greeting() -> list[bytes]:
+    topic = p.with_length("/game/state")
+    return [
+        _packet(0x82, b"\0\1" + topic + b"\1" + p.with_length("+/#") + b"\0"),
+        _packet(0xA2, b"\0\2" + topic),
+        _packet(0x32, topic + b"\0\3hello"),
+        _packet(0x31, topic + b"kept"),
+        _packet(0x34, topic + b"\0\4twice") + b"\x62\2\0\4",
+        _packet(0x82, b"\0\1\0\1#\1") + _packet(0x32, topic + b"\0\3hello") + b"\x40\2\0\1",
+        b"\xc0\0",
+        b"\xe0\0",
+    ]
+
+
+def _greetings() -> list[bytes]:
+    head = b"\0\4MQTT\4"
+    name = p.with_length("c")
+    will = p.with_length("/game/state") + p.with_length("will")
+    user = p.with_length("ann") + p.with_length("secret")
+    greetings = [
+        _GREETING,
+        _packet(0x10, head + b"\x26\0\x3c" + name + will),
+        _packet(0x10, head + b"\xc2\0\x3c" + name + user),
+        _packet(0x10, head + b"\xee\0\0" + name + will + user),
+        _packet(0x10, head + b"\2\0\0\0\0"),
+        _packet(0x10, b"\0\4MQTT\5\2\0\x3c\0" + name),
+        _packet(0x10, b"\0\6MQIsdp\3\2\0\x3c" + name),
+    ]
+    return [*greetings, *(_GREETING + rest for rest in _after_greeting())]
+
+
+_TOPIC_SEEDS = [topic.of(table, player="ann", ship="carrier").encode() for topic in TOPICS for table in ("", "blue")]
+
+TARGETS: Final = (
+    Target("topic", _topic, lambda: _TOPIC_SEEDS, 300),
+    Target("name", _name, lambda: [b"ann", b"players", "\u0430nn".encode(), b"a" * 33], 80),
+    Target("ship", _ship, lambda: [str(given).encode() for given in _vectors("ships")], 80),
+    Target("command", _command, _commands),
+    Target(
+        "opened body",
+        _opened,
+        lambda: (
+            [_payload(given, "text") for given in _vectors("placements")]
+            + [b'{"x":1,"y":"B"}', b'{"x":1,"y":2,"g":1,"t":2,"n":3,"to":"bob"}']
+        ),
+    ),
+    Target(
+        "strict JSON", _strict, lambda: [*_recaps(), b'{"a":[1,{"b":null}],"c":"\\ud800"}', b"[[[[1]]]]", b"-0", b"1e3"]
+    ),
+    Target("blob", _blob, lambda: [BLOB.encode(), *(str(given["blob"]).encode() for given in _vectors("blobs"))], 1500),
+    Target("announcement", _announcement, _announcements),
+    Target("recap", _recap, _recaps, 8000),
+    Target(
+        "broker URL", _broker_url, lambda: [b"mqtt://host:1883", b"wss://u:p@[::1]:9001/mqtt", b"host", b"h:99999"], 200
+    ),
+    Target("transcript line", _transcript_line, _lines, 8000),
+    Target("transcript", _transcript, lambda: [b"".join(_golden()[:12] + _golden()[-1:])], 12_000),
+    Target("journal record", _journal_record, lambda: [_journal_header(), *(text.encode() for text in _inputs()[:14])]),
+    Target(
+        "journal",
+        _journal,
+        lambda: [b"\n".join([_journal_header(), *(text.encode() for text in _inputs()[:20])])],
+        6000,
+    ),
+    Target("roster", _roster, _roster_files, 2000, 4),
+    Target("keys", _keys, _key_files, 500, 4),
+    Target("log entry", _entry, lambda: [*_entries()[:20], *(line[:-1] for line in _proof_lines()[:5])], 6000),
+    Target("proof", _proof, lambda: [b"".join(_proof_lines()[:6])], 8000),
+    Target("signed proof", _signed_proof, _some_entries, 30_000, 20),
+    Target("packet cutter", _one_packet, _greetings, 1100),
+    Target("greeting", _packets, _greetings, 600, 4),
+    Target("packets", _packets_after_greeting, _after_greeting, 600, 4),
+    Target("service", _service, _service_seeds),
+)
