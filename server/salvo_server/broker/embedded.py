@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import socket
+import ssl
 import threading
 from types import TracebackType
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from salvo.errors import SalvoError
 from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
+from salvo_server.broker.tls import ServerTls
 
 #: amqtt tells every step at level INFO and repeats in words what an error already says.
 _AMQTT_LOG_LEVEL = logging.ERROR
@@ -48,17 +51,22 @@ class EmbeddedBroker:
         *,
         limits: BrokerLimits | None = None,
         access: Access | None = None,
+        tls: ServerTls | None = None,
     ) -> None:
         """Choose the addresses; nothing is bound before :meth:`start`.
 
         Args:
             listen: where MQTT over TCP is spoken, ``HOST:PORT``.
             websocket: where MQTT over WebSocket is spoken, on any path; nowhere when None.
+            access: who may come in and do what; everybody everything when None.
+            tls: makes both listeners speak TLS.
         """
         self._listen = split_address(listen)
         self._websocket = None if websocket is None else split_address(websocket)
         self._limits = limits or BrokerLimits()
         self._access = access or Access()
+        self._tls = tls
+        self._context: ssl.SSLContext | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -80,7 +88,8 @@ class EmbeddedBroker:
     @property
     def url(self) -> str:
         """Where clients connect over TCP."""
-        return f"mqtt://{_reachable(self.host)}:{self.port}"
+        scheme = "mqtt" if self._tls is None else "mqtts"
+        return f"{scheme}://{_reachable(self.host)}:{self.port}"
 
     @property
     def websocket_url(self) -> str | None:
@@ -88,14 +97,17 @@ class EmbeddedBroker:
         if "websocket" not in self._bound:
             return None
         host, port = self._bound["websocket"]
-        return f"ws://{_reachable(host)}:{port}/mqtt"
+        scheme = "ws" if self._tls is None else "wss"
+        return f"{scheme}://{_reachable(host)}:{port}/mqtt"
 
     def start(self) -> EmbeddedBroker:
         """Return once the listeners are bound.
 
         Raises:
             BrokerError: ``address_in_use`` or whatever else keeps it from listening.
+            TlsError: ``bad_tls``.
         """
+        self._context = None if self._tls is None else self._tls.context()
         logging.getLogger("amqtt").setLevel(_AMQTT_LOG_LEVEL)
         logging.getLogger("websockets").setLevel(logging.CRITICAL)
         logging.getLogger("transitions").setLevel(logging.ERROR)
@@ -145,11 +157,20 @@ class EmbeddedBroker:
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        broker = self._serving = HardenedBroker(self._config(), self._sockets, self._limits, self._access)
+        broker = self._serving = HardenedBroker(
+            self._config(), self._sockets, self._limits, self._access, self._context
+        )
         await broker.start()
+        self._access.watch(self._review_sessions)
         ready.set()
         await self._stop.wait()
         await broker.shutdown()
+
+    def _review_sessions(self) -> None:
+        loop, broker = self._loop, self._serving
+        if loop is not None and broker is not None:
+            with contextlib.suppress(RuntimeError):  # it has just been stopped
+                loop.call_soon_threadsafe(broker.review_sessions)
 
     def _config(self) -> dict[str, Any]:
         listeners: dict[str, dict[str, Any]] = {"default": {"type": "tcp", "bind": _joined(*self._bound["default"])}}

@@ -15,18 +15,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 from typing import Any, cast
 
 import websockets
 from amqtt.broker import Broker
 from amqtt.contexts import ListenerType
 
-from salvo_server.broker.limits import READ_BYTES, WRITE_BYTES, Access, BrokerLimits
+from salvo_server.broker.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
 from salvo_server.broker.packets import REFUSED_SUBSCRIPTION
 from salvo_server.broker.peers import BoundedWebSocket, Edge, Peer, TcpEdge, WebSocketEdge
 from salvo_server.broker.retained import Retained
 from salvo_server.broker.routing import Routes
 from salvo_server.broker.sessions import Session, Sessions
+from salvo_server.broker.tls import TlsListener
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +47,18 @@ class HardenedBroker(Broker):
     """
 
     def __init__(
-        self, config: dict[str, Any], sockets: dict[str, socket.socket], limits: BrokerLimits, access: Access
+        self,
+        config: dict[str, Any],
+        sockets: dict[str, socket.socket],
+        limits: BrokerLimits,
+        access: Access,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """Prepare a broker.
 
         Args:
             sockets: one that listens, for each listener of the configuration.
+            tls: for all of them.
         """
         super().__init__(config)
         self.limits = limits
@@ -64,7 +72,13 @@ class HardenedBroker(Broker):
         self.web_transports: set[BoundedWebSocket] = set()
         self.read_buffer = memoryview(bytearray(READ_BYTES))
         self._sockets = sockets
+        self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
         self._told_of_v5: set[str] = set()
+
+    def review_sessions(self) -> None:
+        """Disconnect those who were admitted and would not be now."""
+        self.clients.review(self.access.grant)
+        self.flush()
 
     # --- connections --------------------------------------------------------------------------------------------
 
@@ -74,7 +88,7 @@ class HardenedBroker(Broker):
         """Serve on a socket that listens already, without amqtt's streams."""
         sock = self._sockets[listener_name]
         if listener_type is ListenerType.TCP:
-            return await asyncio.get_running_loop().create_server(lambda: TcpEdge(self), sock=sock)
+            return await asyncio.get_running_loop().create_server(self._greet_tcp, sock=sock)
         return await websockets.serve(
             lambda websocket: WebSocketEdge(websocket).serve(self),
             sock=sock,
@@ -87,8 +101,13 @@ class HardenedBroker(Broker):
             open_timeout=self.limits.connect_seconds,
         )
 
-    def _greet_websocket(self, *arguments: Any, **options: Any) -> BoundedWebSocket:
-        return BoundedWebSocket(self.web_transports, self.limits.websockets, *arguments, **options)
+    def _greet_tcp(self) -> asyncio.BaseProtocol:
+        edge = TcpEdge(self)
+        return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
+
+    def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:
+        websocket = BoundedWebSocket(self.web_transports, self.limits.websockets, *arguments, **options)
+        return websocket if self._tls is None else self._tls.around(websocket, WEBSOCKET_READ_BYTES)
 
     def welcome(self, edge: Edge, name: str) -> Peer | None:
         """Return the peer for a new connection; None when there are too many."""
@@ -160,7 +179,11 @@ class HardenedBroker(Broker):
         topic, receivers = self.routes.find(name)
         allows = self.access.allows
         if topic.startswith("$") or not allows(sender.client_id, sender.username, "publish", topic):
-            log.info("%s may not publish to %s", sender.client_id, topic[:120])
+            self.seldom.warn("forbidden", f"{sender.client_id} may not publish to {topic[:120]!r}")
+            return
+        if retain and not self.access.may_leave_messages(sender.client_id, sender.username):
+            text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
+            self.seldom.warn("retained_of_others", f"{text}; dropped")
             return
         if retain and not self.retained.keep(topic, payload, qos, sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,10 +17,14 @@ MESSAGE_BYTES = 1200
 SUBSCRIPTION_BYTES = 8192
 #: What a connection costs beside its input and output: asyncio's objects and ours.
 CONNECTION_BYTES = 16_384
+#: What TLS costs a connection besides: OpenSSL's objects, a record that is half read and one that is half written.
+TLS_BYTES = 131_072
 #: What a WebSocket costs besides: the header of its request, or a burst of the smallest frames as its library keeps it.
 WEBSOCKET_BYTES = 1024 * 1024
 #: Read at a time, so that a flood on one connection leaves the others their turn: some 150 messages.
 READ_BYTES = 16_384
+#: The same of a WebSocket, whose library makes an object of each frame: some 170 KiB at worst.
+WEBSOCKET_READ_BYTES = 4096
 #: Written and not yet taken by the client's system; above it nothing more is sent until it has taken most of it.
 WRITE_BYTES = 65_536
 
@@ -79,7 +84,7 @@ class BrokerLimits:
         """The most that clients can make the broker hold, whatever they do.
 
         Every connection: what is half read, its greeting, last will and names, and what is written; every
-        subscription; all queues; all retained messages.
+        subscription; all queues; all retained messages. With TLS every connection costs :data:`TLS_BYTES` more.
         """
         connection = CONNECTION_BYTES + READ_BYTES + 3 * self.packet_bytes + 2 * (WRITE_BYTES + self.packet_bytes)
         sessions = self.connections + self.absent_sessions
@@ -98,6 +103,21 @@ class Access:
 
     def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
         """Whether these credentials may connect under this client id."""
+        return True
+
+    def watch(self, changed: Callable[[], None]) -> None:  # these rights never change
+        """Call this, from any thread, whenever somebody who was admitted may not be any longer."""
+
+    def grant(self, username: str | None) -> object:
+        """What a user is admitted on, compared by value: a session ends when its user is admitted on something else."""
+        return None
+
+    def session_id(self, client_id: str, username: str | None) -> str:
+        """The client id under which an admitted client goes, its own or one that is bound to its user."""
+        return client_id
+
+    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
+        """Whether a client may leave messages behind: retained ones, and a last will."""
         return True
 
     def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:

@@ -24,6 +24,10 @@ class ProtocolFault(Exception):
     """The client broke the protocol; its connection ends."""
 
 
+class Unwelcome(ProtocolFault):
+    """The client may not come in, which its operator wants to find in the log."""
+
+
 def packet(first: int, body: bytes) -> bytes:
     """A whole packet: first byte, remaining length, body."""
     return _fixed_header(first, len(body)) + body

@@ -21,8 +21,8 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from salvo_server.broker import packets as p
-from salvo_server.broker.limits import WRITE_BYTES
-from salvo_server.broker.packets import ProtocolFault
+from salvo_server.broker.limits import WEBSOCKET_READ_BYTES, WRITE_BYTES
+from salvo_server.broker.packets import ProtocolFault, Unwelcome
 from salvo_server.broker.sessions import Session
 
 if TYPE_CHECKING:
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: A WebSocket's library makes an object of each frame: of these bytes some 170 KiB at worst.
-_WEBSOCKET_READ_BYTES = 4096
 #: For a last packet, such as a refusal, to get out before the connection is cut.
 _FAREWELL_SECONDS = 0.5
+
+
+def printable(name: str) -> str:
+    """A name of a client's making for the log: it begins no new line there, and is short."""
+    return (name if name.isprintable() else ascii(name))[:120]
 
 
 class Edge(Protocol):
@@ -202,7 +205,10 @@ class Peer:
                 start, at = found
                 self._handle(first, stream[start:at])
         except (ProtocolFault, UnicodeDecodeError) as fault:
-            log.info("%s: %s; disconnected", self._name, fault)
+            if isinstance(fault, Unwelcome):
+                self._broker.seldom.warn("unwelcome", f"{self._name} {fault}; refused")
+            else:
+                log.info("%s: %s; disconnected", self._name, fault)
             self._hang_up()
             return
         finally:
@@ -246,10 +252,9 @@ class Peer:
         if len(client_id.encode()) > self._broker.limits.client_id_bytes:
             self.send(p.connack(p.BAD_ID))
             raise ProtocolFault(f"has a client id of more than {self._broker.limits.client_id_bytes} bytes")
-        self._name = client_id
-        if not self._broker.access.admits(client_id, connect.username, connect.password):
-            self.send(p.connack(p.NOT_AUTHORISED))
-            raise ProtocolFault("is not admitted")
+        self._check_rights(client_id, connect)
+        client_id = self._broker.access.session_id(client_id, connect.username)
+        self._name = printable(client_id)
         if connect.will_flag:
             will = bytes(connect.will_message or b"")
             self._will = (connect.will_topic or "", will, connect.will_qos or 0, bool(connect.will_retain_flag))
@@ -259,9 +264,26 @@ class Peer:
             self._watch_keep_alive()
         self._take_session(client_id, clean, connect.username)
 
+    def _check_rights(self, client_id: str, connect: ConnectPacket) -> None:
+        """See that the client may come in, before anything of anybody's is touched.
+
+        Raises:
+            Unwelcome: it may not.
+        """
+        access, username = self._broker.access, connect.username
+        self._name = printable(client_id if username is None else f"{username} ({client_id})")
+        if not access.admits(client_id, username, connect.password):
+            self.send(p.connack(p.NOT_AUTHORISED))
+            reason = "brings no user name" if username is None else "has no such user name and password"
+            raise Unwelcome(f"{reason}, or not on this broker")
+        if connect.will_flag and not access.may_leave_messages(client_id, username):
+            self.send(p.connack(p.NOT_AUTHORISED))
+            raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
+
     def _take_session(self, client_id: str, clean: bool, username: str | None) -> None:
         self._session, present = self._broker.clients.take(client_id, clean)
         self._session.username = username
+        self._session.grant = self._broker.access.grant(username)
         self._session.is_server = self._broker.access.is_server(client_id, username)
         self._session.peer = self
         self.send(p.connack(p.ACCEPTED, present))
@@ -402,7 +424,7 @@ class BoundedWebSocket(ServerConnection):
         if len(self._others) >= self._most:
             cast(asyncio.Transport, transport).abort()
         self._others.add(self)
-        transport.max_size = _WEBSOCKET_READ_BYTES  # type: ignore[attr-defined]  # asyncio reads 256 KiB by default
+        transport.max_size = WEBSOCKET_READ_BYTES  # type: ignore[attr-defined]  # asyncio reads 256 KiB by default
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:

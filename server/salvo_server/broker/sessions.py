@@ -57,6 +57,7 @@ class Session:
 
     Attributes:
         is_server: whether this is the contest's server.
+        grant: what it was admitted on.
         ended: whether it is no longer the broker's.
         subscriptions: granted QoS by topic filter.
         in_flight: PUBLISH packets sent and not acknowledged, by packet id, oldest first.
@@ -73,6 +74,7 @@ class Session:
         self.clean = clean
         self.username: str | None = None
         self.is_server = False
+        self.grant: object = None
         self.ended = False
         self.subscriptions: dict[str, int] = {}
         self.in_flight: dict[int, bytes] = {}
@@ -315,6 +317,12 @@ class Sessions:
         self._forgotten(session)
         if self._known.get(session.client_id) is session:
             del self._known[session.client_id]
+
+    def review(self, admitted_on: Callable[[str | None], object]) -> None:
+        """End the sessions whose users are not admitted any longer on what they came in with."""
+        for session in list(self._known.values()):
+            if admitted_on(session.username) != session.grant:
+                self._end(session, "expelled", "is not on the roster any longer, or has another secret")
 
     def relieve(self, grown: Session) -> None:
         """Too much waits: end the session that has outgrown its bound, or the largest of all.

@@ -1,0 +1,113 @@
+"""The embedded broker's rights in a contest: who is on the roster comes in, and may do what the topic table says."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from salvo import topics
+from salvo.topics import Role
+from salvo_server.broker.limits import Access, Action
+
+#: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
+_REMEMBERED = 32_768
+
+
+class Account(Protocol):
+    """A user of the broker; ``name`` is the team that it belongs to."""
+
+    @property
+    def user(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def role(self) -> Role: ...
+    @property
+    def secret(self) -> str: ...
+
+
+class RosterAccess(Access):
+    """Lets in the accounts that it was given last, each with the rights of its role (SALVO-ACCESS).
+
+    The user's name stands for the client id that a client brings. So nobody can take over another user's session, and a
+    user has one connection: the newest. Any subscription is granted; what is delivered obeys the rights.
+
+    :meth:`replace` may be called from any thread; everything else is the broker's.
+    """
+
+    def __init__(self, accounts: Iterable[Account] = (), tables: Iterable[str] = ("",)) -> None:
+        self._current = _Snapshot(accounts, tables)
+        self._changed: Callable[[], None] | None = None
+
+    def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
+        """Let in these accounts from now on; who is gone, or has another secret or role, is disconnected."""
+        self._current = _Snapshot(accounts, tables)
+        changed = self._changed
+        if changed is not None:
+            changed()
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+
+    def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
+        return self._current.admits(username, password)
+
+    def grant(self, username: str | None) -> object:
+        return self._current.grants.get(username)
+
+    def session_id(self, client_id: str, username: str | None) -> str:
+        return username or ""
+
+    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+        # Runs for every receiver of every message, so nothing is computed twice.
+        current = self._current
+        key = username, action, topic
+        decided = current.decided.get(key)
+        return current.decide(key) if decided is None else decided
+
+    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
+        return self.is_server(client_id, username)
+
+    def is_server(self, client_id: str, username: str | None) -> bool:
+        account = self._current.accounts.get(username)
+        return account is not None and account.role is Role.SERVER
+
+
+class _Snapshot:
+    """The accounts of one moment; never changed but for what it remembers of its own decisions.
+
+    Attributes:
+        grants: what a session was admitted on, by user: as long as it is the same, the session may stay.
+        decided: by user, action and topic.
+    """
+
+    def __init__(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
+        self.accounts: dict[str | None, Account] = {account.user: account for account in accounts}
+        self.grants: dict[str | None, tuple[str, Role, str]] = {
+            user: (account.name, account.role, account.secret) for user, account in self.accounts.items()
+        }
+        self.decided: dict[tuple[str | None, Action, str], bool] = {}
+        self._tables = frozenset(tables)
+        self._nobodys_secret = secrets.token_urlsafe(16).encode()
+
+    def admits(self, username: str | None, password: str | None) -> bool:
+        """Compare in a time that tells neither how much of a secret is right nor whether there is such a user."""
+        account = self.accounts.get(username)
+        wanted = self._nobodys_secret if account is None else account.secret.encode()
+        same = hmac.compare_digest(wanted, (password or "").encode())
+        return same and account is not None
+
+    def decide(self, key: tuple[str | None, Action, str]) -> bool:
+        username, action, topic = key
+        account = self.accounts.get(username)
+        if account is None:
+            return False
+        if action == "subscribe":
+            return True
+        if len(self.decided) >= _REMEMBERED:
+            self.decided.clear()
+        allowed = topics.may(account.role, account.name, self._tables, topics.Action(action), topic)
+        self.decided[key] = allowed
+        return allowed

@@ -1,0 +1,126 @@
+"""TLS for the embedded broker: the operator's certificate, and handshakes that cannot cost more than connections do."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from asyncio import sslproto
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from salvo.errors import SalvoError
+
+
+class TlsError(SalvoError):
+    """The operator's certificate or key cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTls:
+    """Where the server's certificate is, with all that lead to its authority, and its private key; both PEM."""
+
+    cert: Path
+    key: Path
+
+    def context(self) -> ssl.SSLContext:
+        """Return what a listener needs: TLS 1.2 or 1.3, no certificate of the client's.
+
+        Raises:
+            TlsError: ``bad_tls``: a file is missing or unreadable, or the two do not belong together.
+        """
+        for what, path in (("certificate", self.cert), ("key", self.key)):
+            try:
+                path.read_bytes()
+            except OSError as error:
+                raise TlsError("bad_tls", f"{what} {path}: {error.strerror}") from None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_cert_chain(self.cert, self.key, password=_no_passphrase)
+        except ssl.SSLError as error:
+            if error.reason == "KEY_VALUES_MISMATCH":
+                raise TlsError("bad_tls", f"key {self.key} is not the one of certificate {self.cert}") from None
+            text = f"certificate {self.cert} and key {self.key} must be PEM files: {error.reason or error}"
+            raise TlsError("bad_tls", text) from None
+        except _HasPassphrase:
+            text = f"key {self.key} has a passphrase, which nobody can type when the server starts"
+            raise TlsError("bad_tls", text) from None
+        return context
+
+
+class _HasPassphrase(Exception):
+    pass
+
+
+def _no_passphrase() -> str:
+    raise _HasPassphrase
+
+
+class TlsListener:
+    """What the connections of all TLS listeners have in common: the certificate, and how many there may be."""
+
+    def __init__(self, context: ssl.SSLContext, most: int, handshake_seconds: float) -> None:
+        """Prepare.
+
+        Args:
+            most: connections at once, those that have not finished their handshake included.
+        """
+        self._context = context
+        self._most = most
+        self._handshake_seconds = handshake_seconds
+        self._open: set[asyncio.BaseProtocol] = set()
+
+    def around(self, protocol: asyncio.BaseProtocol, read_bytes: int) -> asyncio.BaseProtocol:
+        """Return the protocol for a new TCP connection over which another protocol is spoken through TLS."""
+        loop = asyncio.get_running_loop()
+        return _Tls(
+            self._open,
+            self._most,
+            read_bytes,
+            loop,
+            protocol,
+            self._context,
+            loop.create_future(),
+            server_side=True,
+            ssl_handshake_timeout=self._handshake_seconds,
+            ssl_shutdown_timeout=_GOODBYE_SECONDS,
+        )
+
+
+#: For the other side to say goodbye, too; a plain connection does not wait for it at all.
+_GOODBYE_SECONDS = 0.5
+
+
+class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
+    """asyncio's own TLS, that counts from the first byte, and reads as little at a time as a plain connection.
+
+    ``create_server(ssl=...)`` tells of a connection when its handshake is done: half-open ones could come without a
+    bound. It also reads 256 KiB at a time.
+    """
+
+    def __init__(
+        self, others: set[asyncio.BaseProtocol], most: int, read_bytes: int, *arguments: Any, **options: Any
+    ) -> None:
+        self.max_size = read_bytes  # the name is asyncio's
+        super().__init__(*arguments, **options)
+        self._others = others
+        self._most = most
+        self._waiter.add_done_callback(_retrieve)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        full = len(self._others) >= self._most
+        self._others.add(self)
+        super().connection_made(transport)
+        if full:
+            transport.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._others.discard(self)
+        super().connection_lost(error)
+
+
+def _retrieve(done: asyncio.Future[None]) -> None:
+    """Take note of how a handshake ended, which nobody waits for."""
+    if not done.cancelled():
+        done.exception()
