@@ -15,7 +15,7 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -281,12 +281,12 @@ class Register:
     Not thread-safe by locks but by replacement: whoever looks sees one state of the roster or the next.
     """
 
-    def __init__(self, members: tuple[Member, ...] = ()) -> None:
-        self.replace(members)
+    def __init__(self, accounts: Iterable[Account] = ()) -> None:
+        self.replace(accounts)
 
-    def replace(self, members: tuple[Member, ...]) -> None:
+    def replace(self, accounts: Iterable[Account]) -> None:
         """Go by another state of the roster."""
-        self._teams = {member.name: member.secret for member in members if member.role is Role.TEAM}
+        self._teams = {account.name: account.secret for account in accounts if account.role is Role.TEAM}
 
     def has(self, name: str, secret: str) -> bool:
         """Whether this is a team of the roster and its secret (SALVO-ACCESS-3)."""

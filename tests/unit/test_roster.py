@@ -142,11 +142,11 @@ def test_a_sealed_secret_that_is_moved_to_another_name_does_not_open(roster: Ros
 
 def test_the_register_knows_teams_and_nobody_else(roster: Roster) -> None:
     secret, watching = roster.add("red"), roster.add("hall", Role.WATCHER)
-    register = Register(roster.members())
+    register = Register(roster.accounts())
     assert register.has("red", secret)
     assert not register.has("Red", secret)
     assert not register.has("red", "another")
     assert not register.has("hall", watching)
     roster.remove("red")
-    register.replace(roster.members())
+    register.replace(roster.accounts())
     assert not register.has("red", secret)
