@@ -335,24 +335,24 @@ def send_an_oversized_packet(patient: Patient) -> Iterator[Finding]:
 def subscribe_to_too_much(patient: Patient) -> Iterator[Finding]:
     """Thousands of filters are refused, or at least cost nobody else anything."""
     control = patient.listen()
-    granted = 0
+    granted, slowest, unharmed = 0, 0.0, True
     with patient.attacking() as attack:
         for first in range(0, _FILTERS, _FILTERS_AT_ONCE):
             wanted = [f"/players/x{number}/+/#" for number in range(first, first + _FILTERS_AT_ONCE)]
             answer = attack.subscribe(*wanted)
             granted += sum(code != 128 for code in answer)
-            if not attack.alive or 128 in answer:
+            started = time.monotonic()
+            unharmed = control.ping()
+            slowest = max(slowest, 1000 * (time.monotonic() - started))
+            if not (attack.alive and unharmed) or 128 in answer:
                 break
-        started = time.monotonic()
-        unharmed = control.ping()
-        took = 1000 * (time.monotonic() - started)
-    if not unharmed or took > _SLOW_MS:
-        text = f"{granted} filters of one client make others wait {took:.0f} ms"
+    if not unharmed or slowest > _SLOW_MS:
+        text = f"{granted} filters of one client make others wait {slowest:.0f} ms"
         yield failed("subscriptions", text, "limit subscriptions at the broker")
     elif granted < _FILTERS:
         yield passed("subscriptions", f"a client is refused more than {granted} filters")
     else:
-        yield passed("subscriptions", f"{granted} filters of one client are taken, and others wait {took:.1f} ms")
+        yield passed("subscriptions", f"{granted} filters of one client are taken, and others wait {slowest:.1f} ms")
 
 
 # --- afterwards ---------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class Patient:
 
     def listen(self) -> Probe:
         """Return the control connection, which hears everything that the victim may hear; made anew if it was lost."""
-        if self.control is None or not self.control.alive:
+        if self.control is None or not self.control.ping():
             self.control, _ = self.enter(self.victim, self.teams[0])
             self.control.subscribe("#")
             self.control.ping()
