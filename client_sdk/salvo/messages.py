@@ -14,6 +14,17 @@ from typing import NamedTuple
 from salvo.rules import Placement, RuleBook
 
 
+class Draw(StrEnum):
+    """Where a game's draws come from (SALVO-LOG-8).
+
+    ``SEED``: from an explicit seed, which decides every game of a run: for development, and for the same game again.
+    ``FAIR``: from a fresh secret of the server's for every game, and from all teams' messages.
+    """
+
+    SEED = "seed"
+    FAIR = "fair"
+
+
 class State(StrEnum):
     """What a table is doing (SALVO-GAME-6)."""
 
@@ -65,11 +76,14 @@ class PlaceShip:
 
     Attributes:
         spelling: how the player wrote the ship's name; answers use it (SALVO-PLACE-6).
+        message: 16 bytes that stand for the message as it came (:func:`salvo.wire.log.message_digest`); a fair draw
+            needs them (SALVO-LOG-8). Empty where nobody does.
     """
 
     player: str
     spelling: str
     placement: Placement
+    message: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +282,24 @@ class RulesAnnounced:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerKeys:
+    """A server's public keys, 32 bytes each (SALVO-IDENT-1).
+
+    Attributes:
+        sign: Ed25519: verifies what the server signed.
+        seal: X25519: seals what the server alone may read.
+    """
+
+    sign: bytes
+    seal: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ServerStatus:
     """Who serves a table.
 
     Attributes:
+        keys: None for a server that has none.
         status_topic: where a further table's clients find the status (a connection has one last will), else empty.
         paused: whether the server is there but can accept nothing for now (SALVO-BACK-3).
     """
@@ -282,6 +310,7 @@ class ServerStatus:
     profile: str
     status_topic: str = ""
     paused: bool = False
+    keys: ServerKeys | None = None
 
 
 # --- announcements to one player ------------------------------------------------------------------------------

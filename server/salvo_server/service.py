@@ -13,6 +13,7 @@ While the broker is away, or the journal takes nothing, no time to act runs at t
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 import time
 from collections import Counter, deque
@@ -21,14 +22,16 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import WireError
+from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
 from salvo.mqtt import Inbound
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import BY_NAME, Publisher
-from salvo.wire.transcript import write_header
+from salvo.wire.log import SECRET_BYTES
+from salvo.wire.transcript import read_header, write_header
 from salvo_server import __version__
 from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
+from salvo_server.identity import Identity
 from salvo_server.journal import (
     Batch,
     GameOpened,
@@ -36,9 +39,11 @@ from salvo_server.journal import (
     JournalUnavailable,
     KeyLearned,
     NoJournal,
+    SavedGame,
     StepTaken,
     TeamAdmitted,
 )
+from salvo_server.log import TableLog
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
 from salvo_server.referee_view import RefereeViews
@@ -79,9 +84,13 @@ class Edge(Protocol):
     def flush(self, timeout_seconds: float) -> bool: ...
 
 
-def last_will(table: str, profile: str) -> tuple[str, bytes]:
-    """Return topic and payload of the last will: offline, and no game that anyone could know by then."""
-    [publication] = wire.write_announcement(m.ServerStatus(False, __version__, 0, profile), table)
+def last_will(table: str, profile: str, identity: Identity | None = None) -> tuple[str, bytes]:
+    """Return topic and payload of the last will: offline, and no game that anyone could know by then.
+
+    The keys stay, so that a team that comes meanwhile need not write its secret openly.
+    """
+    status = m.ServerStatus(False, __version__, 0, profile, keys=_keys(identity))
+    [publication] = wire.write_announcement(status, table)
     return publication.topic, publication.payload
 
 
@@ -120,10 +129,13 @@ class Service:
         clock: Callable[[], int] | None = None,
         gate: Gate | None = None,
         journal: Journal | None = None,
+        identity: Identity | None = None,
         resume: Resume = "crash",
         referee_delay_ms: int | None = None,
         listener: Listener | None = None,
         register: Register | None = None,
+        draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
+        fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
@@ -131,8 +143,11 @@ class Service:
             register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
+            identity: the server's keys, told in its status; without them nothing can be sealed for it, and no log is signed.
             resume: when a game out of the journal goes on.
             referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
+            draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
+            fresh_secret: 32 bytes that nobody can foresee, for each game with a fair draw.
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -142,10 +157,15 @@ class Service:
         self.tables: dict[str, Table] = {}
         self._journal = journal or NoJournal()
         self.gate = gate or Gate(wake=edge.wake, pepper=self._journal.pepper)
+        self._identity = identity
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
         self._register = register
+        self._logs: dict[str, TableLog] = {}
+        self._draw = m.Draw(draw)
+        self._fresh_secret = fresh_secret
+        self._seed, self._limits = seed, limits or Limits()
         self._first_table = tables[0]
         self._referee_views = RefereeViews(referee_delay_ms)
         self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
@@ -162,11 +182,9 @@ class Service:
         self._last_at = 0
         self._next_look = 0
         edge.on_connect = self._connected
-        self._set_tables(tables, seed, limits or Limits(), book, resume)
+        self._set_tables(tables, book, resume)
 
-    def _set_tables(
-        self, names: Sequence[str], seed: int | str, limits: Limits, book: RuleBook, resume: Resume
-    ) -> None:
+    def _set_tables(self, names: Sequence[str], book: RuleBook, resume: Resume) -> None:
         saved = self._journal.load()
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)
         self._batch.ended = False
@@ -175,16 +193,17 @@ class Service:
         self._games: dict[str, int] = {}
         kept = {game.opened.table: game for game in saved.games}
         for name in names:
-            number = 1
+            number, seed = 1, self._next_seed()
             if name in kept:
                 game = kept.pop(name)
                 if goes_on and game.steps:
                     follow = self._referee_views.follow
-                    self._take_over(recover(game, self._status, saved.sent_through, follow), seed, limits)
+                    self._take_over(recover(game, self._status, saved.sent_through, follow, self._identity))
                     continue
                 self._batch.closed.append(game.opened.id)
                 number = game.opened.number + bool(game.steps)
-            table = Table(Referee(seed, name, book, limits, number), self._status)
+                seed = self._opened_seed(game) or seed
+            table = Table(Referee(seed, name, book, self._limits, number, self._draw), self._status)
             self.tables[name] = table
             announcements, publications = table.open()
             self._outbox += publications
@@ -193,11 +212,26 @@ class Service:
         for name in kept if goes_on else ():
             log.warning("the journal has a game of table %r, which is not set; it waits", name)
 
-    def _take_over(self, recovered: Recovered, seed: int | str, limits: Limits) -> None:
+    def _next_seed(self) -> int | str:
+        return self._fresh_secret().hex() if self._draw is m.Draw.FAIR else self._seed
+
+    def _opened_seed(self, game: SavedGame) -> str:
+        """Return the secret of a game in which nothing has happened yet: it is opened, and committed to, as it was."""
+        if game.steps or self._draw is not m.Draw.FAIR:
+            return ""
+        try:
+            header = read_header(game.opened.header)
+        except WireError:
+            return ""
+        return header.seed if header.draw is m.Draw.FAIR else ""
+
+    def _take_over(self, recovered: Recovered) -> None:
         table = recovered.table
         self.tables[table.name] = table
         self._games[table.name] = recovered.game.opened.id
-        table.referee.configure(seed, limits)
+        if recovered.log is not None:
+            self._logs[table.name] = recovered.log
+        table.referee.configure(self._next_seed(), self._limits, self._draw)
         for team in recovered.game.teams:
             if team.name in table.referee.players:
                 self.gate.admit(table.name, team.name, team.secret, self._now())
@@ -423,9 +457,22 @@ class Service:
         except WireError as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, error, now)
+        if isinstance(request, wire.SealedParticipation):
+            return self._unseal(table, request, message, now)
         if isinstance(request, wire.ParticipationRequest):
             return self._participate(table, request, now)
         return self._open(table.referee, request, message, now)
+
+    def _unseal(self, table: Table, request: wire.SealedParticipation, message: Inbound, now: int) -> None:
+        """Open a request that is sealed for this server; what does not open changes nothing (SALVO-IDENT-5)."""
+        try:
+            if self._identity is None:
+                raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
+            opened = wire.read_participation(table.name, self._identity.open(request.sealed))
+        except (SealError, WireError) as error:
+            self._count(error, message)
+        else:
+            self._participate(table, opened, now, sealed=True)
 
     def _open(
         self, referee: Referee, request: wire.SealedPlacement | wire.SignedShot, message: Inbound, now: int
@@ -442,11 +489,10 @@ class Service:
             self._admit_opened(opened, now)
         return opened
 
-    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int) -> None:
-        if self._register is not None and not self._register.has(request.name, request.secret):
-            self.counts["not_in_roster"] += 1
-            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
-            refused = m.CommandRefused(request.name, "not_in_roster", text)
+    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int, *, sealed: bool = False) -> None:
+        refused = self._why_not(request, sealed)
+        if refused is not None:
+            self.counts[refused.code] += 1
             self._outbox += wire.write_announcement(refused, table.name)
             return
         self._pass_time(table, now)
@@ -456,6 +502,16 @@ class Service:
             self._batch.teams.append(TeamAdmitted(self._games[table.name], request.name, request.secret))
             self.gate.admit(table.name, request.name, request.secret, now)
         self._follow(table, step, None)
+
+    def _why_not(self, request: wire.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
+        """Return why a team may not take part in this contest; None when it may."""
+        if self._profile == "strict" and not sealed:
+            text = "in profile strict a request to take part is sealed with the key in /game/server"
+            return m.CommandRefused(request.name, "sealed_required", text)
+        if self._register is not None and not self._register.has(request.name, request.secret):
+            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
+            return m.CommandRefused(request.name, "not_in_roster", text)
+        return None
 
     def _admit_opened(self, opened: Opened, now: int) -> None:
         table, command = self.tables[opened.table], opened.command
@@ -487,7 +543,7 @@ class Service:
         if was_on and not self._sweep.on:
             self._edge.unsubscribe(self._sweep.filters())
 
-    def _count(self, error: WireError, message: Inbound) -> None:
+    def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
         log.debug("refused a message on %r: %s", message.topic[:120], error)
 
@@ -508,6 +564,8 @@ class Service:
             self._batch.steps.append(StepTaken(self._last_step, game, step.at, step.text, step.check, proof))
         self._outbox += self._referee_views.follow(table, step)
         self._outbox += step.publications
+        if table.name in self._logs:
+            self._outbox += self._logs[table.name].take_in(step)
         self._outbox += self._referee_views.take_due(step.at)
         for announcement in step.announcements:
             match announcement:
@@ -529,6 +587,10 @@ class Service:
         self._games[table.name] = self._last_game
         opened = GameOpened(self._last_game, table.name, table.referee.number, self._now(), write_header(table.header))
         self._batch.games.append(opened)
+        table.referee.configure(self._next_seed(), self._limits, self._draw)
+        if self._identity is not None:
+            self._logs[table.name] = TableLog(table.header, self._identity)
+            self._outbox += self._logs[table.name].opening()
 
     def _schedule(self, table: Table) -> None:
         due = table.referee.deadline()
@@ -557,7 +619,12 @@ class Service:
     def _status(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
         first = referee.table == self._first_table
         status_topic = "" if first else BY_NAME["server"].of(self._first_table)
-        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused)
+        keys = _keys(self._identity)
+        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused, keys)
+
+
+def _keys(identity: Identity | None) -> m.ServerKeys | None:
+    return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
 
 
 def _recap_publication(sealed: SealedRecap) -> wire.Publication:

@@ -17,7 +17,7 @@ from salvo.rules.book import (
     Starter,
 )
 from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, random_fleet
-from salvo.rules.game import Game, Salvo, draw_starter
+from salvo.rules.game import Game, Salvo, draw_fair_starter, draw_starter
 from salvo.rules.randomness import draw, generator, sample
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Starter",
     "check_placement",
     "draw",
+    "draw_fair_starter",
     "draw_starter",
     "generator",
     "random_fleet",

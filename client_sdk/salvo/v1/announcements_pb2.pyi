@@ -117,18 +117,28 @@ class Rules(_message.Message):
     def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ...) -> None: ...
 
 class Server(_message.Message):
-    __slots__ = ("status", "status_topic", "version", "game", "profile")
+    __slots__ = ("status", "status_topic", "version", "game", "profile", "keys")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STATUS_TOPIC_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     GAME_FIELD_NUMBER: _ClassVar[int]
     PROFILE_FIELD_NUMBER: _ClassVar[int]
+    KEYS_FIELD_NUMBER: _ClassVar[int]
     status: str
     status_topic: str
     version: str
     game: int
     profile: str
-    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ...) -> None: ...
+    keys: ServerKeys
+    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ..., keys: _Optional[_Union[ServerKeys, _Mapping]] = ...) -> None: ...
+
+class ServerKeys(_message.Message):
+    __slots__ = ("sign", "seal")
+    SIGN_FIELD_NUMBER: _ClassVar[int]
+    SEAL_FIELD_NUMBER: _ClassVar[int]
+    sign: str
+    seal: str
+    def __init__(self, sign: _Optional[str] = ..., seal: _Optional[str] = ...) -> None: ...
 
 class RefereeView(_message.Message):
     __slots__ = ("game", "turn", "at", "player", "shots", "boards", "last", "winner")

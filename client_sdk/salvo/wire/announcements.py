@@ -6,6 +6,7 @@ goes to topics that this player alone may read.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from typing import Annotated, Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field
 
 from salvo import messages as m
-from salvo.errors import WireError
+from salvo.errors import SealError, WireError
 from salvo.rules import (
     Announce,
     Ending,
@@ -28,6 +29,7 @@ from salvo.rules import (
     Starter,
 )
 from salvo.rules.book import LARGEST_SIDE
+from salvo.seal import KEY_BYTES, read_base64, seal_for_server
 from salvo.topics import BY_NAME, Address
 from salvo.wire.commands import placement_body, read_coordinates
 from salvo.wire.strict_json import Strict, parse_json, read_text, validate
@@ -183,6 +185,9 @@ def _server(a: m.ServerStatus) -> list[_Part]:
     body: dict[str, Any] = {"version": a.version, "game": a.game, "profile": a.profile}
     status = "paused" if a.paused else "online" if a.online else "offline"
     first = {"status_topic": a.status_topic} if a.status_topic else {"status": status}
+    if a.keys is not None:
+        keys = {"sign": a.keys.sign, "seal": a.keys.seal}
+        body["keys"] = {use: base64.b64encode(key).decode() for use, key in keys.items()}
     return [("server", "", "", _json(first | body))]
 
 
@@ -296,12 +301,18 @@ class RulesBody(Strict):
     table: str
 
 
+class _KeysBody(Strict):
+    sign: str
+    seal: str
+
+
 class _ServerBody(Strict):
     status: str | None = None
     status_topic: str = ""
     version: str
     game: _Count
     profile: str
+    keys: _KeysBody | None = None
 
 
 class _AimedShotBody(Strict):
@@ -471,7 +482,24 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
 def _read_server(address: Address, payload: bytes) -> m.ServerStatus:
     body = validate(_ServerBody, _body(payload))
     online, paused = body.status in ("online", "paused"), body.status == "paused"
-    return m.ServerStatus(online, body.version, body.game, body.profile, body.status_topic, paused)
+    keys = None if body.keys is None else _read_keys(body.keys)
+    return m.ServerStatus(online, body.version, body.game, body.profile, body.status_topic, paused, keys)
+
+
+def _read_keys(body: _KeysBody) -> m.ServerKeys:
+    keys = m.ServerKeys(_key(body.sign), _key(body.seal))
+    try:
+        seal_for_server(b"", keys.seal)
+    except SealError as error:
+        raise WireError("wrong_shape", error.text) from None
+    return keys
+
+
+def _key(text: str) -> bytes:
+    key = read_base64(text, "wrong_shape")
+    if len(key) != KEY_BYTES:
+        raise WireError("wrong_shape", f"a key of {len(key)} bytes; the server's keys have {KEY_BYTES}")
+    return key
 
 
 def _read_referee(address: Address, payload: bytes) -> m.RefereeView:
