@@ -119,12 +119,14 @@ class Connection:
         will: tuple[str, bytes] | None = None,
         keepalive_seconds: int = 60,
         on_connect: Callable[[bool], None] | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """Prepare a connection; nothing is sent before the first :meth:`connect` or :meth:`poll`.
 
         Args:
             will: topic and payload of the retained last will.
             username: overrides the one in the URL, as ``password`` does.
+            tls: whom to trust for ``mqtts`` and ``wss``; the system's authorities when None.
         """
         self.url = url if isinstance(url, BrokerUrl) else BrokerUrl.parse(url)
         self.on_connect = on_connect
@@ -146,14 +148,14 @@ class Connection:
         self._wake_writer.setblocking(False)
         self._selector.register(self._wake_reader, selectors.EVENT_READ)
         self._watched: Any = None
-        self._client = self._make_client(client_id, clean_session)
+        self._client = self._make_client(client_id, clean_session, tls)
         user = username or self.url.username
         if user is not None:
             self._client.username_pw_set(user, password if password is not None else self.url.password)
         if will is not None:
             self._client.will_set(will[0], will[1], qos=1, retain=True)
 
-    def _make_client(self, client_id: str, clean_session: bool) -> paho.Client:
+    def _make_client(self, client_id: str, clean_session: bool, tls: ssl.SSLContext | None) -> paho.Client:
         web = self.url.scheme in ("ws", "wss")
         client = _Client(
             CallbackAPIVersion.VERSION2,
@@ -169,7 +171,7 @@ class Connection:
         if web:
             client.ws_set_options(self.url.path)
         if self.url.scheme in ("mqtts", "wss"):
-            client.tls_set_context(ssl.create_default_context())
+            client.tls_set_context(tls or ssl.create_default_context())
         client.on_connect = self._accepted
         client.on_disconnect = self._lost
         client.on_message = self._arrived

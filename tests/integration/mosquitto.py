@@ -12,6 +12,10 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from salvo_server.broker.dynamic_security import Credentials
+from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
+from salvo_server.broker.roster_access import Account
+
 CONFIG = Path(__file__).parents[2] / "deploy" / "mosquitto.conf"
 _START_SECONDS = 10.0
 
@@ -89,3 +93,30 @@ class Mosquitto:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+class ContestMosquitto(Mosquitto):
+    """mosquitto with users and rights, from the configuration that is written for a contest."""
+
+    def __init__(
+        self,
+        server: Account,
+        keeper: Credentials,
+        tables: tuple[str, ...] = ("",),
+        *,
+        tls: MosquittoTls | None = None,
+    ) -> None:
+        super().__init__()
+        self.folder = self._folder
+        self._given = (server, keeper, tables)
+        self._tls = tls
+
+    @property
+    def url(self) -> str:
+        return f"mqtt{'' if self._tls is None else 's'}://127.0.0.1:{self.port}"
+
+    def _write_config(self) -> Path:
+        listeners = (Listener(self.port, "127.0.0.1"), Listener(self.websocket_port, "127.0.0.1", websocket=True))
+        config = write(self._folder, *self._given, listeners=listeners, tls=self._tls)
+        config.write_text(config.read_text() + "user root\n")
+        return config
