@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import signal
 import ssl
@@ -16,7 +17,7 @@ import click
 from salvo.errors import SalvoError
 from salvo.mqtt import BrokerUrl
 from salvo_server.cli.output import has_terminal
-from salvo_server.doctor import Login, Patient, Verdict, examine, guests, is_here
+from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests, is_here
 from salvo_server.roster import Roster
 from salvo_server.settings import ServerSettings, load_settings, roster_path
 
@@ -61,14 +62,11 @@ def doctor(
     if (trusted := ca or settings.tls_ca) is not None:
         patient.trust = _trust(trusted)
     failures = counted = 0
-    with _ending_on_sigterm(), _accounts(patient, accounts), _progress(as_json) as trying:
+    with _ending_on_sigterm(), _accounts(patient, accounts), _reporting(as_json) as (trying, say):
         for finding in examine(patient, trying):
             counted += 1
             failures += finding.verdict is Verdict.FAIL
-            if as_json:
-                click.echo(json.dumps(finding.record))
-            else:
-                click.echo(click.style(finding.verdict.value, _STYLES[finding.verdict]) + finding.line[4:])
+            say(finding)
     if not as_json:
         click.echo(f"{counted} findings, {failures} of them FAIL" if failures else f"{counted} findings, none is FAIL")
     if failures:
@@ -92,7 +90,8 @@ def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patien
     if here or is_here(address.host):
         patient.settings = settings
         path = roster_path(settings.roster)
-        patient.roster = Roster(path) if path.exists() else None
+        has_begun = path.exists() or path.with_name(path.name + ".key").exists()
+        patient.roster = Roster(path) if has_begun else None
         if settings.websocket is not None:
             patient.websocket = BrokerUrl.parse(f"ws://{settings.websocket}/mqtt")
     return patient
@@ -143,16 +142,19 @@ def _ending_on_sigterm() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _progress(as_json: bool) -> Iterator[Callable[[str], None]]:
-    """Show what is being tried, on a terminal."""
-    if as_json or not has_terminal():
-        yield lambda _: None
+def _reporting(as_json: bool) -> Iterator[tuple[Callable[[str], None], Callable[[Finding], None]]]:
+    """Return what tells of an attempt before it is made, which a terminal shows, and what prints a finding."""
+    if as_json or not has_terminal() or importlib.util.find_spec("rich") is None:
+        yield lambda _: None, lambda found: click.echo(json.dumps(found.record) if as_json else found.line)
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status("") as status:
+    def say(found: Finding) -> None:
+        line = Text(found.line)
+        line.stylize(_STYLES[found.verdict], 0, len(found.verdict.value))
+        console.print(line, soft_wrap=True)
 
-        def trying(what: str) -> None:
-            status.update(what)
-
-        yield trying
+    console = Console()
+    with console.status("") as status:
+        yield status.update, say

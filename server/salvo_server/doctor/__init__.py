@@ -44,9 +44,10 @@ def examine(patient: Patient, trying: Callable[[str], None] = lambda _: None) ->
         for check in (*MACHINE, *REACH):
             trying(_name(check))
             yield from _make(check, patient)
-        for attack in (*break_in.STRANGERS, *break_in.TEAMS):
+        for attack in break_in.possible(patient):
             trying(_name(attack))
             yield from break_in.attempt(patient, attack)
+        yield from break_in.left_out(patient)
     finally:
         patient.hang_up()
 

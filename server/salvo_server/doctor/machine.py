@@ -138,6 +138,9 @@ def check_ports(patient: Patient) -> Iterator[Finding]:
     if settings is None or settings.broker is not None:
         yield skipped("ports", "the broker is not the embedded one of this machine")
         return
+    if patient.url.port != int(settings.listen.rpartition(":")[2] or 0):
+        yield skipped("ports", f"these settings have the embedded broker on {settings.listen}, not on {patient.url}")
+        return
     for address in filter(None, (settings.listen, settings.websocket)):
         try:
             host, port = split_address(address)

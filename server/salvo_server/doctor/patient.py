@@ -14,7 +14,7 @@ from typing import Final
 from salvo import messages as m
 from salvo.mqtt import BrokerUrl
 from salvo.topics import Role
-from salvo_server.doctor.probe import Greeting, Login, Probe
+from salvo_server.doctor.probe import Greeting, Login, Probe, ProbeError
 from salvo_server.roster import Roster, RosterError
 from salvo_server.settings import ServerSettings
 
@@ -73,7 +73,11 @@ class Patient:
         """Connect as somebody; the user's name is the client id unless another one is given."""
         probe = self.connect()
         name = client_id or (login.user if login is not None else f"{PREFIX}{secrets.token_hex(4)}")
-        return probe, probe.greet(name, login)
+        try:
+            return probe, probe.greet(name, login)
+        except ProbeError:
+            probe.cut()
+            raise
 
     @contextlib.contextmanager
     def attacking(self) -> Iterator[Probe]:
@@ -85,6 +89,7 @@ class Patient:
     def listen(self) -> Probe:
         """Return the control connection, which hears everything that the victim may hear; made anew if it was lost."""
         if self.control is None or not self.control.ping():
+            self.hang_up()
             self.control, _ = self.enter(self.victim, self.teams[0])
             self.control.subscribe("#")
             self.control.ping()

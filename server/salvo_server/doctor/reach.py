@@ -180,7 +180,7 @@ def check_clock(patient: Patient) -> Iterator[Finding]:
     topic = BY_NAME["turn"].of(in_play[0])
     kept = control.wait_for(_at(topic), 0.0)
     live = control.wait_for(lambda heard: heard.topic == topic and not heard.retain, _TURN_SECONDS)
-    now = time.time() * 1000
+    now = _clock_ms()
     with contextlib.suppress(WireError):
         for heard in (live, kept):
             turn = wire.read_announcement(topics.parse(topic), heard.payload) if heard is not None else None
@@ -188,6 +188,10 @@ def check_clock(patient: Patient) -> Iterator[Finding]:
                 yield _compare(turn, now, exact=heard is live)
                 return
     yield skipped("clock", f"no turn to be read at {topic}")
+
+
+def _clock_ms() -> float:
+    return time.time() * 1000
 
 
 def _at(topic: str) -> Callable[[Heard], bool]:
