@@ -14,11 +14,12 @@ from integration.mosquitto import ContestMosquitto
 from salvo.bots.random_bot import RandomBot
 from salvo.client import play as play_contest
 from salvo.messages import Limits
-from salvo.mqtt import Connection
+from salvo.mqtt import BrokerUrl, Connection
 from salvo.topics import Role
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.doctor.probe import Login, Probe
 from salvo_server.doorkeeper import Doorkeeper
 from salvo_server.roster import SERVER_USER, Account, Register, Roster
 from salvo_server.service import Service, last_will
@@ -41,6 +42,17 @@ class Guarded:
 
     def url_of(self, user: str, secret: str) -> str:
         return self.url.replace("://", f"://{user}:{secret}@")
+
+
+def wait_for_users(url: str, user: str, secret: str, *, admitted: bool = True) -> None:
+    """Return when the broker lets a user in, or no longer: it is furnished a moment after the roster has changed."""
+    end = time.monotonic() + _START_SECONDS
+    while True:
+        with Probe(BrokerUrl.parse(url)) as probe:
+            if probe.greet(user, Login(user, secret)).accepted is admitted:
+                return
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @contextlib.contextmanager
@@ -107,6 +119,8 @@ def play(contest: Guarded, names: Sequence[str], seed: int = 1, games: int = 1) 
         url = contest.url_of(name, secrets[name])
         play_contest(RandomBot(), url, name, secrets[name], games=games, seed=seed)
 
+    for name in names:
+        wait_for_users(contest.url, f"{name}.4", secrets[name])
     threads = [threading.Thread(target=run, args=(name,), daemon=True) for name in names]
     for thread in threads:
         thread.start()

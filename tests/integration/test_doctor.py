@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from integration.conftest import Broker, StartServer
-from integration.guarded import guarded
+from integration.guarded import guarded, wait_for_users
 from integration.mosquitto import Mosquitto
 from salvo.client import play
 from salvo.messages import State
@@ -97,24 +97,13 @@ def test_a_contest_withstands_every_attempt_and_is_left_as_it_was(kind: str, tmp
         patient = Patient(BrokerUrl.parse(contest.url), tables=("", "blue"))
         patient.websocket = BrokerUrl.parse(contest.websocket_url)
         with guests(contest.roster) as (patient.victim, patient.attacker):
-            names = patient.teams
+            names, (user, secret) = patient.teams, patient.victim
             findings = list(examine(patient))
         assert of(findings, Verdict.FAIL) == set()
         assert of(findings, Verdict.PASS) >= ATTACKS | {"accounts", "server", "round trip", "websocket"}
         assert [member.name for member in contest.roster.members()] == ["hall"]
         assert not any(name in heard.topic for name in names for heard in everything_at(contest.url, hall))
-        _until_refused(contest.url, patient.victim)
-
-
-def _until_refused(url: str, login: Login | None) -> None:
-    assert login is not None
-    end = time.monotonic() + 10
-    while True:
-        with Probe(BrokerUrl.parse(url)) as probe:
-            if not probe.greet(login.user, login).accepted:
-                return
-        assert time.monotonic() < end
-        time.sleep(0.05)
+        wait_for_users(contest.url, user, secret, admitted=False)
 
 
 def test_without_accounts_it_tries_what_a_stranger_can(tmp_path: Path) -> None:
@@ -312,7 +301,7 @@ def test_the_clock_is_compared_with_a_turn_that_is_on(
     _Waits.ended.clear()
     with guarded("embedded", tmp_path) as contest:
         secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
-        _until_admitted(contest.url, Login("blue", secrets["blue"]))
+        wait_for_users(contest.url, "blue.1", secrets["blue"])
         for name, secret in secrets.items():
             given: dict[str, Any] = {"username": name, "password": secret, "stop": _Waits.ended}
             threading.Thread(target=play, args=(_Waits(), contest.url, name, secret), kwargs=given, daemon=True).start()
@@ -326,16 +315,6 @@ def test_the_clock_is_compared_with_a_turn_that_is_on(
         _Waits.ended.set()
     assert (findings["clock"].verdict, text in findings["clock"].text) == (verdict, True), findings["clock"]
     assert {check for check, found in findings.items() if found.verdict is Verdict.FAIL} <= {"clock"}
-
-
-def _until_admitted(url: str, login: Login) -> None:
-    end = time.monotonic() + 10
-    while True:
-        with Probe(BrokerUrl.parse(url)) as probe:
-            if probe.greet(login.user, login).accepted:
-                return
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 # --- the command --------------------------------------------------------------------------------------------------
