@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from salvo.topics import Role
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.broker.tls import ServerTls
 from salvo_server.doctor.probe import Login, Probe
 from salvo_server.doorkeeper import Doorkeeper
 from salvo_server.roster import SERVER_USER, Account, Register, Roster
@@ -57,19 +59,26 @@ def wait_for_users(url: str, user: str, secret: str, *, admitted: bool = True) -
 
 @contextlib.contextmanager
 def guarded(
-    kind: str, folder: Path, *, tables: Sequence[str] = ("",), guard: type[RosterAccess] = RosterAccess, **given: Any
+    kind: str,
+    folder: Path,
+    *,
+    tables: Sequence[str] = ("",),
+    guard: type[RosterAccess] = RosterAccess,
+    tls: ServerTls | None = None,
+    **given: Any,
 ) -> Iterator[Guarded]:
     """Run a contest for the length of a ``with`` block.
 
     Args:
         guard: of the embedded broker.
+        tls: the embedded broker's certificate, which the server believes as its own authority.
     """
     roster = Roster(folder / "roster.json")
     register = Register()
     with contextlib.ExitStack() as stack:
         if kind == "embedded":
             access = guard(roster.accounts(), tables)
-            broker: Any = stack.enter_context(EmbeddedBroker(websocket="127.0.0.1:0", access=access))
+            broker: Any = stack.enter_context(EmbeddedBroker(websocket="127.0.0.1:0", access=access, tls=tls))
 
             def furnish(accounts: Sequence[Account]) -> None:
                 access.replace(accounts, tables)
@@ -87,7 +96,12 @@ def guarded(
         stack.callback(doorkeeper.stop)
         own = roster.server
         connection = Connection(
-            broker.url, SERVER_USER, username=own.user, password=own.secret, will=last_will(tables[0], "contest")
+            broker.url,
+            SERVER_USER,
+            username=own.user,
+            password=own.secret,
+            will=last_will(tables[0], "contest"),
+            tls=None if tls is None else ssl.create_default_context(cafile=str(tls.cert)),
         )
         values: dict[str, Any] = {"seed": "7", "profile": "contest", "limits": Limits(players=2)} | given
         service = Service(connection, list(tables), register=register, **values)

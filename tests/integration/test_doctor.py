@@ -30,6 +30,7 @@ from salvo.topics import Role
 from salvo.view import View
 from salvo_server.broker.limits import Action
 from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.broker.tls import ServerTls
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
 from salvo_server.doctor import patient as patient_module
 from salvo_server.doctor.probe import Heard, Probe
@@ -228,7 +229,7 @@ def test_who_is_no_broker_is_told_apart() -> None:
 def _certificate(folder: Path, host: str, days: int) -> tuple[Path, Path]:
     cert, key = folder / f"{host}-{days}.pem", folder / f"{host}-{days}.key"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host}", "-days", str(days)]
+    command += ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host},IP:127.0.0.1", "-days", str(days)]
     subprocess.run([*command, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
     return cert, key
 
@@ -273,6 +274,18 @@ def test_a_certificate_is_looked_at(tls_port: tuple[int, Path], believed: bool, 
     findings = list(examine(Patient(BrokerUrl.parse(f"mqtts://localhost:{port}"), trust=trust)))
     [found] = [finding for finding in findings if finding.check == "tls"]
     assert (found.verdict, text in found.text.replace("self signed", "self-signed")) == (verdict, True), found
+
+
+def test_a_contest_under_tls_is_examined_through_it(tmp_path: Path) -> None:
+    cert, key = _certificate(tmp_path, "localhost", 90)
+    with guarded("embedded", tmp_path, tls=ServerTls(cert, key)) as contest:
+        assert contest.url.startswith("mqtts://")
+        patient = Patient(BrokerUrl.parse(contest.url), trust=ssl.create_default_context(cafile=str(cert)))
+        patient.websocket = BrokerUrl.parse(contest.websocket_url)
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = list(examine(patient))
+    assert of(findings, Verdict.FAIL) == set()
+    assert of(findings, Verdict.PASS) >= ATTACKS | {"tls", "websocket", "server", "round trip"}
 
 
 class _Waits(Bot):

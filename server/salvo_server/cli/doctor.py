@@ -6,7 +6,6 @@ import contextlib
 import importlib.util
 import json
 import signal
-import ssl
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ import click
 
 from salvo.errors import SalvoError
 from salvo.mqtt import BrokerUrl
-from salvo_server.cli.output import has_terminal
+from salvo_server.cli.output import has_terminal, trust
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests, is_here
 from salvo_server.roster import Roster
 from salvo_server.settings import ServerSettings, load_settings, roster_path
@@ -60,7 +59,7 @@ def doctor(
     if websocket is not None:
         patient.websocket = BrokerUrl.parse(websocket)
     if (trusted := ca or settings.tls_ca) is not None:
-        patient.trust = _trust(trusted)
+        patient.trust = trust(trusted)
     failures = counted = 0
     with _ending_on_sigterm(), _accounts(patient, accounts), _reporting(as_json) as (trying, say):
         for finding in examine(patient, trying):
@@ -93,15 +92,9 @@ def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patien
         has_begun = path.exists() or path.with_name(path.name + ".key").exists()
         patient.roster = Roster(path) if has_begun else None
         if settings.websocket is not None:
-            patient.websocket = BrokerUrl.parse(f"ws://{settings.websocket}/mqtt")
+            scheme = "wss" if settings.tls_cert is not None else "ws"
+            patient.websocket = BrokerUrl.parse(f"{scheme}://{settings.websocket}/mqtt")
     return patient
-
-
-def _trust(ca: Path) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=str(ca))
-    except (OSError, ssl.SSLError) as error:
-        raise SalvoError("bad_setting", f"--ca {ca}: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager

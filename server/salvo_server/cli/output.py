@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import shlex
+import ssl
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from salvo.errors import SalvoError
+
+
+def trust(ca: Path) -> ssl.SSLContext:
+    """Return what believes a broker whose certificate one of these authorities vouches for.
+
+    Raises:
+        SalvoError: ``bad_setting``.
+    """
+    try:
+        return ssl.create_default_context(cafile=str(ca))
+    except OSError as error:  # an SSLError is one
+        raise SalvoError("bad_setting", f"--ca {ca}: {error.strerror or error}") from None
 
 
 def has_terminal() -> bool:

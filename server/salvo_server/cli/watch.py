@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import ssl
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +14,7 @@ import click
 from salvo.errors import ConnectionLost
 from salvo.mqtt import BrokerUrl, Connection
 from salvo.topics import check_name
-from salvo_server.cli.output import has_terminal
+from salvo_server.cli.output import has_terminal, trust
 from salvo_server.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, screen_account
 
 
@@ -20,16 +22,22 @@ from salvo_server.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatche
 @click.argument("url")
 @click.option("--table", default="", help="The table; the default one when not given.")
 @click.option("--view", default=EVERYBODY, metavar="VIEW", help="everybody, referee, or a team's name.")
+@click.option(
+    "--ca",
+    envvar="SALVO_TLS_CA",
+    type=click.Path(path_type=Path),
+    help="Who vouches for the certificate, PEM.",
+)
 @click.option("--games", type=click.IntRange(min=1), help="End after so many games; never when not given.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
-def watch(url: str, table: str, view: str, games: int | None, as_json: bool) -> None:
+def watch(url: str, table: str, view: str, ca: Path | None, games: int | None, as_json: bool) -> None:
     """Follow a table at URL live.
 
     Everybody's view needs nothing but the broker's leave. A team's view is one of its screens; the referee's shows all
     boards, as late as the server wants. The account is that of the URL, else SALVO_TEAM with SALVO_SECRET; it looks on
     as NAME.1 unless another number is named, so that no bot is disconnected.
     """
-    watcher = _watcher(BrokerUrl.parse(url), table, view)
+    watcher = _watcher(BrokerUrl.parse(url), table, view, None if ca is None else trust(ca))
     live = has_terminal() and not as_json
     try:
         with _live(watcher) if live else contextlib.nullcontext() as screen:
@@ -48,12 +56,12 @@ def watch(url: str, table: str, view: str, games: int | None, as_json: bool) -> 
         watcher.close()
 
 
-def _watcher(url: BrokerUrl, table: str, view: str) -> Watcher:
+def _watcher(url: BrokerUrl, table: str, view: str, tls: ssl.SSLContext | None) -> Watcher:
     if view not in (EVERYBODY, REFEREE):
         check_name(view)
     account = screen_account(url, view, os.environ.get("SALVO_TEAM"), os.environ.get("SALVO_SECRET"))
     address = url._replace(username=account.user, password=account.secret)
-    connection = Connection(address, f"salvo-watch-{os.getpid()}", clean_session=True)
+    connection = Connection(address, f"salvo-watch-{os.getpid()}", clean_session=True, tls=tls)
     if view == REFEREE:
         return RefereeWatcher(connection, table)
     if view != EVERYBODY:

@@ -264,7 +264,7 @@ def check_websocket(patient: Patient) -> Iterator[Finding]:
     url = patient.websocket
     if login is not None:
         url = url._replace(username=login.user, password=login.secret)
-    connection = Connection(url, patient.teams[1], clean_session=True)
+    connection = Connection(url, patient.teams[1], clean_session=True, tls=patient.trust)
     try:
         connection.connect(ANSWER_SECONDS)
     except ConnectionLost as error:
