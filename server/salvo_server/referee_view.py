@@ -64,6 +64,7 @@ def snapshot(game: int, charts: Charts, frame: Frame) -> m.RefereeView:
 
 class _Waiting(NamedTuple):
     due: int
+    table: str
     publication: Publication
 
 
@@ -80,7 +81,7 @@ class RefereeViews:
         self._delay = delay_ms
         self._charts: dict[str, Charts] = {}
         self._games: dict[str, int] = {}
-        self._waiting: dict[str, deque[_Waiting]] = {}
+        self._waiting: deque[_Waiting] = deque()  # of all tables; a server's steps come in the order of their times
 
     def follow(self, table: Table, step: Step) -> list[Publication]:
         """Take in a step that the table has made; return what clears the game that is forgotten by it."""
@@ -111,27 +112,30 @@ class RefereeViews:
             text = "table %r: the referee's view has %d bytes, more than the %d that every broker takes; it is left out"
             log.warning(text, table, len(publication.payload), LARGEST_SNAPSHOT_BYTES)
             return
-        self._waiting.setdefault(table, deque()).append(_Waiting(view.at + self._delay, publication))
+        self._waiting.append(_Waiting(view.at + self._delay, table, publication))
 
     def _forget(self, table: str) -> list[Publication]:
         self._charts.pop(table, None)
-        self._waiting.pop(table, None)
+        self._waiting = deque(waiting for waiting in self._waiting if waiting.table != table)
         topic = BY_NAME["referee"].of(table)
         return [] if self.retained.pop(topic, None) is None else [Publication(topic, b"", True)]
 
     def deadline(self) -> int | None:
         """When the next snapshot is to be said, epoch ms; None when none waits."""
-        return min((waiting[0].due for waiting in self._waiting.values() if waiting), default=None)
+        return self._waiting[0].due if self._waiting else None
 
     def take_due(self, now: int) -> list[Publication]:
         """Return what is to be said by now, in order, and note it as retained."""
         due: list[Publication] = []
-        for waiting in self._waiting.values():
-            while waiting and waiting[0].due <= now:
-                due.append(waiting.popleft().publication)
-        self.retained |= {publication.topic: publication.payload for publication in due}
+        while self._waiting and self._waiting[0].due <= now:
+            due.append(self._waiting.popleft().publication)
+        self.retained.update((publication.topic, publication.payload) for publication in due)
         return due
 
     def catch_up(self, now: int) -> list[Publication]:
-        """Return the newest snapshot of each table that is due, after steps that were followed long after they were."""
+        """Return the newest snapshot of each table that is due, after steps that were followed long after they were.
+
+        Tables are executed again one after the other, so what waits comes in no order of time until here.
+        """
+        self._waiting = deque(sorted(self._waiting, key=lambda waiting: waiting.due))
         return list({publication.topic: publication for publication in self.take_due(now)}.values())

@@ -19,7 +19,7 @@ import pytest
 from integration.raw import Raw, connect_packet, publish_packet, subscribe_packet
 from salvo.topics import Role
 from salvo_server.broker.embedded import EmbeddedBroker
-from salvo_server.broker.limits import BrokerLimits
+from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.peers import Peer
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.broker.routing import Routes
@@ -279,7 +279,7 @@ def _believe_client_ids(patch: Patch) -> None:
 
 def _route_any_topic(patch: Patch) -> None:
     find = Routes._find
-    route = type(find(Routes(BrokerLimits()), b"\0\1a"))
+    route = type(find(Routes(BrokerLimits(), Access()), b"\0\1a"))
 
     def lenient(self: Routes, name: bytes) -> Any:
         return route(name[2:].decode(), [])

@@ -238,7 +238,7 @@ def test_the_plugin_is_commanded_through_tls(tmp_path: Path) -> None:
     certificate: Certificate = make_certificate(tmp_path)
     tls = MosquittoTls(certificate.cert, certificate.key)
     with ContestMosquitto(SERVER, KEEPER, tls=tls) as mosquitto:
-        with DynamicSecurity(mosquitto.url, KEEPER, tls=certificate.trusted()) as security:
+        with DynamicSecurity(mosquitto.url, KEEPER, ca=str(certificate.cert)) as security:
             security.sync(contest("red"), TABLES)
             security.wait(SECONDS)
         assert "red" in users_of(mosquitto)

@@ -44,7 +44,7 @@ def test_both_listeners_speak_tls(broker: EmbeddedBroker, certificate: Certifica
         both = []
         for user, url in ((SERVER, broker.url), (red, broker.websocket_url)):
             connection = Connection(
-                url, "", username=user.user, password=user.secret, clean_session=True, tls=certificate.trusted()
+                url, "", username=user.user, password=user.secret, clean_session=True, ca=str(certificate.cert)
             )
             stack.callback(connection.close)
             connection.connect(5)
@@ -84,8 +84,8 @@ def test_half_open_handshakes_end_and_leave_room_for_others(broker: EmbeddedBrok
         for one in silent:
             with contextlib.suppress(ConnectionError):
                 assert one.recv(1) == b""  # within the 5 s that the socket waits
-    tls = certificate.trusted()
-    connection = Connection(broker.url, "", username="red", password="secret-of-red", clean_session=True, tls=tls)
+    ca = str(certificate.cert)
+    connection = Connection(broker.url, "", username="red", password="secret-of-red", clean_session=True, ca=ca)
     connection.connect(5)
     connection.close()
 

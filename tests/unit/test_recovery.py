@@ -349,3 +349,74 @@ def test_a_team_comes_back_with_its_secret_after_the_servers_restart(world: Worl
 
 def test_whatever_moves_a_table_has_a_form_in_the_journal() -> None:
     assert {type(read_input(json.loads(write_input(each)))) for each in INPUTS} == set(get_args(m.Input))
+
+
+# --- the referee's view -------------------------------------------------------------------------------------------
+
+
+def referee_said(world: World) -> list[bytes]:
+    return [payload for topic, payload in world.wire.said if topic == "/game/referee"]
+
+
+def test_the_referees_view_stands_again_as_it_stood_before_a_crash(world: World) -> None:
+    world.restart(referee_delay_ms=0)
+    world.join()
+    world.fire(7)
+    kept = world.wire.retained["/game/referee"]
+    del world.wire.retained["/game/referee"]  # the broker was killed, too
+    world.restart(referee_delay_ms=0)
+    assert referee_said(world) == [kept]
+    world.fire(3)
+    assert json.loads(referee_said(world)[-1])["turn"] == 2
+
+
+def test_a_delay_outlives_a_crash(world: World) -> None:
+    world.restart(referee_delay_ms=60_000)
+    world.join()
+    world.now += 1000
+    world.fire(5)
+    world.restart(away=30_000, referee_delay_ms=60_000)
+    assert referee_said(world) == []
+    world.now += 29_000
+    world.run()
+    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [0]
+    world.now += 1000
+    world.run()
+    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [0, 1]
+
+
+def test_after_a_long_absence_only_the_newest_boards_are_shown(world: World) -> None:
+    world.restart(referee_delay_ms=10_000)
+    world.join()
+    world.fire(10)
+    world.restart(away=600_000, referee_delay_ms=10_000)
+    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [2]
+
+
+def test_a_server_that_shows_no_boards_any_more_clears_them(world: World) -> None:
+    world.restart(referee_delay_ms=0)
+    world.join()
+    world.fire(5)
+    assert world.wire.retained["/game/referee"]
+    world.restart()
+    assert referee_said(world) == [b""]
+
+
+def test_the_next_lobby_finds_the_boards_cleared_before_it_is_said(world: World) -> None:
+    world.restart(referee_delay_ms=0, limits=Limits(players=2, empty_turns=1, over_ms=60_000))
+    world.join()
+    for _ in range(2):
+        world.now += 30_000
+        world.run()
+    assert json.loads(referee_said(world)[-1])["winner"]
+    world.wire.said.clear()
+    world.now += 60_000
+    world.run()
+    assert world.wire.said.index(("/game/referee", b"")) < world.wire.said.index(("/game/state", b"lobby"))
+    assert world.wire.retained["/game/referee"] == b""
+
+
+def test_a_waiting_snapshot_wakes_the_server(world: World) -> None:
+    service = world.restart(referee_delay_ms=5_000)
+    world.join()
+    assert service._wait_seconds(60.0) == 5.0

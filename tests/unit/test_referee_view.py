@@ -194,6 +194,20 @@ def test_who_executes_the_game_again_says_the_very_same_once() -> None:
     assert views.retained == room.views.retained
 
 
+def test_tables_that_are_executed_again_one_after_the_other_are_shown_in_order_of_time() -> None:
+    views = RefereeViews(10_000)
+    for name, begun in (("late", 2_000_000), ("early", 1_000_000)):
+        table = Table(Referee("2", name, SALVO, m.Limits(players=2, turn_ms=TURN_MS)), no_status)
+        inputs: list[m.Input] = [m.Participate(each, b"") for each in ("alice", "bob")]
+        inputs += [m.PlaceShip(each, place.ship, place) for each in ("alice", "bob") for place in ALICE.placements]
+        for command in inputs:
+            views.follow(table, table.carry_out(command, begun))
+    assert [publication.topic for publication in views.catch_up(1_500_000)] == ["/early/game/referee"]
+    assert views.deadline() == 2_010_000
+    assert [publication.topic for publication in views.take_due(2_010_000)] == ["/late/game/referee"]
+    assert set(views.retained) == {"/early/game/referee", "/late/game/referee"}
+
+
 def _fleets(count: int) -> Iterator[tuple[str, Fleet]]:
     for seat in range(count):
         yield f"{seat:x}".ljust(32, "x"), random_fleet(SALVO, generator(seat))

@@ -28,6 +28,7 @@ COMMANDS = {
     "replay": "Show a game again, list the games of a journal, check that one comes out as it is recorded.",
     "tls": "Make a certificate for tests, and the authority that vouches for it.",
     "verify": "Check offline that games were fair, from proof files.",
+    "doctor": "Examine a contest, try to break in, and tell what to cure.",
     "health": "Tell whether a server is online.",
     "bots": "List the bots that ship.",
 }

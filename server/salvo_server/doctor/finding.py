@@ -1,0 +1,55 @@
+"""What a check comes to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Verdict(StrEnum):
+    """How a check came out."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    SKIP = "SKIP"
+
+
+class Finding(NamedTuple):
+    """One line of the doctor's.
+
+    Attributes:
+        check: a stable word for programs.
+        text: what was found; of an attack that succeeds, what an attacker could do.
+        cure: what to do about it; empty when there is nothing to do.
+    """
+
+    check: str
+    verdict: Verdict
+    text: str
+    cure: str = ""
+
+    @property
+    def line(self) -> str:
+        """The finding as people read it."""
+        cure = f"; cure: {self.cure}" if self.cure else ""
+        return f"{self.verdict}  {self.check:<18} {self.text}{cure}"
+
+    @property
+    def record(self) -> dict[str, str]:
+        """The finding for programs."""
+        return {"check": self.check, "verdict": self.verdict.value, "text": self.text, "cure": self.cure}
+
+
+def passed(check: str, text: str) -> Finding:
+    """Return a finding that all is well."""
+    return Finding(check, Verdict.PASS, text)
+
+
+def failed(check: str, text: str, cure: str = "") -> Finding:
+    """Return a finding that something is not as it should be."""
+    return Finding(check, Verdict.FAIL, text, cure)
+
+
+def skipped(check: str, text: str, cure: str = "") -> Finding:
+    """Return that something could not be looked at, and why."""
+    return Finding(check, Verdict.SKIP, text, cure)

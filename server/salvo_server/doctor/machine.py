@@ -1,0 +1,167 @@
+"""Checks of the machine that the server runs on: software, files, disk, ports. Nothing here speaks MQTT."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import stat
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from salvo_server.broker.embedded import BrokerError, split_address
+from salvo_server.doctor.finding import Finding, failed, passed, skipped
+from salvo_server.doctor.patient import Patient
+from salvo_server.settings import ServerSettings, identity_path, roster_path
+
+_DISTRIBUTION: Final = "battleship-salvo"
+#: A journal of a day of games with 64 teams has some 50 MB; below four times that a contest day is at risk.
+_LEAST_FREE_BYTES: Final = 200 * 1024 * 1024
+_LOWER_BOUND = re.compile(r"(?:>=|==)\s*([0-9][0-9.]*)")
+
+
+def check_python(patient: Patient) -> Iterator[Finding]:
+    """The interpreter and every library that is installed, against the lowest version that is good enough."""
+    try:
+        needed = metadata.requires(_DISTRIBUTION) or []
+        least = metadata.metadata(_DISTRIBUTION)["Requires-Python"] or ""
+    except metadata.PackageNotFoundError:
+        yield skipped("software", f"{_DISTRIBUTION} is not installed as a package, so nothing tells what it needs")
+        return
+    here = ".".join(map(str, sys.version_info[:3]))
+    old = [f"Python {here} (needs {least})"] if _below(here, least) else []
+    counted = 0
+    for name, bound in _requirements(needed):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found = metadata.version(name)
+            counted += 1
+            if _below(found, bound):
+                old.append(f"{name} {found} (needs {bound})")
+    if old:
+        yield failed("software", f"too old: {', '.join(old)}", f"pip install --upgrade '{_DISTRIBUTION}[server]'")
+    else:
+        yield passed("software", f"Python {here} and {counted} libraries are new enough")
+
+
+def _requirements(needed: list[str]) -> Iterator[tuple[str, str]]:
+    for line in needed:
+        requirement, _, condition = line.partition(";")
+        found = re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*(.*)", requirement.strip())
+        of_developers = re.search(r"extra\s*==\s*['\"](?:dev|bench)['\"]", condition)
+        if found is not None and not of_developers:
+            yield found[1], found[2].strip()
+
+
+def _below(version: str, bound: str) -> bool:
+    least = _LOWER_BOUND.search(bound)
+    return least is not None and _numbers(version) < _numbers(least[1])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    found = re.match(r"[0-9]+(?:\.[0-9]+)*", version)
+    numbers = [int(part) for part in found[0].split(".")] if found is not None else []
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def check_files(patient: Patient) -> Iterator[Finding]:
+    """Everything that holds a secret must be its owner's alone."""
+    if patient.settings is None:
+        yield skipped("files", "the server's files are on another machine", "run salvo doctor there, without a URL")
+        return
+    present = [path for path in secret_files(patient.settings) if path.exists()]
+    loose = []
+    for path in present:
+        found = path.stat()
+        if found.st_uid != os.getuid():
+            loose.append((f"{path} belongs to user {found.st_uid}, not to you", f"chown {os.getuid()} {path}"))
+        elif stat.S_IMODE(found.st_mode) & 0o077:
+            loose.append((f"{path} has mode {stat.S_IMODE(found.st_mode):o}: others can read it", f"chmod 600 {path}"))
+    for text, cure in loose:
+        yield failed("files", text, cure)
+    if not loose:
+        names = ", ".join(path.name for path in present) or "none yet; they are made at the first start"
+        yield passed("files", f"nobody but you reads the files with secrets: {names}")
+
+
+def secret_files(settings: ServerSettings) -> list[Path]:
+    """Return what the server keeps secrets in, whether it exists or not."""
+    roster = roster_path(settings.roster)
+    files = [roster, roster.with_name(roster.name + ".key"), identity_path(settings.identity)]
+    journal = journal_path(settings)
+    if journal is not None:
+        beside = journal.with_name(journal.name + ".key")
+        files += [journal, settings.journal_key or beside]
+        files += [journal.with_name(journal.name + ending) for ending in ("-wal", "-shm")]
+    if settings.tls_key is not None:
+        files.append(settings.tls_key)
+    return files
+
+
+def journal_path(settings: ServerSettings) -> Path | None:
+    """Return the journal's file; None when it is in a database server, or there is none."""
+    journal = settings.with_journal().journal
+    return None if journal in (None, "none") or "://" in str(journal) else Path(str(journal))
+
+
+def check_disk(patient: Patient) -> Iterator[Finding]:
+    """A server whose disk is full accepts nothing (SALVO-BACK-3)."""
+    if patient.settings is None:
+        yield skipped("disk", "the journal is on another machine", "run salvo doctor there, without a URL")
+        return
+    journal = journal_path(patient.settings)
+    if journal is None:
+        yield skipped("disk", "there is no journal in a file")
+        return
+    folder = next(path for path in (journal.absolute(), *journal.absolute().parents) if path.is_dir())
+    free = shutil.disk_usage(folder).free
+    amount = f"{free / 2**20:,.0f} MiB are free in {folder}"
+    if free < _LEAST_FREE_BYTES:
+        yield failed("disk", f"{amount}; the server accepts nothing when it is full", "make room, or --journal FILE")
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        yield failed(
+            "disk", f"the journal's folder {folder} cannot be written", f"chown it, or --journal FILE: {amount}"
+        )
+    else:
+        yield passed("disk", amount)
+
+
+def check_ports(patient: Patient) -> Iterator[Finding]:
+    """The embedded broker's ports are free, or the contest has them."""
+    settings = patient.settings
+    if settings is None or settings.broker is not None:
+        yield skipped("ports", "the broker is not the embedded one of this machine")
+        return
+    if patient.url.port != int(settings.listen.rpartition(":")[2] or 0):
+        yield skipped("ports", f"these settings have the embedded broker on {settings.listen}, not on {patient.url}")
+        return
+    for address in filter(None, (settings.listen, settings.websocket)):
+        try:
+            host, port = split_address(address)
+        except BrokerError as error:
+            yield failed("ports", error.text, "--listen HOST:PORT")
+            continue
+        yield _port(host, port, answering=patient.reachable and address == settings.listen)
+
+
+def _port(host: str, port: int, *, answering: bool) -> Finding:
+    where = f"{host}:{port}"
+    if not port:
+        return passed("ports", f"{where}: the system chooses a free one")
+    if answering:
+        return passed("ports", f"{where} is in use by the broker that is examined")
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family) as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind((host, port))
+    except OSError as error:
+        cure = f"end the program that has it (ss -ltnp 'sport = :{port}'), or choose another port"
+        return failed("ports", f"{where} cannot be used: {error.strerror or error}", cure)
+    return passed("ports", f"{where} is free")

@@ -1,0 +1,141 @@
+"""Whom the doctor examines, and the accounts with which he does it."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import ipaddress
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from salvo import messages as m
+from salvo.mqtt import BrokerUrl
+from salvo.topics import Role
+from salvo_server.doctor.probe import Greeting, Login, Probe, ProbeError
+from salvo_server.roster import Roster, RosterError
+from salvo_server.settings import ServerSettings
+
+#: What the doctor's accounts are called; one that is older than an examination takes is left from a killed one.
+PREFIX: Final = "doctor-"
+_LONGEST_EXAMINATION: Final = datetime.timedelta(minutes=10)
+
+
+@dataclass(slots=True)
+class Patient:
+    """A contest, from where the doctor stands.
+
+    Attributes:
+        settings: of the server, when this is its machine; None when it is somewhere else.
+        open_wanted: whether the profile literal was asked for, so that an open broker is no failure.
+        ca: whose certificates are believed, a PEM file; the system's authorities by default.
+        websocket: where MQTT over WebSocket should be spoken.
+        tables: the server's, ``""`` for the default one.
+        is_open: whether the broker lets in whoever comes without a name; None while nobody knows.
+        victim: an account of a team, which is only listened with.
+        attacker: an account of another team.
+        control: the victim's connection, which hears all that a team may hear; None before it stands.
+        status: what ``/game/server`` says.
+    """
+
+    url: BrokerUrl
+    settings: ServerSettings | None = None
+    roster: Roster | None = None
+    open_wanted: bool = False
+    ca: str | None = None
+    websocket: BrokerUrl | None = None
+    tables: Sequence[str] = ("",)
+    is_open: bool | None = None
+    victim: Login | None = None
+    attacker: Login | None = None
+    control: Probe | None = None
+    status: m.ServerStatus | None = None
+    reachable: bool = False
+
+    @property
+    def teams(self) -> tuple[str, str]:
+        """The names of victim and attacker; made up where nobody asks for any."""
+        if self.victim is None or self.attacker is None:
+            return (f"{PREFIX}victim", f"{PREFIX}attacker")
+        return (self.victim.user, self.attacker.user)
+
+    def connect(self) -> Probe:
+        """Open a connection to the broker.
+
+        Raises:
+            ProbeError: it cannot be reached.
+        """
+        return Probe(self.url, self.ca)
+
+    def enter(self, login: Login | None, client_id: str = "") -> tuple[Probe, Greeting]:
+        """Connect as somebody; the user's name is the client id unless another one is given."""
+        probe = self.connect()
+        name = client_id or (login.user if login is not None else f"{PREFIX}{secrets.token_hex(4)}")
+        try:
+            return probe, probe.greet(name, login)
+        except ProbeError:
+            probe.cut()
+            raise
+
+    @contextlib.contextmanager
+    def attacking(self) -> Iterator[Probe]:
+        """Connect as the attacker for the length of a ``with`` block."""
+        probe, _ = self.enter(self.attacker, self.teams[1])
+        with probe:
+            yield probe
+
+    def listen(self) -> Probe:
+        """Return the control connection, which hears everything that the victim may hear; made anew if it was lost."""
+        if self.control is None or not self.control.ping():
+            self.hang_up()
+            self.control, _ = self.enter(self.victim, self.teams[0])
+            self.control.subscribe("#")
+            self.control.ping()
+        return self.control
+
+    def hang_up(self) -> None:
+        """Close the control connection."""
+        if self.control is not None:
+            self.control.close()
+            self.control = None
+
+
+def is_here(host: str) -> bool:
+    """Whether a host's name means this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@contextlib.contextmanager
+def guests(roster: Roster) -> Iterator[tuple[Login, Login]]:
+    """Put two teams on a roster for the length of a ``with`` block.
+
+    Raises:
+        RosterError: it cannot be changed.
+    """
+    _strike_off_forgotten(roster)
+    names: list[str] = []
+    try:
+        logins = []
+        for _ in range(2):
+            names.append(f"{PREFIX}{secrets.token_hex(4)}")
+            logins.append(Login(names[-1], roster.add(names[-1], Role.TEAM)))
+        yield logins[0], logins[1]
+    finally:
+        for name in names:
+            with contextlib.suppress(RosterError):  # it was not added, or somebody else has struck it off
+                roster.remove(name)
+
+
+def _strike_off_forgotten(roster: Roster) -> None:
+    now = datetime.datetime.now(datetime.UTC)
+    for member in roster.members():
+        if member.name.startswith(PREFIX) and member.role is Role.TEAM:
+            since = datetime.datetime.fromisoformat(member.since)
+            if now - since > _LONGEST_EXAMINATION:
+                roster.remove(member.name)

@@ -1,0 +1,278 @@
+"""Checks of the way to the broker and of the server behind it: what every honest client needs."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from salvo import messages as m
+from salvo import topics, wire
+from salvo.errors import ConnectionLost, WireError
+from salvo.mqtt import Connection
+from salvo.topics import BY_NAME
+from salvo_server import __version__
+from salvo_server.doctor.finding import Finding, failed, passed, skipped
+from salvo_server.doctor.patient import Patient
+from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Probe, ProbeError
+
+#: A certificate that ends sooner than this may end during the contest.
+_CERTIFICATE_DAYS: Final = 3
+#: Median of so many round trips.
+_ROUND_TRIPS: Final = 9
+#: Without TCP_NODELAY a round trip takes 40 ms more; the slowest healthy broker measured answers in 5.
+_SLOW_ANSWER_MS: Final = 30.0
+#: A new turn tells the server's time; how long one is waited for.
+_TURN_SECONDS: Final = 3.0
+#: Beyond this, logs and certificates of two machines do not fit together.
+_CLOCK_MS: Final = 5_000
+#: A running server looks at its roster twice a second, and mosquitto takes 65 ms a team.
+_ADMISSION_SECONDS: Final = 10.0
+_ADMISSION_PAUSE_SECONDS: Final = 0.2
+
+
+def check_network(patient: Patient) -> Iterator[Finding]:
+    """The broker's port takes connections."""
+    started = time.monotonic()
+    address = (patient.url.host, patient.url.port)
+    try:
+        socket.create_connection(address, ANSWER_SECONDS).close()
+    except OSError as error:
+        cure = "start the server, open the port in the firewall, or check the address"
+        yield failed("network", f"{patient.url} cannot be reached: {error.strerror or error}", cure)
+        return
+    patient.reachable = True
+    yield passed("network", f"{patient.url} takes connections, in {1000 * (time.monotonic() - started):.1f} ms")
+
+
+def check_tls(patient: Patient) -> Iterator[Finding]:
+    """The certificate is for this host, of an authority that is believed, and does not end soon."""
+    if patient.url.scheme not in ("mqtts", "wss"):
+        exposed = (
+            "everybody on the way reads passwords and placements"
+            if not _is_local(patient)
+            else "nobody else is on the way"
+        )
+        yield skipped(
+            "tls", f"{patient.url} is not encrypted: {exposed}", "mqtts://, with salvo serve --tls-cert and --tls-key"
+        )
+        return
+    try:
+        certificate = _certificate(patient)
+    except ProbeError as error:
+        cure = "a certificate for this very host name, of an authority that clients know; --ca FILE for one of your own"
+        yield failed("tls", f"clients refuse to connect: {error.text}", cure)
+        return
+    ends = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
+    days = (ends - time.time()) / 86_400
+    text = f"the certificate is for {patient.url.host}, its chain is believed, and it ends in {days:.0f} days"
+    if days < _CERTIFICATE_DAYS:
+        yield failed("tls", text, "renew it before the contest")
+    else:
+        yield passed("tls", text)
+
+
+def _is_local(patient: Patient) -> bool:
+    return patient.url.host in ("localhost", "127.0.0.1", "::1")
+
+
+def _certificate(patient: Patient) -> dict[str, object]:
+    with contextlib.closing(Probe(patient.url._replace(scheme="mqtts"), patient.ca)) as probe:
+        assert probe.certificate is not None
+        return probe.certificate
+
+
+def check_mqtt(patient: Patient) -> Iterator[Finding]:
+    """MQTT 3.1.1 is spoken; notes whether the broker is open."""
+    probe, greeting = patient.enter(None)
+    probe.close()
+    if greeting.code is None or greeting.code == 1:
+        cure = "let the broker speak MQTT 3.1.1, or check that this is its MQTT port"
+        yield failed("mqtt", f"a greeting in MQTT 3.1.1 is not answered: {greeting}", cure)
+        return
+    patient.is_open = greeting.accepted
+    yield passed("mqtt", f"MQTT 3.1.1 is spoken; who comes without a name is {greeting}")
+
+
+def check_accounts(patient: Patient) -> Iterator[Finding]:
+    """The accounts to examine the rest with are let in, which they are once the server has seen the roster."""
+    if patient.is_open:
+        yield skipped("accounts", "the broker asks nobody for a name; any name does")
+        patient.victim = patient.attacker = None
+        return
+    if patient.victim is None or patient.attacker is None:
+        cure = "run it on the server's machine, or with two teams' --as NAME:SECRETFILE"
+        yield skipped("accounts", "without accounts, only what a stranger can do is tried", cure)
+        return
+    end = time.monotonic() + _ADMISSION_SECONDS
+    for login in (patient.victim, patient.attacker):
+        while True:
+            probe, greeting = patient.enter(login)
+            probe.close()
+            if greeting.accepted or time.monotonic() > end:
+                break
+            time.sleep(_ADMISSION_PAUSE_SECONDS)
+        if not greeting.accepted:
+            cure = "let the server use this roster (--roster), and look into its log"
+            yield failed("accounts", f"{login.user}, a team of the roster, is refused: {greeting}", cure)
+            patient.victim = patient.attacker = None
+            return
+    yield passed("accounts", f"two teams of the roster are let in: {', '.join(patient.teams)}")
+
+
+def able(patient: Patient) -> bool:
+    """Whether the doctor can listen at the broker."""
+    return patient.reachable and (bool(patient.is_open) or patient.victim is not None)
+
+
+def check_server(patient: Patient) -> Iterator[Finding]:
+    """The server is online, as ``/game/server`` tells (SALVO-MQTT-5)."""
+    if not able(patient):
+        yield skipped("server", "nothing can be read without an account")
+        return
+    topic = BY_NAME["server"].of(patient.tables[0])
+    found = patient.listen().wait_for(lambda heard: heard.topic == topic and bool(heard.payload), 1.0)
+    if found is None:
+        yield failed("server", f"nothing stands at {topic}: no server has ever been on this broker", "salvo serve")
+        return
+    try:
+        status = wire.read_announcement(topics.parse(topic), found.payload)
+    except WireError as error:
+        yield failed("server", f"{topic} is unreadable: {error.text}", "use doctor and server of one version")
+        return
+    assert isinstance(status, m.ServerStatus)
+    patient.status = status
+    yield _judge(patient, status)
+
+
+def _judge(patient: Patient, status: m.ServerStatus) -> Finding:
+    keys = getattr(status, "keys", None)
+    text = f"version {status.version}, game {status.game}, profile {status.profile}, "
+    text += "signs its log" if keys is not None else "has no keys"
+    if not status.online:
+        return failed("server", f"offline; {text}", "salvo serve")
+    if status.paused:
+        return failed(
+            "server", f"online, but accepts nothing: its journal has no room; {text}", "make room on its disk"
+        )
+    if status.version != __version__:
+        return failed("server", f"online; {text}; this is {__version__}", "use one version on both sides")
+    if status.profile != "literal" and patient.is_open:
+        return failed("server", f"online; {text}; and yet the broker is open", "let the broker ask for names: deploy/")
+    return passed("server", f"online; {text}")
+
+
+def check_clock(patient: Patient) -> Iterator[Finding]:
+    """This machine's clock against the server's, whose time ``/game/turn`` tells (SALVO-TURN-7)."""
+    if not able(patient):
+        yield skipped("clock", "nothing can be read without an account")
+        return
+    control = patient.listen()
+    states = {table: control.wait_for(_at(BY_NAME["state"].of(table)), 0.0) for table in patient.tables}
+    in_play = [table for table, state in states.items() if state is not None and state.payload == b"turn"]
+    if not in_play:
+        yield skipped("clock", "the server tells its time with every turn, and no game is on")
+        return
+    topic = BY_NAME["turn"].of(in_play[0])
+    kept = control.wait_for(_at(topic), 0.0)
+    live = control.wait_for(lambda heard: heard.topic == topic and not heard.retain, _TURN_SECONDS)
+    now = _clock_ms()
+    with contextlib.suppress(WireError):
+        for heard in (live, kept):
+            turn = wire.read_announcement(topics.parse(topic), heard.payload) if heard is not None else None
+            if isinstance(turn, m.TurnBegan):
+                yield _compare(turn, now, exact=heard is live)
+                return
+    yield skipped("clock", f"no turn to be read at {topic}")
+
+
+def _clock_ms() -> float:
+    return time.time() * 1000
+
+
+def _at(topic: str) -> Callable[[Heard], bool]:
+    def is_there(heard: Heard) -> bool:
+        return heard.topic == topic and bool(heard.payload)
+
+    return is_there
+
+
+def _compare(turn: m.TurnBegan, now: float, *, exact: bool) -> Finding:
+    if exact:
+        off = now - turn.now
+        side = "ahead of" if off > 0 else "behind"
+        said = f"this machine's clock is {abs(off) / 1000:.3f} s {side} the server's, the way of a message included"
+    else:
+        # The turn is still on: the server's time is between its beginning and its deadline.
+        off = min(0.0, now - turn.now) or max(0.0, now - turn.deadline)
+        side = "ahead of" if off > 0 else "behind"
+        said = f"this machine's clock is at least {abs(off) / 1000:.1f} s {side} the server's"
+        if not off:
+            said = f"this machine's clock fits the turn that is on, to {(turn.deadline - turn.now) / 1000:.0f} s"
+    if abs(off) > _CLOCK_MS:
+        return failed("clock", said, "set both clocks by NTP: timedatectl set-ntp true")
+    return passed("clock", said)
+
+
+def check_round_trip(patient: Patient) -> Iterator[Finding]:
+    """How long an answer takes, and what TCP_NODELAY is worth here (SALVO-MQTT-4)."""
+    if not able(patient):
+        yield skipped("round trip", "nothing can be read without an account")
+        return
+    with_it, without = (_answer_ms(patient, no_delay=no_delay) for no_delay in (True, False))
+    if with_it is None or without is None:
+        yield skipped("round trip", "nothing retained to ask for")
+        return
+    text = f"{with_it:.1f} ms, and {without:.1f} ms for a client without TCP_NODELAY"
+    if with_it > _SLOW_ANSWER_MS:
+        cure = "set TCP_NODELAY at the broker (mosquitto: set_tcp_nodelay true), or come nearer to it"
+        yield failed("round trip", f"{text}: a salvo takes as long", cure)
+    else:
+        yield passed("round trip", text)
+
+
+def _answer_ms(patient: Patient, *, no_delay: bool) -> float | None:
+    """Median time from a subscription to the retained message that answers it.
+
+    The broker writes twice and the client acknowledges before it asks again, so that either side's delay shows.
+    """
+    topic = BY_NAME["state"].of(patient.tables[0])
+    took = []
+    with Probe(patient.url, patient.ca, no_delay=no_delay) as probe:
+        login = patient.attacker
+        probe.greet(login.user if login is not None else patient.teams[1], login)
+        for _ in range(_ROUND_TRIPS):
+            probe.heard.clear()
+            began = time.monotonic()
+            probe.subscribe(topic)
+            if probe.wait_for(_at(topic), 1.0) is None:
+                return None
+            took.append(1000 * (time.monotonic() - began))
+    return statistics.median(took)
+
+
+def check_websocket(patient: Patient) -> Iterator[Finding]:
+    """MQTT over WebSocket is spoken where it should be."""
+    if patient.websocket is None:
+        yield skipped("websocket", "no address for MQTT over WebSocket is known", "--websocket ws://HOST:PORT/mqtt")
+        return
+    login = patient.attacker
+    url = patient.websocket
+    if login is not None:
+        url = url._replace(username=login.user, password=login.secret)
+    connection = Connection(url, patient.teams[1], clean_session=True, ca=patient.ca)
+    try:
+        connection.connect(ANSWER_SECONDS)
+    except ConnectionLost as error:
+        if error.code == "connection_refused" and login is None:
+            yield passed("websocket", f"{patient.websocket} speaks MQTT, and asks for a name")
+        else:
+            yield failed("websocket", error.text, "salvo serve --websocket HOST:PORT, or the broker's own listener")
+        return
+    finally:
+        connection.close()
+    yield passed("websocket", f"{patient.websocket} speaks MQTT")

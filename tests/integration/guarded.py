@@ -1,0 +1,140 @@
+"""A contest on a broker that asks for names: roster, broker of either kind, server; in this process but mosquitto."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from integration.mosquitto import ContestMosquitto
+from salvo.bots.random_bot import RandomBot
+from salvo.client import play as play_contest
+from salvo.messages import Limits
+from salvo.mqtt import BrokerUrl, Connection
+from salvo.topics import Role
+from salvo_server.broker import EmbeddedBroker
+from salvo_server.broker.dynamic_security import DynamicSecurity
+from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.broker.tls import ServerTls
+from salvo_server.doctor.probe import Login, Probe
+from salvo_server.doorkeeper import Doorkeeper
+from salvo_server.roster import SERVER_USER, Account, Register, Roster
+from salvo_server.service import Service, last_will
+
+_START_SECONDS = 15.0
+
+
+@dataclass
+class Guarded:
+    """A contest that runs."""
+
+    url: str
+    websocket_url: str
+    roster: Roster
+    service: Service
+
+    def account(self, name: str, role: Role = Role.TEAM) -> str:
+        """Put somebody on the roster; return the URL with user and password."""
+        return self.url_of(name, self.roster.add(name, role))
+
+    def url_of(self, user: str, secret: str) -> str:
+        return self.url.replace("://", f"://{user}:{secret}@")
+
+
+def wait_for_users(url: str, user: str, secret: str, *, admitted: bool = True) -> None:
+    """Return when the broker lets a user in, or no longer: it is furnished a moment after the roster has changed."""
+    end = time.monotonic() + _START_SECONDS
+    while True:
+        with Probe(BrokerUrl.parse(url)) as probe:
+            if probe.greet(user, Login(user, secret)).accepted is admitted:
+                return
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def guarded(
+    kind: str,
+    folder: Path,
+    *,
+    tables: Sequence[str] = ("",),
+    guard: type[RosterAccess] = RosterAccess,
+    tls: ServerTls | None = None,
+    **given: Any,
+) -> Iterator[Guarded]:
+    """Run a contest for the length of a ``with`` block.
+
+    Args:
+        guard: of the embedded broker.
+        tls: the embedded broker's certificate, which the server believes as its own authority.
+    """
+    roster = Roster(folder / "roster.json")
+    register = Register()
+    with contextlib.ExitStack() as stack:
+        if kind == "embedded":
+            access = guard(roster.accounts(), tables)
+            broker: Any = stack.enter_context(EmbeddedBroker(websocket="127.0.0.1:0", access=access, tls=tls))
+
+            def furnish(accounts: Sequence[Account]) -> None:
+                access.replace(accounts, tables)
+        else:
+            broker = stack.enter_context(ContestMosquitto(roster.server, roster.keeper, tuple(tables)))
+            security = DynamicSecurity(broker.url, roster.keeper).start()
+            stack.callback(security.close)
+
+            def furnish(accounts: Sequence[Account]) -> None:
+                security.sync(accounts, tables)
+
+        doorkeeper = Doorkeeper(roster, register, furnish)
+        doorkeeper.look()
+        doorkeeper.start()
+        stack.callback(doorkeeper.stop)
+        own = roster.server
+        connection = Connection(
+            broker.url,
+            SERVER_USER,
+            username=own.user,
+            password=own.secret,
+            will=last_will(tables[0], "contest"),
+            ca=None if tls is None else str(tls.cert),
+        )
+        values: dict[str, Any] = {"seed": "7", "profile": "contest", "limits": Limits(players=2)} | given
+        service = Service(connection, list(tables), register=register, **values)
+        stop = threading.Event()
+        thread = threading.Thread(target=service.run, args=(stop,), daemon=True)
+        thread.start()
+
+        def end() -> None:
+            stop.set()
+            connection.wake()
+            thread.join(10)
+            connection.close()
+            service.gate.close()
+
+        stack.callback(end)
+        # It says what is retained once it has subscribed; the broker has that when all is acknowledged.
+        deadline = time.monotonic() + _START_SECONDS
+        while not connection.published or connection.delivered < connection.published:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        yield Guarded(broker.url, broker.websocket_url, roster, service)
+
+
+def play(contest: Guarded, names: Sequence[str], seed: int = 1, games: int = 1) -> list[threading.Thread]:
+    """Let house bots of the roster play; return their threads."""
+    secrets = {member.name: member.secret for member in contest.roster.members()}
+
+    def run(name: str) -> None:
+        url = contest.url_of(name, secrets[name])
+        play_contest(RandomBot(), url, name, secrets[name], games=games, seed=seed)
+
+    for name in names:
+        wait_for_users(contest.url, f"{name}.4", secrets[name])
+    threads = [threading.Thread(target=run, args=(name,), daemon=True) for name in names]
+    for thread in threads:
+        thread.start()
+    return threads

@@ -1,0 +1,393 @@
+"""The doctor finds the holes that are there, none that is not, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.conftest import Broker, StartServer
+from integration.guarded import guarded, wait_for_users
+from integration.mosquitto import Mosquitto
+from salvo.client import play
+from salvo.messages import State
+from salvo.mqtt import BrokerUrl
+from salvo.player import Answer, Bot
+from salvo.topics import Role
+from salvo.view import View
+from salvo_server.broker.limits import Action
+from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.broker.tls import ServerTls
+from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
+from salvo_server.doctor import patient as patient_module
+from salvo_server.doctor.probe import Heard, Probe
+from salvo_server.roster import Roster
+
+KINDS = ["embedded", "mosquitto"]
+#: What an open broker of either kind lets everybody do.
+HOLES = {
+    "anonymous",
+    "wrong password",
+    "private topics",
+    "requests",
+    "forged messages",
+    "retained messages",
+    "last will",
+    "client id, team",
+    "client id, server",
+}
+ATTACKS = HOLES | {"$SYS", "$CONTROL", "oversized packet", "subscriptions", "afterwards"}
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+
+
+def of(findings: list[Finding], verdict: Verdict) -> set[str]:
+    return {finding.check for finding in findings if finding.verdict is verdict}
+
+
+def everything_at(url: str, login: Login | None) -> list[Heard]:
+    """What a newcomer gets."""
+    with Probe(BrokerUrl.parse(url)) as probe:
+        assert probe.greet("newcomer" if login is None else login.user, login).accepted
+        probe.subscribe("#")
+        assert probe.ping()
+        return probe.heard
+
+
+# --- an open broker -----------------------------------------------------------------------------------------------
+
+
+def test_an_open_broker_shows_what_that_means(broker: Broker, start_server: StartServer) -> None:
+    with start_server(profile="literal"):
+        before = {(heard.topic, heard.payload) for heard in everything_at(broker.url, None) if heard.retain}
+        findings = list(examine(Patient(BrokerUrl.parse(broker.url))))
+        of_mosquitto = {"$SYS"} if isinstance(broker, Mosquitto) else set()
+        assert of(findings, Verdict.FAIL) == HOLES | of_mosquitto
+        assert of(findings, Verdict.PASS) >= ATTACKS - HOLES - of_mosquitto
+        assert all(finding.cure for finding in findings if finding.verdict is Verdict.FAIL)
+        assert {(heard.topic, heard.payload) for heard in everything_at(broker.url, None) if heard.retain} == before
+
+
+def test_where_it_is_meant_to_be_open_that_is_no_failure(broker: Broker, start_server: StartServer) -> None:
+    with start_server(profile="literal"):
+        findings = list(examine(Patient(BrokerUrl.parse(broker.url), open_wanted=True)))
+    assert of(findings, Verdict.FAIL) == set()
+    assert of(findings, Verdict.SKIP) >= HOLES
+    assert all("as the profile literal has it" in f.text for f in findings if f.check in HOLES)
+
+
+# --- a guarded one ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_contest_withstands_every_attempt_and_is_left_as_it_was(kind: str, tmp_path: Path) -> None:
+    with guarded(kind, tmp_path, tables=("", "blue")) as contest:
+        hall = Login("hall", contest.roster.add("hall", Role.WATCHER))
+        patient = Patient(BrokerUrl.parse(contest.url), tables=("", "blue"))
+        patient.websocket = BrokerUrl.parse(contest.websocket_url)
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            names, (user, secret) = patient.teams, patient.victim
+            findings = list(examine(patient))
+        assert of(findings, Verdict.FAIL) == set()
+        assert of(findings, Verdict.PASS) >= ATTACKS | {"accounts", "server", "round trip", "websocket"}
+        assert [member.name for member in contest.roster.members()] == ["hall"]
+        assert not any(name in heard.topic for name in names for heard in everything_at(contest.url, hall))
+        wait_for_users(contest.url, user, secret, admitted=False)
+
+
+def test_without_accounts_it_tries_what_a_stranger_can(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
+        findings = list(examine(Patient(BrokerUrl.parse(contest.url))))
+    assert of(findings, Verdict.FAIL) == set()
+    assert {"anonymous", "wrong password"} <= of(findings, Verdict.PASS)
+    [left_out] = [finding.text for finding in findings if finding.check == "break-in"]
+    assert left_out == "12 attempts are not made: what a team could do takes an account"
+    assert any("--as NAME:SECRETFILE" in finding.cure for finding in findings)
+
+
+class _AllTeamsRead(RosterAccess):
+    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+        return (action == "receive" and "/error" in topic) or super().allows(client_id, username, action, topic)
+
+
+class _RequestsRead(RosterAccess):
+    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+        asked = topic.endswith("/request_participation")
+        return (action == "receive" and asked) or super().allows(client_id, username, action, topic)
+
+
+class _OneForgedTopic(RosterAccess):
+    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+        return (action == "publish" and topic == "/game/current") or super().allows(client_id, username, action, topic)
+
+
+class _Defeats(RosterAccess):
+    """Lets a team speak where its last will and its retained message go."""
+
+    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+        own = topic == f"/players/{username}/defeated"
+        return (action == "publish" and own) or super().allows(client_id, username, action, topic)
+
+    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
+        return True
+
+
+class _ClientsNameThemselves(RosterAccess):
+    def session_id(self, client_id: str, username: str | None) -> str:
+        return client_id
+
+
+class _AnyPassword(RosterAccess):
+    def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
+        return username is not None and self.grant(username) is not None
+
+
+@pytest.mark.parametrize(
+    ("guard", "found"),
+    [
+        (_AllTeamsRead, {"private topics"}),
+        (_RequestsRead, {"requests", "private topics"}),
+        (_OneForgedTopic, {"forged messages"}),
+        (_Defeats, {"retained messages", "last will"}),
+        (_ClientsNameThemselves, {"client id, team", "client id, server"}),
+        (_AnyPassword, {"wrong password"}),
+    ],
+)
+def test_a_single_hole_is_found_and_no_other(guard: type[RosterAccess], found: set[str], tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path, guard=guard) as contest:
+        patient = Patient(BrokerUrl.parse(contest.url))
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = list(examine(patient))
+    assert of(findings, Verdict.FAIL) - {"break-in"} == found
+    assert [f for f in findings if f.check == "break-in"] == []
+
+
+def test_accounts_that_the_server_does_not_know_are_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo_server.doctor.reach._ADMISSION_SECONDS", 0.5)
+    with guarded("embedded", tmp_path) as contest:
+        other = Roster(tmp_path / "other.json")
+        patient = Patient(BrokerUrl.parse(contest.url))
+        with guests(other) as (patient.victim, patient.attacker):
+            findings = list(examine(patient))
+    assert of(findings, Verdict.FAIL) == {"accounts"}
+    assert other.members() == ()
+
+
+def test_accounts_of_a_doctor_that_was_killed_are_struck_off_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roster = Roster(tmp_path / "roster.json")
+    roster.add("doctor-11111111")
+    roster.add("red")
+    with guests(roster):
+        assert {"doctor-11111111", "red"} < {member.name for member in roster.members()}
+    monkeypatch.setattr(patient_module, "_LONGEST_EXAMINATION", datetime.timedelta(seconds=-1))
+    with guests(roster):
+        assert "doctor-11111111" not in {member.name for member in roster.members()}
+    assert [member.name for member in roster.members()] == ["red"]
+
+
+# --- the way to the broker ----------------------------------------------------------------------------------------
+
+
+def test_a_port_where_nobody_listens_is_one_failure_and_the_rest_is_skipped() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        findings = list(examine(Patient(BrokerUrl.parse(f"127.0.0.1:{closed.getsockname()[1]}"))))
+    assert of(findings, Verdict.FAIL) == {"network"}
+    assert "break-in" in of(findings, Verdict.SKIP)
+
+
+def test_who_is_no_broker_is_told_apart() -> None:
+    def hang_up(listening: socket.socket) -> None:
+        while True:
+            try:
+                listening.accept()[0].close()
+            except OSError:
+                return
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=hang_up, args=(listening,), daemon=True)
+        thread.start()
+        findings = list(examine(Patient(BrokerUrl.parse(f"127.0.0.1:{listening.getsockname()[1]}"))))
+        listening.shutdown(socket.SHUT_RDWR)
+    assert "mqtt" in of(findings, Verdict.FAIL)
+
+
+def _certificate(folder: Path, host: str, days: int) -> tuple[Path, Path]:
+    cert, key = folder / f"{host}-{days}.pem", folder / f"{host}-{days}.key"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host},IP:127.0.0.1", "-days", str(days)]
+    subprocess.run([*command, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
+    return cert, key
+
+
+@pytest.fixture
+def tls_port(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[int, Path]]:
+    """Where somebody shakes hands and says no more, with the certificate of the parameter."""
+    cert, key = _certificate(tmp_path, *request.param)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection = listening.accept()[0]
+                except OSError:
+                    return
+                try:
+                    context.wrap_socket(connection, server_side=True).close()
+                except OSError:
+                    connection.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield listening.getsockname()[1], cert
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize(
+    ("tls_port", "believed", "verdict", "text"),
+    [
+        (("localhost", 90), True, Verdict.PASS, "ends in 90 days"),
+        (("localhost", 1), True, Verdict.FAIL, "ends in 1 days"),
+        (("localhost", 90), False, Verdict.FAIL, "self-signed certificate"),
+        (("elsewhere.example", 90), True, Verdict.FAIL, "Hostname mismatch"),
+    ],
+    indirect=["tls_port"],
+)
+def test_a_certificate_is_looked_at(tls_port: tuple[int, Path], believed: bool, verdict: Verdict, text: str) -> None:
+    port, cert = tls_port
+    ca = str(cert) if believed else None
+    findings = list(examine(Patient(BrokerUrl.parse(f"mqtts://localhost:{port}"), ca=ca)))
+    [found] = [finding for finding in findings if finding.check == "tls"]
+    assert (found.verdict, text in found.text.replace("self signed", "self-signed")) == (verdict, True), found
+
+
+def test_a_contest_under_tls_is_examined_through_it(tmp_path: Path) -> None:
+    cert, key = _certificate(tmp_path, "localhost", 90)
+    with guarded("embedded", tmp_path, tls=ServerTls(cert, key)) as contest:
+        assert contest.url.startswith("mqtts://")
+        patient = Patient(BrokerUrl.parse(contest.url), ca=str(cert))
+        patient.websocket = BrokerUrl.parse(contest.websocket_url)
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = list(examine(patient))
+    assert of(findings, Verdict.FAIL) == set()
+    assert of(findings, Verdict.PASS) >= ATTACKS | {"tls", "websocket", "server", "round trip"}
+
+
+class _Waits(Bot):
+    """Lets its first turn go on until a test ends."""
+
+    ended = threading.Event()
+
+    def choose_salvo(self, view: View) -> Answer:
+        self.ended.wait(60)
+        return view.untouched.sample(view.shots)
+
+
+@pytest.mark.parametrize(
+    ("fast_ms", "verdict", "text"),
+    [
+        (0, Verdict.PASS, "fits the turn that is on, to 30 s"),
+        (-60_000, Verdict.FAIL, "behind the server's"),
+        (90_000, Verdict.FAIL, "ahead of the server's"),
+    ],
+)
+def test_the_clock_is_compared_with_a_turn_that_is_on(
+    fast_ms: int, verdict: Verdict, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("salvo_server.doctor.reach._clock_ms", lambda: time.time() * 1000 + fast_ms)
+    monkeypatch.setattr("salvo_server.doctor.reach._TURN_SECONDS", 0.1)
+    _Waits.ended.clear()
+    with guarded("embedded", tmp_path) as contest:
+        secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
+        wait_for_users(contest.url, "blue.1", secrets["blue"])
+        for name, secret in secrets.items():
+            given: dict[str, Any] = {"username": name, "password": secret, "stop": _Waits.ended}
+            threading.Thread(target=play, args=(_Waits(), contest.url, name, secret), kwargs=given, daemon=True).start()
+        end = time.monotonic() + 20
+        while contest.service.tables[""].referee.state is not State.TURN:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        patient = Patient(BrokerUrl.parse(contest.url))
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = {finding.check: finding for finding in examine(patient)}
+        _Waits.ended.set()
+    assert (findings["clock"].verdict, text in findings["clock"].text) == (verdict, True), findings["clock"]
+    assert {check for check, found in findings.items() if found.verdict is Verdict.FAIL} <= {"clock"}
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    command = [sys.executable, "-m", "salvo_server", "doctor", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_passes_a_guarded_contest_with_accounts_of_the_roster_or_named(kind: str, tmp_path: Path) -> None:
+    with guarded(kind, tmp_path) as contest:
+        roster = str(contest.roster.path)
+        done = _run(contest.url, "--roster", roster, "--json")
+        records = [json.loads(line) for line in done.stdout.splitlines()]
+        assert (done.returncode, done.stderr) == (0, "")
+        assert {each["check"] for each in records if each["verdict"] == "PASS"} >= ATTACKS
+        assert contest.roster.members() == ()
+        named = []
+        for name in ("red", "blue"):
+            file = tmp_path / name
+            file.write_text(contest.roster.add(name) + "\n")
+            named += ["--as", f"{name}:{file}"]
+        done = _run(contest.url, *named)
+        assert done.returncode == 0
+        assert "PASS  private topics" in done.stdout
+        assert all(file.read_text().strip() not in done.stdout for file in (tmp_path / "red", tmp_path / "blue"))
+        assert [member.name for member in contest.roster.members()] == ["red", "blue"]
+
+
+def test_the_command_fails_on_an_open_broker(broker: Broker, start_server: StartServer) -> None:
+    with start_server(profile="literal"):
+        done = _run(broker.url, "--profile", "contest")
+        assert done.returncode == 1
+        assert "FAIL  anonymous" in done.stdout
+        assert "cure: " in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_doctor_that_is_interrupted_takes_its_accounts_with_it(number: signal.Signals, tmp_path: Path) -> None:
+    """It waits for accounts that this server will never know of, and is interrupted meanwhile."""
+    with guarded("embedded", tmp_path) as contest:
+        other = Roster(tmp_path / "other.json")
+        other.add("red")
+        command = [sys.executable, "-m", "salvo_server", "doctor", contest.url, "--roster", str(other.path)]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + 20
+        while len(other.members()) < 3:
+            assert time.monotonic() < end
+            assert running.poll() is None
+            time.sleep(0.02)
+        running.send_signal(number)
+        running.communicate(timeout=20)
+        assert running.returncode == 130
+        assert [member.name for member in other.members()] == ["red"]
+
+
+def test_one_account_is_one_too_few(tmp_path: Path) -> None:
+    done = _run("mqtt://127.0.0.1:1", "--as", "red:nowhere")
+    assert done.returncode == 2
+    assert "twice" in done.stderr

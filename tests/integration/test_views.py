@@ -1,0 +1,174 @@
+"""The three views over real brokers: each onlooker gets his, and nobody gets another's (SALVO-VIEW)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from integration.guarded import Guarded, guarded, play, wait_for_users
+from salvo import messages as m
+from salvo import topics, wire
+from salvo.messages import State
+from salvo.proof import ProofConnection
+from salvo.rules import SALVO, Fleet
+from salvo.topics import Role
+from salvo_server import watching
+from salvo_server.referee import Player
+from salvo_server.watching import RefereeWatcher, TeamWatcher, Watcher
+
+KINDS = ["embedded", "mosquitto"]
+_SECONDS = 60.0
+
+
+def onlooker(contest: Guarded, user: str, secret: str, kind: type[Watcher], *given: str) -> Watcher:
+    """Somebody who looks on, subscribed."""
+    wait_for_users(contest.url, user, secret)
+    connection = ProofConnection(contest.url_of(user, secret), user, clean_session=True)
+    watcher = kind(connection, "", *given)
+    connection.connect(10)
+    assert connection.flush(5)
+    return watcher
+
+
+def until(holds: Callable[[], bool], *watchers: Watcher) -> dict[Watcher, list[watching.News]]:
+    """Let everybody look on until something holds; return what was news to each."""
+    heard: dict[Watcher, list[watching.News]] = {watcher: [] for watcher in watchers}
+    end = time.monotonic() + _SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        for watcher in watchers:
+            heard[watcher] += watcher.poll(0.05)
+    return heard
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_onlooker_of_a_real_game_sees_his_own_view(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.5)
+    with guarded(kind, tmp_path, referee_delay_ms=0) as contest:
+        secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
+        judge = onlooker(contest, "judge.1", contest.roster.add("judge", Role.REFEREE), RefereeWatcher)
+        hall = onlooker(contest, "hall.1", contest.roster.add("hall", Role.WATCHER), RefereeWatcher)
+        red = onlooker(contest, "red.1", secrets["red"], TeamWatcher, "red", secrets["red"])
+        spy = onlooker(contest, "blue.1", secrets["blue"], TeamWatcher, "red", secrets["blue"])
+        play(contest, ["red", "blue"])
+        assert isinstance(judge, RefereeWatcher)
+
+        def over() -> bool:
+            winner = judge.view is not None and judge.view.winner
+            return bool(winner) and all(each.state == State.OVER for each in (judge, hall, red, spy))
+
+        heard = until(over, judge, hall, red, spy)
+        until(lambda: any("role referee" in each for each in hall._told), hall)
+
+        referee = contest.service.tables[""].referee
+        assert referee.game is not None
+        _equals_the_game(judge, referee.game.fleets, referee.players)
+        turns = [news.record["turn"] for news in heard[judge] if news.record["event"] == "boards"]
+        assert turns == sorted(set(turns))
+        assert turns[-1] == len(referee.results)
+        assert isinstance(hall, RefereeWatcher)
+        assert hall.view is None
+        hits = [(news.record["x"], news.record["y"]) for news in heard[red] if news.record["event"] == "hit"]
+        assert hits == referee.players["red"].landed
+        assert not any(news.record["event"] in ("hit", "error", "recap") for news in heard[spy])
+        for watcher in (judge, hall, red, spy):
+            watcher.close()
+
+
+def _equals_the_game(judge: RefereeWatcher, fleets: Sequence[Fleet], players: Mapping[str, Player]) -> None:
+    view = judge.view
+    assert view is not None
+    for seen, fleet in zip(view.boards, fleets, strict=True):
+        letters = "".join(seen.rows)
+        struck = {SALVO.grid.cell(x, y) for x, y in players[seen.player].landed}
+        for cell, ship in enumerate(fleet.board):
+            assert letters[cell] == (_letter(ship, cell in struck)), (seen.player, cell)
+
+
+def _letter(ship: int, struck: bool) -> str:
+    if not ship:
+        return "*" if struck else "."
+    letter = "abcde"[ship - 1]
+    return letter.upper() if struck else letter
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_boards_show_late_is_what_they_were(kind: str, tmp_path: Path) -> None:
+    """Whoever sees the boards two seconds late hears the winner first and sees him win two seconds later."""
+    delay_ms = 2000
+    with guarded(kind, tmp_path, referee_delay_ms=delay_ms) as contest:
+        for name in ("red", "blue"):
+            contest.roster.add(name)
+        judge = onlooker(contest, "judge.1", contest.roster.add("judge", Role.REFEREE), RefereeWatcher)
+        assert isinstance(judge, RefereeWatcher)
+        came: list[tuple[int, m.RefereeView]] = []
+        take_in = judge.take_in
+
+        def noting(announcement: m.Announcement) -> list[watching.News]:
+            if isinstance(announcement, m.RefereeView):
+                came.append((time.time_ns() // 1_000_000, announcement))
+            return take_in(announcement)
+
+        judge.take_in = noting  # type: ignore[method-assign]
+        play(contest, ["red", "blue"])
+        until(lambda: bool(came) and bool(came[-1][1].winner), judge)
+        assert all(at - view.at >= delay_ms - 5 for at, view in came)
+        assert len(came) == len(contest.service.tables[""].referee.results) + 1
+        judge.close()
+
+
+def _watch(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    command = [sys.executable, "-m", "salvo_server", "watch", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean | environment)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_shows_a_referee_the_boards(kind: str, tmp_path: Path) -> None:
+    with guarded(kind, tmp_path, referee_delay_ms=0) as contest:
+        for name in ("red", "blue"):
+            contest.roster.add(name)
+        judge, secret = "judge", contest.roster.add("judge", Role.REFEREE)
+        wait_for_users(contest.url, "judge.1", secret)
+        running = _watch(
+            contest.url, "--view", "referee", "--json", "--games", "1", SALVO_TEAM=judge, SALVO_SECRET=secret
+        )
+        assert running.stdout is not None
+        first = json.loads(running.stdout.readline())
+        play(contest, ["red", "blue"])
+        out, err = running.communicate(timeout=60)
+        records = [first, *map(json.loads, out.splitlines())]
+        assert (running.returncode, err) == (0, "")
+        boards = [record for record in records if record["event"] == "boards"]
+        assert [each["turn"] for each in boards] == list(range(len(boards)))
+        read = wire.read_announcement(topics.parse("/game/referee"), json.dumps(_body(boards[-1])).encode())
+        assert isinstance(read, m.RefereeView)
+        assert read.winner
+
+
+def _body(record: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in record.items() if key != "event"}
+
+
+def test_the_command_tells_a_stranger_to_name_an_account(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
+        running = _watch(contest.url)
+        _, err = running.communicate(timeout=30)
+    assert running.returncode == 1
+    assert "connection_refused" in err
+    assert "SALVO_TEAM and SALVO_SECRET" in err
+
+
+def test_the_command_refuses_another_teams_view() -> None:
+    running = _watch("mqtt://red:x@127.0.0.1:1", "--view", "blue")
+    _, err = running.communicate(timeout=30)
+    assert (running.returncode, "not_your_view" in err) == (1, True)

@@ -1,0 +1,224 @@
+"""What the doctor finds on the machine itself, and how it tells it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from salvo.messages import TurnBegan
+from salvo.mqtt import BrokerUrl
+from salvo_server.cli.doctor import doctor
+from salvo_server.doctor import Finding, Patient, Verdict, machine, reach
+from salvo_server.journal.database import DatabaseJournal
+from salvo_server.roster import Roster
+from salvo_server.settings import ServerSettings
+
+
+def here(tmp_path: Path, **given: Any) -> Patient:
+    settings: dict[str, Any] = {
+        "roster": tmp_path / "roster.json",
+        "identity": tmp_path / "identity.key",
+        "journal": str(tmp_path / "games.journal"),
+    }
+    return Patient(BrokerUrl.parse("127.0.0.1:1883"), ServerSettings(**settings | given))
+
+
+def one(findings: Any) -> Finding:
+    [finding] = findings
+    assert isinstance(finding, Finding)
+    return finding
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def test_files_that_only_their_owner_reads_are_well(tmp_path: Path) -> None:
+    Roster(tmp_path / "roster.json").add("red")
+    found = one(machine.check_files(here(tmp_path)))
+    assert (found.verdict, "roster.json, roster.json.key" in found.text) == (Verdict.PASS, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["roster.json", "roster.json.key", "identity.key", "games.journal", "games.journal.key"]
+)
+def test_a_file_with_secrets_that_others_read_is_named_with_its_cure(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    (tmp_path / name).chmod(0o640)
+    found = one(machine.check_files(here(tmp_path)))
+    assert found.verdict is Verdict.FAIL
+    assert found.cure == f"chmod 600 {tmp_path / name}"
+
+
+def test_the_key_of_the_certificate_is_a_secret_too(tmp_path: Path) -> None:
+    key = tmp_path / "tls.key"
+    key.touch(0o644)
+    key.chmod(0o644)
+    found = one(machine.check_files(here(tmp_path, tls_key=key)))
+    assert (found.verdict, found.cure) == (Verdict.FAIL, f"chmod 600 {key}")
+
+
+def test_what_a_real_journal_writes_is_its_owners_alone(tmp_path: Path) -> None:
+    journal = DatabaseJournal(str(tmp_path / "games.journal"))
+    found = one(machine.check_files(here(tmp_path)))
+    journal.close()
+    assert found.verdict is Verdict.PASS
+    assert {"games.journal", "games.journal.key", "games.journal-wal"} <= set(found.text.split(": ")[1].split(", "))
+
+
+def test_another_machines_files_are_left_alone() -> None:
+    patient = Patient(BrokerUrl.parse("contest.example"))
+    for check in (machine.check_files, machine.check_disk, machine.check_ports):
+        assert one(check(patient)).verdict is Verdict.SKIP
+
+
+# --- disk and ports -----------------------------------------------------------------------------------------------
+
+
+class _Usage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+@pytest.mark.parametrize(("free", "verdict"), [(199 * 2**20, Verdict.FAIL), (201 * 2**20, Verdict.PASS)])
+def test_a_disk_that_is_nearly_full_is_a_failure(
+    free: int, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: _Usage(2**40, 2**40 - free, free))
+    assert one(machine.check_disk(here(tmp_path))).verdict is verdict
+
+
+def test_a_port_that_another_program_has_is_a_failure_and_the_brokers_own_is_not(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        patient = here(tmp_path, listen=f"127.0.0.1:{port}")
+        patient.url = BrokerUrl.parse(f"127.0.0.1:{port}")
+        found = one(machine.check_ports(patient))
+        assert (found.verdict, f":{port}'" in found.cure) == (Verdict.FAIL, True)
+        patient.reachable = True
+        assert one(machine.check_ports(patient)).verdict is Verdict.PASS
+    patient.reachable = False
+    assert one(machine.check_ports(patient)).text == f"127.0.0.1:{port} is free"
+
+
+def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        patient = here(tmp_path, websocket=f"127.0.0.1:{taken.getsockname()[1]}")
+        patient.reachable = True
+        assert [found.verdict for found in machine.check_ports(patient)] == [Verdict.PASS, Verdict.FAIL]
+
+
+# --- software -----------------------------------------------------------------------------------------------------
+
+
+def _software(monkeypatch: pytest.MonkeyPatch, python: str, needed: list[str], installed: dict[str, str]) -> Finding:
+    def version(name: str) -> str:
+        if name not in installed:
+            raise metadata.PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(metadata, "requires", lambda _: needed)
+    monkeypatch.setattr(metadata, "metadata", lambda _: {"Requires-Python": python})
+    monkeypatch.setattr(metadata, "version", version)
+    return one(machine.check_python(Patient(BrokerUrl.parse("x"))))
+
+
+def test_an_old_library_is_named_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = ["paho-mqtt>=2.1", "pynacl>=1.5", "amqtt==0.12.1; extra == 'server'", "rich>=14.0; extra == 'terminal'"]
+    installed = {"paho-mqtt": "1.6.1", "pynacl": "1.10.0", "amqtt": "0.12.1"}
+    found = _software(monkeypatch, ">=3.11", needed, installed)
+    assert (found.verdict, found.text) == (Verdict.FAIL, "too old: paho-mqtt 1.6.1 (needs >=2.1)")
+
+
+def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _software(monkeypatch, ">=3.99", [], {})
+    assert (found.verdict, "needs >=3.99" in found.text) == (Verdict.FAIL, True)
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.1.0", "2.1.0.post1", "2.10", "3", "2.1rc1"])
+def test_versions_are_compared_as_numbers(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _software(monkeypatch, ">=3.11", ["paho-mqtt>=2.1"], {"paho-mqtt": version})
+    assert found.verdict is Verdict.PASS
+
+
+def test_what_only_developers_need_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _software(monkeypatch, ">=3.11", ["pytest>=9; extra == 'dev'"], {"pytest": "1.0"})
+    assert found.verdict is Verdict.PASS
+
+
+# --- the clock ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("now", "exact", "verdict"),
+    [
+        (1_004_000, True, Verdict.PASS),
+        (1_006_000, True, Verdict.FAIL),
+        (994_000, True, Verdict.FAIL),
+        (996_000, False, Verdict.PASS),
+        (994_000, False, Verdict.FAIL),
+        (1_034_000, False, Verdict.PASS),
+        (1_036_000, False, Verdict.FAIL),
+    ],
+)
+def test_a_clock_may_be_five_seconds_off(now: int, exact: bool, verdict: Verdict) -> None:
+    turn = TurnBegan(1, 1, "a", 5, 1_000_000, 1_030_000)
+    assert reach._compare(turn, now, exact=exact).verdict is verdict
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+def _unreachable() -> str:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{closed.getsockname()[1]}"
+
+
+def test_findings_are_lines_for_people_and_records_for_programs(tmp_path: Path) -> None:
+    arguments = [_unreachable(), "--roster", str(tmp_path / "roster.json")]
+    plain = CliRunner().invoke(doctor, arguments)
+    records = [json.loads(line) for line in CliRunner().invoke(doctor, [*arguments, "--json"]).stdout.splitlines()]
+    assert plain.exit_code == 1
+    *lines, last = plain.stdout.splitlines()
+    assert last == f"{len(lines)} findings, 1 of them FAIL"
+    assert [line[:4] for line in lines] == [record["verdict"] for record in records]
+    [network] = [record for record in records if record["check"] == "network"]
+    assert set(network) == {"check", "verdict", "text", "cure"}
+    assert network["cure"]
+
+
+def test_a_roster_that_never_was_is_not_begun_by_the_doctor(tmp_path: Path) -> None:
+    CliRunner().invoke(doctor, [_unreachable(), "--roster", str(tmp_path / "roster.json")])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_url_it_examines_the_contest_of_the_settings(tmp_path: Path) -> None:
+    config = tmp_path / "contest.toml"
+    address = _unreachable()
+    config.write_text(f'listen = "{address}"\nroster = "{tmp_path / "roster.json"}"\n')
+    done = CliRunner().invoke(doctor, ["--config", str(config)])
+    assert f"mqtt://{address} cannot be reached" in done.stdout
+    assert f"{address} is free" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ws://127.0.0.1:9/mqtt"], "name the broker's mqtt:// address"),
+        (["127.0.0.1:9", "--ca", "/nowhere"], "--ca /nowhere: No such file"),
+        (["127.0.0.1:9", "--as", "a:/nowhere", "--as", "b:/nowhere"], "/nowhere: No such file"),
+        (["127.0.0.1:9", "--as", "a", "--as", "b"], "is not NAME:SECRETFILE"),
+    ],
+)
+def test_mistakes_are_told(arguments: list[str], said: str) -> None:
+    done = CliRunner().invoke(doctor, arguments)
+    assert done.exit_code != 0
+    assert said in done.output + str(done.exception)

@@ -1,0 +1,269 @@
+"""What people see who look on: everybody, a team's screen, the referee."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from salvo import messages as m
+from salvo import seal, topics, wire
+from salvo.messages import State
+from salvo.mqtt import BrokerUrl, Inbound
+from salvo.rules import SALVO, Orientation, Placement, generator, random_fleet
+from salvo_server import watching
+from salvo_server.marks import Mark
+from salvo_server.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
+
+SHIPS = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")
+ALICE = m.RefereeBoard("alice", (*SHIPS, *[".........."] * 5), 5, 2, False)
+BOB = m.RefereeBoard("bob", ("EEa*......", *[".........."] * 9), 0, 0, False)
+AFTER = m.RefereeView(
+    1, 1, 1000, "bob", 4, (ALICE, BOB),
+    m.RefereeSalvo("alice", (m.AimedShot("bob", 1, 1, True), m.AimedShot("bob", 4, 1, False))),
+)  # fmt: skip
+
+
+class Held:
+    """A connection in a test's hands."""
+
+    url = "mqtt://broker"
+
+    def __init__(self) -> None:
+        self.on_connect: Callable[[bool], None] | None = None
+        self.filters: list[str] = []
+        self.arriving: list[Inbound] = []
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        arrived, self.arriving = self.arriving, []
+        return arrived
+
+    def acknowledge(self, message: Inbound) -> None: ...
+    def close(self) -> None: ...
+    def subscribe(self, filters: Iterable[str]) -> None:
+        self.filters += filters
+
+    def say(self, *announcements: m.Announcement, table: str = "") -> None:
+        for announcement in announcements:
+            for topic, payload, retain in wire.write_announcement(announcement, table):
+                self.arriving.append(Inbound(topic, payload, retain, 1, 1))
+
+
+def connected(kind: type[Watcher], *given: Any) -> tuple[Held, Any]:
+    held = Held()
+    watcher = kind(held, *given)  # type: ignore[arg-type]
+    assert held.on_connect is not None
+    held.on_connect(False)
+    return held, watcher
+
+
+def begin(held: Held) -> None:
+    held.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.ServerStatus(True, "1", 1, "contest"))
+    held.say(m.PlayersListed(("alice", "bob")), m.StateChanged(State.TURN))
+    held.say(m.TurnBegan(1, 1, "alice", 5, 0, 30_000))
+
+
+def lines(watcher: Watcher) -> list[str]:
+    return [news.line for news in watcher.poll(0)]
+
+
+def page(watcher: Watcher) -> str:
+    console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console.print(watcher.page())
+    console.file.close()
+    return console.export_text()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits has waited long enough."""
+    monkeypatch.setattr(watching, "PATIENCE_SECONDS", -1.0)
+
+
+# --- what each asks for -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "role", "name"),
+    [
+        (Watcher, (), topics.Role.WATCHER, "hall"),
+        (TeamWatcher, ("alice", "secret"), topics.Role.SCREEN, "alice"),
+        (RefereeWatcher, (), topics.Role.REFEREE, "judge"),
+    ],
+)
+def test_everything_that_is_asked_for_may_be_read(
+    kind: type[Watcher], given: tuple[str, ...], role: topics.Role, name: str
+) -> None:
+    held, _ = connected(kind, "blue", *given)
+    for topic_filter in held.filters:
+        topic = topic_filter.replace("+", "x")
+        assert topics.may(role, name, ["blue"], topics.Action.RECEIVE, topic), topic_filter
+
+
+def test_only_the_referee_asks_for_the_boards_and_only_a_team_for_its_hits() -> None:
+    public, team, referee = (
+        set(connected(kind, "", *given)[0].filters)
+        for kind, given in ((Watcher, ()), (TeamWatcher, ("alice", None)), (RefereeWatcher, ()))
+    )
+    assert referee - public == {"/game/referee"}
+    assert {"/players/alice/hit", "/players/alice/error", "/players/alice/recap"} <= team - public
+    assert all(topic.startswith("/players/alice/") for topic in team - public)
+
+
+# --- which account looks on ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "view", "environment", "user"),
+    [
+        ("mqtt://hall:x@h", EVERYBODY, (None, None), "hall.1"),
+        ("mqtt://hall.3:x@h", EVERYBODY, (None, None), "hall.3"),
+        ("mqtt://h", EVERYBODY, ("red", "x"), "red.1"),
+        ("mqtt://h", EVERYBODY, (None, None), None),
+        ("mqtt://judge:x@h", REFEREE, ("red", "y"), "judge.1"),
+        ("mqtt://red:x@h", "red", (None, None), "red.1"),
+        ("mqtt://red.2:x@h", "red", (None, None), "red.2"),
+        ("mqtt://h", "red", (None, "x"), "red.1"),
+        ("mqtt://h", "red", (None, None), None),
+    ],
+)
+def test_nobody_looks_on_as_the_user_that_a_bot_plays_as(
+    url: str, view: str, environment: tuple[str | None, str | None], user: str | None
+) -> None:
+    account = screen_account(BrokerUrl.parse(url), view, *environment)
+    assert account.user == user
+    assert account.secret == ("x" if user is not None else None)
+
+
+@pytest.mark.parametrize("user", ["blue", "redo.1", "Red"])
+def test_a_teams_view_is_for_its_own_screens(user: str) -> None:
+    with pytest.raises(WatchError, match="not_your_view"):
+        screen_account(BrokerUrl.parse(f"mqtt://{user}:x@h"), "red", None, None)
+
+
+# --- the referee's view -------------------------------------------------------------------------------------------
+
+
+def test_the_referee_sees_ships_hits_and_the_last_salvo() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    held.say(AFTER)
+    assert lines(referee)[-1] == "turn 1: alice fired at bob A1 hit, A4 miss"
+    boards = watching.boards_of(AFTER, SALVO)
+    assert boards["bob"].marks[:5] == f"{Mark.HIT}{Mark.HIT}{Mark.SHIP}{Mark.MISS}{Mark.BLANK}"
+    assert boards["bob"].latest == {0, 3}
+    assert boards["bob"].ships == {
+        "carrier": True, "battleship": False, "destroyer": False, "submarine": False, "patrolboat": False
+    }  # fmt: skip
+    assert all(boards["alice"].ships.values())
+    text = page(referee)
+    assert "shown: game 1 after turn 1, bob to fire 4" in text
+    assert f"{Mark.SHIP} {Mark.SHIP} {Mark.SHIP} {Mark.SHIP} {Mark.SHIP}" in text
+
+
+def test_the_same_snapshot_again_is_no_news_and_the_next_game_forgets_it() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    held.say(AFTER)
+    referee.poll(0)
+    held.say(AFTER)
+    assert lines(referee) == []
+    held.say(m.StateChanged(State.LOBBY))
+    referee.poll(0)
+    assert referee.view is None
+
+
+def test_a_snapshot_before_the_rules_or_of_other_boards_is_drawn_as_far_as_it_goes() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    held.say(m.RefereeView(1, 0, 0, "a", 5, (m.RefereeBoard("a", ("ab.",), 0, 0, False),)))
+    assert lines(referee) == ["game 1: a begins with 5 shots"]
+    assert "shown: game 1" in page(referee)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_referee_without_boards_is_told_what_is_probably_wrong_once() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    told = [line for line in lines(referee) if "role referee" in line]
+    assert len(told) == 1
+    assert "referee_delay_seconds" in told[0]
+    assert lines(referee) == []
+
+
+@pytest.mark.usefixtures("impatient")
+def test_who_gets_his_boards_is_told_nothing() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    held.say(AFTER)
+    assert not any("role referee" in line for line in lines(referee))
+
+
+def test_nobody_is_told_that_something_is_wrong_before_it_can_have_come() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    assert not any("role referee" in line for line in lines(referee))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_who_hears_nothing_at_all_is_told_so() -> None:
+    _, watcher = connected(Watcher, "blue")
+    [line] = lines(watcher)
+    assert "nothing is known of table 'blue'" in line
+
+
+# --- a team's view ------------------------------------------------------------------------------------------------
+
+
+def test_a_screen_shows_what_falls_on_the_own_board_as_it_falls() -> None:
+    held, screen = connected(TeamWatcher, "", "alice", None)
+    begin(held)
+    held.say(m.ShotLanded("alice", 3, 2), m.CommandRefused("alice", "not_your_turn", "it is bob's"))
+    assert lines(screen)[-2:] == ["a shot at our B3", "error: not_your_turn: it is bob's"]
+    assert screen.own_marks().index(Mark.FIRED) == 12
+    assert Mark.FIRED in page(screen)
+    assert Mark.SHIP not in page(screen).replace("▮", "")
+
+
+def test_a_recap_that_the_team_asked_for_shows_its_fleet_and_shots() -> None:
+    sealer = seal.Sealer("secret", bytes(16))
+    fleet = random_fleet(SALVO, generator(1))
+    recap = m.Recap("alice", 1, 2, fleet.placements, (m.OwnShot(1, "bob", 9, 9),), ((1, 1),), (), ("alice", "bob"))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    blob = seal.make_blob(wire.write_recap(recap), seal.key_to_team(sealer.key), sealer.salt)
+    held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
+    assert lines(screen)[-1] == "recap: game 1, turn 2"
+    assert screen.own_marks()[0] in (Mark.HIT, Mark.MISS)
+    assert screen.own_marks().count(Mark.SHIP) + screen.own_marks().count(Mark.HIT) == 17
+    screen.body()
+    assert screen.boards["bob"].marks.index(Mark.FIRED) == 88
+    [cell] = [cell for cell, ship in enumerate(fleet.board) if ship == 1][:1]
+    held.say(m.ShotLanded("alice", *SALVO.grid.xy(cell)))
+    assert lines(screen) == [f"a shot at our {SALVO.grid.name(cell)}: carrier"]
+
+
+def test_a_recap_under_another_secret_is_told_and_changes_nothing() -> None:
+    sealer = seal.Sealer("another", bytes(16))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    recap = m.Recap("alice", 1, 2, (Placement("carrier", 1, 1, Orientation.VERTICAL),), (), (), ())
+    blob = seal.make_blob(wire.write_recap(recap), seal.key_to_team(sealer.key), sealer.salt)
+    held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
+    assert "forged" in lines(screen)[-1]
+    assert set(screen.own_marks()) == {Mark.BLANK}
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_team_that_does_not_play_here_is_told_who_does() -> None:
+    held, screen = connected(TeamWatcher, "", "carol", None)
+    begin(held)
+    assert "carol is not at this table; the players are alice, bob" in lines(screen)
+
+
+def test_shots_off_the_grid_of_a_forged_message_are_passed_over() -> None:
+    held, screen = connected(TeamWatcher, "", "alice", None)
+    begin(held)
+    held.say(m.ShotLanded("alice", 11, 1), m.ShotLanded("alice", 0, 0))
+    assert not any("a shot at our" in line for line in lines(screen))
