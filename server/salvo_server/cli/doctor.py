@@ -15,6 +15,7 @@ import click
 
 from salvo.errors import SalvoError
 from salvo.mqtt import BrokerUrl
+from salvo.tls import client_context
 from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests, is_here
 from salvo_server.roster import Roster
@@ -60,6 +61,7 @@ def doctor(
         patient.websocket = BrokerUrl.parse(websocket)
     if (trusted := ca or settings.tls_ca) is not None:
         patient.ca = str(trusted)
+        client_context(patient.ca)  # a file that is none is the caller's mistake, not the contest's
     failures = counted = 0
     with _ending_on_sigterm(), _accounts(patient, accounts), _reporting(as_json) as (trying, say):
         for finding in examine(patient, trying):
