@@ -223,7 +223,7 @@ class Session:
         if self._waits_since is not None and now - self._waits_since > SERVER_SECONDS and not self._always_seal:
             self._send_request()
         doubts = self.witness.doubts(now)
-        if doubts and self.view is not None:
+        if doubts and self.view is not None and self._asked_to_return_at is None:
             self._ask_to_take_part(now)  # the recap is sealed with the team's key, so nobody else can have made it
         return [*doubts, *self._turned_away(now)]
 
