@@ -190,6 +190,7 @@ class Session:
         its shots would pass for shots of the turn that is on. A game may have begun since the fleet was placed, too.
         """
         self._listed = False
+        self.witness.connected_anew()
         self._asked_to_return_at = now if self.view is not None or self._fleet is not None else None
         self._waits_since = None
         if self.wants_to_play or self.view is not None:
