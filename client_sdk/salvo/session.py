@@ -190,6 +190,7 @@ class Session:
         its shots would pass for shots of the turn that is on. A game may have begun since the fleet was placed, too.
         """
         self._listed = False
+        self.witness.connected_anew()
         self._asked_to_return_at = now if self.view is not None or self._fleet is not None else None
         self._waits_since = None
         if self.wants_to_play or self.view is not None:
@@ -223,7 +224,7 @@ class Session:
         if self._waits_since is not None and now - self._waits_since > SERVER_SECONDS and not self._always_seal:
             self._send_request()
         doubts = self.witness.doubts(now)
-        if doubts and self.view is not None:
+        if doubts and self.view is not None and self._asked_to_return_at is None:
             self._ask_to_take_part(now)  # the recap is sealed with the team's key, so nobody else can have made it
         return [*doubts, *self._turned_away(now)]
 

@@ -157,6 +157,10 @@ class Witness:
         if not any(fact in game.confirmed for game in self._games) and len(self._pending) < _MOST_PENDING:
             self._pending.setdefault(fact, now)
 
+    def connected_anew(self) -> None:
+        """Forget what waits to be confirmed: that may have been said while the connection was lost."""
+        self._pending.clear()
+
     def doubts(self, now: float) -> list[LogDoubted]:
         """Return what the log should have confirmed by now; nothing twice, and one at a time."""
         late = [fact for fact, since in self._pending.items() if now - since > CONFIRM_SECONDS]
@@ -241,6 +245,7 @@ class Witness:
         chain = LogChain(self.key)
         entry = chain.take_in(payload)
         game.chain, game.whole = chain, False
+        self._pending.clear()  # what was missed may have confirmed it
         return game, entry
 
     def _confirm(self, game: _Game, step: LogStep) -> None:

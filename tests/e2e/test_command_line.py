@@ -151,6 +151,44 @@ def test_a_name_that_somebody_else_has_is_one_clear_line() -> None:
     assert "error: name_taken: 'A' is taken" in second.stderr
 
 
+def test_a_secret_from_a_file_or_the_environment_is_in_no_list_of_processes(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("cockadoodledoo\n")
+    server, ready = _serve("--players", "3")
+    assert server.stdout is not None
+    try:
+        for name, extra, given in (
+            ("a", ["--secret-file", str(file)], {}),
+            ("b", [], {"SALVO_SECRET": "cockadoodledoo"}),
+        ):
+            bot = subprocess.Popen(
+                [SALVO, "--log-level", "debug", "join", str(ready["url"]), "random", "--team", name, *extra],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=_environment(**given),
+            )
+            while f'"{name}"]' not in server.stdout.readline():
+                pass
+            assert b"cockadoodledoo" not in Path(f"/proc/{bot.pid}/cmdline").read_bytes()
+            bot.send_signal(signal.SIGINT)
+            said = b"".join(bot.communicate(timeout=10))
+            assert b"the server is" in said
+            assert b"cockadoodledoo" not in said
+    finally:
+        server.terminate()
+        server.communicate(timeout=10)
+
+
+@pytest.mark.parametrize(("content", "text"), [(None, "No such file or directory"), ("\n", "is empty")])
+def test_a_file_without_a_secret_is_one_clear_line(tmp_path: Path, content: str | None, text: str) -> None:
+    file = tmp_path / "secret"
+    if content is not None:
+        file.write_text(content)
+    done = _run("join", "mqtt://127.0.0.1:1", "random", "--secret-file", str(file))
+    assert (done.returncode, text in done.stderr) == (1, True)
+    assert done.stderr.startswith(f"error: secret_file: {file}")
+
+
 def test_a_missing_extra_names_the_command_that_installs_it() -> None:
     code = (
         "import sys; sys.modules['{module}'] = None\nfrom salvo_server.cli import main\nmain(['{command}', '--help'])"

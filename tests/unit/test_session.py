@@ -17,6 +17,8 @@ from salvo.seal import Sealer
 from salvo.session import FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted, ServerMet, Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
+from salvo.wire.log import Entry, LogStep, sign_entry, write_entry
+from salvo.witness import LogDoubted
 from salvo_server.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))
@@ -608,3 +610,37 @@ def test_every_command_is_fit_for_the_strict_profile(session: Session) -> None:
     assert wire.ParticipationRequest("", "me", "secret") in commands
     shots = [c for c in commands if isinstance(c, m.Fire)]
     assert [c.context for c in shots] == [m.ShotContext(1, 1, number, "you") for number in range(1, 6)]
+
+
+# --- the signed log -----------------------------------------------------------------------------------------------
+
+
+def test_a_log_that_somebody_else_signed_ends_the_session(session: Session, server: ScriptedServer) -> None:
+    assert "/game/log" in session.filters()
+    entry = write_entry(Entry(5, "00" * 8, "00" * 32, LogStep(1, (), None, b"", ())))
+    forged = sign_entry(entry, Identity.fresh().sign)
+    assert session.receive("/game/log", forged, False, 0.0) == []  # nobody knows yet whose it should be
+    server.say(status(), retained=True)
+    with pytest.raises(ImpostorError, match="impostor: an entry of the log is not signed by the server"):
+        session.receive("/game/log", forged, False, 0.0)
+
+
+def test_news_that_the_log_does_not_confirm_are_told_and_the_recap_asked_for(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    server.say(status(), retained=True)
+    entry = write_entry(Entry(5, "00" * 8, "00" * 32, LogStep(1, (), None, b"", ())))
+    assert session.receive("/game/log", sign_entry(entry, IDENTITY.sign), False, 0.0) == []
+    session.take_outbox()
+    server.say(result(1, hits=4))
+    assert session.handle_timer(9.0) == []
+    [doubt] = session.handle_timer(10.5)
+    assert isinstance(doubt, LogDoubted)
+    assert len(sent_requests(session)) == 1
+    assert session.handle_timer(60.0) == []
+    assert sent_requests(session) == []
+    server.now = 61.0
+    server.say(result(2, player="you"), retained=True)  # the broker had kept it: its entry may be long past
+    assert session.handle_timer(90.0) == []

@@ -256,6 +256,13 @@ def test_news_that_the_log_never_confirms_are_told_once() -> None:
     assert team.witness.doubts(999.0) == []
 
 
+def test_what_was_cut_off_by_a_lost_connection_is_not_doubted() -> None:
+    team = Team().hear(play()[:20])
+    team.witness.heard(m.SalvoResolved(1, 1, "you", 5, 4, (), ()), 100.0)
+    team.witness.connected_anew()
+    assert team.witness.doubts(999.0) == []
+
+
 def test_a_flood_of_false_news_is_bounded() -> None:
     team = Team().hear(play()[:20])
     for turn in range(10_000):
