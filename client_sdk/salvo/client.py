@@ -20,8 +20,9 @@ from typing import Protocol
 
 from salvo import session as s
 from salvo.errors import BotError, SalvoError, WireError
+from salvo.known_servers import KnownServers
 from salvo.messages import PlayerStats, ServerKeys
-from salvo.mqtt import Inbound
+from salvo.mqtt import BrokerUrl, Inbound
 from salvo.player import Answer, Bot, check_salvo
 from salvo.proof import Proof, ProofConnection
 from salvo.rules import Fleet, generator
@@ -29,6 +30,7 @@ from salvo.seal import fingerprint
 from salvo.session import Event, Session
 from salvo.sources import is_loading, team_name
 from salvo.view import Shot, View
+from salvo.witness import GameVerified, LogDoubted
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +38,8 @@ log = logging.getLogger(__name__)
 _FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
 #: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
 LONGEST_WAIT_SECONDS = 0.5
+#: How long to wait, when the last game is over, for what the server then reveals in its log.
+LAST_WORDS_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,10 @@ class _Player:
                 log.warning("%s: %s: %s", self._session.name, code, text)
             case s.ServerMet(keys) if keys is not None:
                 log.info("the server is %s", fingerprint(keys.sign))
+            case LogDoubted(text):
+                log.warning("%s: %s; asked the server how the game stands", self._session.name, text)
+            case GameVerified(game, True):
+                log.info("%s: game %d was as the server had committed to it", self._session.name, game)
             case s.ServerSeen(online):
                 log.info("the server is %s", "online" if online else "offline")
 
@@ -190,6 +198,7 @@ class Contestant:
         self._listener = listener
         self._clock = clock
         self._meet = meet
+        self._settle_by: float | None = None
         self._player = _Player(bot, session, seed, strict, clock)
         self.reports = self._player.reports
         edge.on_connect = self._connected
@@ -198,6 +207,15 @@ class Contestant:
     def done(self) -> bool:
         """Whether all games that were wanted are over."""
         return self._games is not None and len(self.reports) >= self._games
+
+    @property
+    def settled(self) -> bool:
+        """Whether all games are over and the server's last words on them were heard, or it has had time for them."""
+        if not self.done:
+            return False
+        if self._settle_by is None:
+            self._settle_by = self._clock() + LAST_WORDS_SECONDS
+        return not self._session.witness.follows(self.reports[-1].game) or self._clock() >= self._settle_by
 
     def step(self, longest_seconds: float) -> None:
         """Wait for the next message, but not longer than so, and do what follows from it."""
@@ -250,6 +268,8 @@ def play(
     listener: Callable[[Event], None] | None = None,
     username: str | None = None,
     password: str | None = None,
+    ca: str | None = None,
+    pin: bool = True,
     proof: Path | None = None,
 ) -> list[GameReport]:
     """Play games at a contest until ``games`` are over, or for ever.
@@ -261,23 +281,43 @@ def play(
         seed: of the bot's randomness; drawn when None.
         strict: whether an error of the bot ends the program; otherwise it loses the turn.
         listener: gets every event first.
+        username: at the broker; that in the URL, else the team's name, which is what a contest's broker wants. An open
+            broker does not look.
+        password: likewise; else the secret.
+        ca: for ``mqtts://``, a PEM file with the authority that vouches for the broker; see
+            :class:`~salvo.mqtt.Connection`.
+        pin: whether to remember the server's key, and to refuse another server at the same address later.
         proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10).
 
     Raises:
         BotError: the bot failed, with ``strict``.
-        SalvoError: ``name_taken``: somebody else plays under this name.
-        ConnectionLost: the broker refuses this client.
+        SalvoError: ``name_taken``: somebody else plays under this name; ``not_in_roster``.
+        ImpostorError: ``server_changed`` or ``impostor``: this is not the server that it was.
+        UnfairGame: ``unfair``: the server has signed what cannot be true.
+        ConnectionLost: the broker refuses this client, or is not believed.
     """
     seed = secrets.randbits(32) if seed is None else seed
     bot.prepare(team, seed)
-    session = Session(team, secret, bot.random, table=table)
+    broker = BrokerUrl.parse(url)
+    if username is None and broker.username is None:
+        username, password = team, secret
+    known = KnownServers.of_user() if pin else None
+    always_seal = known is not None and known.key_of(broker.address) is not None
+    session = Session(team, secret, bot.random, table=table, always_seal=always_seal)
     client_id = f"salvo-{team}" + (f"-{table}" if table else "")
-    connection = ProofConnection(url, client_id, clean_session=True, username=username, password=password)
+    connection = ProofConnection(broker, client_id, clean_session=True, username=username, password=password, ca=ca)
+
+    def meet(keys: ServerKeys | None) -> None:
+        if known is not None:
+            known.meet(broker.address, keys.sign if keys is not None else None)
+
     if proof is not None:
         connection.record(Proof(proof), table, team)
-    contestant = Contestant(bot, session, connection, seed=seed, games=games, strict=strict, listener=listener)
+    contestant = Contestant(
+        bot, session, connection, seed=seed, games=games, strict=strict, listener=listener, meet=meet
+    )
     try:
-        while not contestant.done and not (stop is not None and stop.is_set()):
+        while not contestant.settled and not (stop is not None and stop.is_set()):
             contestant.step(LONGEST_WAIT_SECONDS)
         return contestant.reports
     finally:
@@ -290,8 +330,8 @@ def run(bot: type[Bot]) -> None:
     """Play: in the contest that ``SALVO_URL`` names, else a local game against the hunter.
 
     Does nothing while ``salvo join`` or ``salvo play`` reads the bot's file: they play it themselves. Reads
-    ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES`` and ``SALVO_SEED``. Errors
-    end the program with one line on standard error and exit code 1, Ctrl-C with 130.
+    ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES``, ``SALVO_SEED`` and ``SALVO_CA``.
+    Errors end the program with one line on standard error and exit code 1, Ctrl-C with 130.
     """
     if is_loading():
         return

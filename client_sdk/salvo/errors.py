@@ -113,6 +113,10 @@ class ImpostorError(SalvoError):
     """Who speaks in the server's place is not the server that this client knows: nothing more is sent or believed."""
 
 
+class UnfairGame(SalvoError):
+    """The server has signed what cannot be true: the server is at fault, and has put it in writing."""
+
+
 class BotError(SalvoError):
     """A bot raised, or answered with something that is no salvo: the bot's author is at fault."""
 

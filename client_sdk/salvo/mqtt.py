@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
+import re
 import selectors
 import socket
 import ssl
@@ -25,6 +27,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from salvo import tls
 from salvo.buffered_socket import BufferedSocket
 from salvo.errors import ConnectionLost
 
@@ -43,6 +46,8 @@ MOST_PACKETS_A_POLL: Final = 200
 _HOUSEKEEPING_SECONDS: Final = 1.0
 #: Refusals that trying again does not cure (MQTT 3.1.1, 3.2.2.3): protocol, client id, password, rights.
 _FINAL_REFUSALS: Final = frozenset({0x84, 0x85, 0x86, 0x87})
+#: Those of them that are about user and password.
+_UNKNOWN_USER: Final = frozenset({0x86, 0x87})
 
 
 class BrokerUrl(NamedTuple):
@@ -66,9 +71,11 @@ class BrokerUrl(NamedTuple):
             parts = urlsplit(url if "://" in url else f"mqtt://{url}")
             port = parts.port
         except ValueError as error:
-            raise ConnectionLost("bad_url", f"{url!r}: {error}") from None
+            raise ConnectionLost("bad_url", f"{without_password(url)!r}: {error}") from None
         if parts.scheme not in _PORTS or not parts.hostname:
-            raise ConnectionLost("bad_url", f"{url!r} is not mqtt://HOST:PORT, mqtts://, ws:// or wss://")
+            raise ConnectionLost(
+                "bad_url", f"{without_password(url)!r} is not mqtt://HOST:PORT, mqtts://, ws:// or wss://"
+            )
         return cls(
             parts.scheme,
             parts.hostname,
@@ -80,7 +87,24 @@ class BrokerUrl(NamedTuple):
 
     def __str__(self) -> str:
         path = self.path if self.scheme in ("ws", "wss") else ""
-        return f"{self.scheme}://{self.host}:{self.port}{path}"
+        return f"{self.scheme}://{self._host}:{self.port}{path}"
+
+    def __repr__(self) -> str:
+        return f"<BrokerUrl {self}>"  # without user and password
+
+    @property
+    def address(self) -> str:
+        """Where the broker is, ``host:port``, however it is spoken to."""
+        return f"{self._host}:{self.port}"
+
+    @property
+    def _host(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def without_password(url: str) -> str:
+    """Return a URL as it may be printed: without user and password."""
+    return re.sub(r"^([a-z]*://)?.*@", r"\1", url)
 
 
 class Inbound(NamedTuple):
@@ -119,17 +143,25 @@ class Connection:
         will: tuple[str, bytes] | None = None,
         keepalive_seconds: int = 60,
         on_connect: Callable[[bool], None] | None = None,
+        ca: str | None = None,
     ) -> None:
         """Prepare a connection; nothing is sent before the first :meth:`connect` or :meth:`poll`.
 
         Args:
             will: topic and payload of the retained last will.
             username: overrides the one in the URL, as ``password`` does.
+            ca: for TLS, a PEM file with the only authorities to believe; that in ``SALVO_CA`` when not given, else the
+                system's.
+
+        Raises:
+            ConnectionLost: ``bad_url`` or ``bad_ca``.
         """
         self.url = url if isinstance(url, BrokerUrl) else BrokerUrl.parse(url)
         self.on_connect = on_connect
         self.connected = False
         self.published = 0
+        self._ca = ca or os.environ.get("SALVO_CA") or None
+        self._hung_up = False  # before the broker greeted
         self._unconfirmed: dict[int, int] = {}  # running number by message id, the oldest first
         self._connections = 0
         self._keepalive = keepalive_seconds
@@ -140,16 +172,16 @@ class Connection:
         self._handshake_end = 0.0
         self._next_housekeeping = 0.0
         self._closed = False
+        self._client = self._make_client(client_id, clean_session)
         self._selector = selectors.DefaultSelector()
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
         self._selector.register(self._wake_reader, selectors.EVENT_READ)
         self._watched: Any = None
-        self._client = self._make_client(client_id, clean_session)
-        user = username or self.url.username
-        if user is not None:
-            self._client.username_pw_set(user, password if password is not None else self.url.password)
+        self._user = username or self.url.username
+        if self._user is not None:
+            self._client.username_pw_set(self._user, password if password is not None else self.url.password)
         if will is not None:
             self._client.will_set(will[0], will[1], qos=1, retain=True)
 
@@ -169,7 +201,7 @@ class Connection:
         if web:
             client.ws_set_options(self.url.path)
         if self.url.scheme in ("mqtts", "wss"):
-            client.tls_set_context(ssl.create_default_context())
+            client.tls_set_context(tls.client_context(self._ca))
         client.on_connect = self._accepted
         client.on_disconnect = self._lost
         client.on_message = self._arrived
@@ -188,7 +220,9 @@ class Connection:
     ) -> None:
         if reason.is_failure:
             text = f"{self.url} refused the connection: {str(reason).lower()}"
-            if reason.value in _FINAL_REFUSALS:
+            if reason.value in _UNKNOWN_USER:
+                self._refusal = ConnectionLost("not_authorised", f"{text}; {self._advice()}")
+            elif reason.value in _FINAL_REFUSALS:
                 self._refusal = ConnectionLost("connection_refused", text)
             else:
                 log.warning("%s", text)
@@ -200,9 +234,18 @@ class Connection:
         if self.on_connect is not None:
             self.on_connect(flags.session_present)
 
+    def _advice(self) -> str:
+        if self._user is None:
+            return "it wants a user and a password: for a bot SALVO_TEAM and SALVO_SECRET, as the operator gave them"
+        return (
+            f"it has no user {self._user!r} with this password: a team's user is its name and the password its secret, "
+            "as the operator gave them"
+        )
+
     def _lost(self, client: paho.Client, userdata: Any, flags: Any, reason: ReasonCode, props: Any) -> None:
         if self.connected and not self._closed:
             log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
+        self._hung_up = not self._connections and self._refusal is None and not self._closed
         self.connected = False
 
     def _arrived(self, client: paho.Client, userdata: Any, message: paho.MQTTMessage) -> None:
@@ -222,8 +265,7 @@ class Connection:
         """Return once the broker has accepted the connection, trying for ever by default.
 
         Raises:
-            ConnectionLost: ``connection_refused`` when the broker wants another client, ``unreachable`` when the
-                patience is over.
+            ConnectionLost: ``unreachable`` when the patience is over; what :meth:`poll` raises.
         """
         end = None if patience_seconds is None else time.monotonic() + patience_seconds
         while not self.connected:
@@ -238,7 +280,8 @@ class Connection:
         Returns early, perhaps with nothing, after :meth:`wake`.
 
         Raises:
-            ConnectionLost: ``connection_refused``.
+            ConnectionLost: what no later try cures: ``connection_refused``, ``not_authorised``, or ``tls_unknown_ca``,
+                ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
         """
         if not self._inbox:
             self._step(timeout_seconds)
@@ -343,17 +386,34 @@ class Connection:
         if now < self._next_attempt:
             return min(timeout_seconds, self._next_attempt - now)
         self._next_attempt = now + self._pause()
+        if self._hung_up:
+            self._hung_up = False
+            self._ask_what_it_speaks()
         try:
             if self._client.host:
                 self._client.reconnect()
             else:
                 self._client.connect(self.url.host, self.url.port, self._keepalive)
+        except ssl.SSLCertVerificationError as error:
+            raise self._give_up(tls.distrust(str(self.url), self.url.host, error, self._ca)) from None
         except (OSError, ValueError, paho.WebsocketConnectionError) as error:
+            if not isinstance(error, (ConnectionRefusedError, socket.gaierror)):
+                self._hung_up = not self._connections
             level = logging.WARNING if self._attempt == 1 else logging.DEBUG
             log.log(level, "no broker at %s yet, trying on: %s", self.url, error)
             return min(timeout_seconds, max(0.0, self._next_attempt - time.monotonic()))
         self._handshake_end = now + CONNECT_SECONDS
         return timeout_seconds
+
+    def _ask_what_it_speaks(self) -> None:
+        """Find out whether a broker that hung up at the first greeting speaks TLS where we do not, or the reverse."""
+        found = tls.mismatch(self.url.scheme, self.url.host, self.url.port)
+        if found is not None:
+            raise self._give_up(found)
+
+    def _give_up(self, reason: ConnectionLost) -> ConnectionLost:
+        self._refusal = reason
+        return reason
 
     def _pause(self) -> float:
         """A random pause that grows with every attempt in vain, so that many clients do not come back as one."""
@@ -407,9 +467,31 @@ class Connection:
 class _Client(paho.Client):
     """paho's client on a buffered socket; over WebSocket on paho's own, which frames each packet."""
 
+    _opening: socket.socket | None = None
+
     def _create_socket(self) -> Any:
-        sock = super()._create_socket()
+        try:
+            sock = super()._create_socket()
+        except BaseException:
+            if self._opening is not None:
+                self._opening.close()  # which paho leaves open when a handshake fails
+                self._opening = None
+            raise
+        self._opening = None
         return BufferedSocket(sock) if isinstance(sock, socket.socket) else sock
+
+    def _create_socket_connection(self) -> socket.socket:
+        sock: socket.socket = super()._create_socket_connection()
+        self._opening = sock
+        return sock
+
+    def _ssl_wrap_socket(self, tcp_sock: socket.socket) -> ssl.SSLSocket:
+        assert self._ssl_context is not None
+        sock = self._ssl_context.wrap_socket(tcp_sock, server_hostname=self._host, do_handshake_on_connect=False)
+        self._opening = sock
+        sock.settimeout(self._connect_timeout)
+        sock.do_handshake()
+        return sock
 
 
 _PAUSES = tenacity.wait_random_exponential(multiplier=0.2, max=LONGEST_PAUSE_SECONDS)

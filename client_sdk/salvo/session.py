@@ -20,6 +20,7 @@ from salvo.rules import Fleet, RuleBook
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Reader
 from salvo.view import Shot, View
+from salvo.witness import GameVerified, LogDoubted, Witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,19 @@ class ServerMet:
     keys: m.ServerKeys | None
 
 
-Event = FleetWanted | GameTakenUp | SalvoWanted | SalvoHeard | GameEnded | Refused | ServerSeen | ServerMet
+#: The last two say what the witness finds in the server's signed log.
+Event = (
+    FleetWanted
+    | GameTakenUp
+    | SalvoWanted
+    | SalvoHeard
+    | GameEnded
+    | Refused
+    | ServerSeen
+    | ServerMet
+    | LogDoubted
+    | GameVerified
+)
 
 
 #: How long a placement may stay without an answer before it is sent again. A server that derives keys for a full queue
@@ -106,6 +119,7 @@ class Session:
         wants_to_play: whether to ask for a seat in the next lobby.
         view: what the player knows of the game in play; None between games.
         outbox: what is to be published, in order; the owner sends and clears it with :meth:`take_outbox`.
+        witness: holds what the server says against what it signs.
     """
 
     def __init__(
@@ -153,6 +167,7 @@ class Session:
         self._stats: dict[str, m.PlayerStats] = {}
         self._winner = ""
         self._ended_game = 0
+        self.witness = Witness(name)
         self._always_seal = always_seal
         self._keys: m.ServerKeys | None = None
         self._server_met = False
@@ -176,6 +191,7 @@ class Session:
         """
         self._listed = False
         self._asked_to_return_at = now if self.view is not None or self._fleet is not None else None
+        self._waits_since = None
         if self.wants_to_play or self.view is not None:
             self._ask_to_take_part(now)
 
@@ -206,11 +222,15 @@ class Session:
             self._ask_to_take_part(now)
         if self._waits_since is not None and now - self._waits_since > SERVER_SECONDS and not self._always_seal:
             self._send_request()
-        return self._turned_away(now)
+        doubts = self.witness.doubts(now)
+        if doubts and self.view is not None and self._asked_to_return_at is None:
+            self._ask_to_take_part(now)  # the recap is sealed with the team's key, so nobody else can have made it
+        return [*doubts, *self._turned_away(now)]
 
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
         self._placed_at = now
+        self.witness.placed(self.game, self._fleet.placements)
         for placement in self._fleet.placements:
             if placement.ship in self._approved:
                 continue
@@ -229,6 +249,7 @@ class Session:
         for number, shot in enumerate(shots, start=len(view.fired_this_turn) + 1):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
             payload = wire.write_shot(shot.x, shot.y, context, self._sealer)
+            self.witness.fired(context, shot)
             self._outbox.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
         view.fired(shots)
 
@@ -242,6 +263,7 @@ class Session:
         Raises:
             WireError: the server at the other end speaks another contract.
             ImpostorError: ``impostor``: somebody else speaks in the server's place.
+            UnfairGame: ``unfair``: the server has signed what cannot be true.
         """
         try:
             address = topics.parse(topic)
@@ -253,7 +275,12 @@ class Session:
             return []
         if address.topic.name == "recap":
             return self._recalled(payload, now)
-        return self._heard(wire.read_announcement(address, payload), retained, now)
+        if address.topic.name == "log":
+            return list(self.witness.logged(payload))
+        announcement = wire.read_announcement(address, payload)
+        if not retained:
+            self.witness.heard(announcement, now)
+        return self._heard(announcement, retained, now)
 
     def _heard(self, announcement: m.Announcement | None, retained: bool, now: float) -> list[Event]:
         match announcement:
@@ -281,6 +308,8 @@ class Session:
             case m.PlacementJudged(_, ship, True):
                 self._approved.add(ship)
             case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
+                if isinstance(announcement, m.PlacementRefused):
+                    self.witness.refused(self.game)
                 return self._refused(code, text, now)
             case _:
                 pass
@@ -317,6 +346,8 @@ class Session:
             return [ServerMet(None)]  # and the request goes on waiting
         met, self._server_met = self._server_met and self._keys == keys, True
         self._keys = keys
+        if keys is not None:
+            self.witness.key = keys.sign
         return [] if met else [ServerMet(keys)]
 
     def _server_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
@@ -375,6 +406,7 @@ class Session:
         self._turn = None
         self._asked = None
         self._asked_to_return_at = None
+        self._rejection = None
         self._listed = False
         self._players = ()
         self._stats = {}
@@ -555,6 +587,6 @@ class Session:
 #: Refusals that are answered to a name, whoever asked in it.
 _OF_THE_NAME = frozenset({"not_in_roster", "sealed_required"})
 #: Public topics that a session listens to; the others say the same in the specification's words.
-_HEARD = frozenset({"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server"})
+_HEARD = frozenset({"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server", "log"})
 _OWN = frozenset(topic.name for topic in topics.TOPICS if topic.reader is Reader.OWNER)
 _HEARD_OR_OWN = _HEARD | _OWN

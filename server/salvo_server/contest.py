@@ -35,13 +35,11 @@ def open_journal(settings: ServerSettings) -> Journal:
 
 
 def open_identity(settings: ServerSettings) -> Identity:
-    """Return the server's keys: those of the settings' file; a server that keeps no journal may go without a file.
+    """Return the server's keys, also for a server that keeps no journal: teams remember them (SALVO-IDENT-2).
 
     Raises:
         IdentityError: the file cannot be used.
     """
-    if settings.identity is None and settings.journal in (None, "none"):
-        return Identity.fresh()
     return Identity.at(identity_path(settings.identity))
 
 

@@ -148,7 +148,18 @@ class ServerSettings(BaseSettings):
 
 
 #: Environment variables behind the same prefix that are the bot's, not the server's.
-_OF_BOTS = frozenset({"SALVO_URL", "SALVO_TEAM", "SALVO_SECRET", "SALVO_TABLE", "SALVO_SLOW_SECONDS"})
+_OF_BOTS = frozenset(
+    {
+        "SALVO_CA",
+        "SALVO_KNOWN_SERVERS",
+        "SALVO_SECRET",
+        "SALVO_SECRET_FILE",
+        "SALVO_SLOW_SECONDS",
+        "SALVO_TABLE",
+        "SALVO_TEAM",
+        "SALVO_URL",
+    }
+)
 
 
 def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerSettings:

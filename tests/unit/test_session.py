@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from typing import Any
 
 import pytest
 
 from salvo import messages as m
-from salvo import wire
+from salvo import topics, wire
+from salvo.errors import ImpostorError, WireError
 from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
-from salvo.session import FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted, Session
+from salvo.session import FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted, ServerMet, Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
+from salvo.wire.log import Entry, LogStep, sign_entry, write_entry
+from salvo.witness import LogDoubted
+from salvo_server.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))
 FLEET = random_fleet(SALVO, generator(1))
@@ -464,3 +469,178 @@ def test_the_recap_knows_who_plays_when_the_broker_has_an_older_list(session: Se
     assert session.view is not None
     assert session.view.opponents == ("you",)
     assert not any(isinstance(event, Refused) for event in events)
+
+
+# --- who the server is --------------------------------------------------------------------------------------------
+
+IDENTITY = Identity(bytes(32))
+KEYS = m.ServerKeys(IDENTITY.signing_key, IDENTITY.sealing_key)
+
+
+def status(keys: m.ServerKeys | None = KEYS, **given: Any) -> m.ServerStatus:
+    return m.ServerStatus(**{"online": True, "version": "0", "game": 1, "profile": "contest", **given}, keys=keys)
+
+
+def sent_requests(session: Session) -> list[bytes]:
+    return [p.payload for p in session.take_outbox() if p.topic == "/game/request_participation"]
+
+
+def test_the_secret_is_sealed_for_a_server_that_has_a_key(session: Session, server: ScriptedServer) -> None:
+    session.connected()
+    assert session.take_outbox() == []  # it does not know yet whether to seal
+    assert server.say(status(), retained=True)[0] == ServerMet(KEYS)
+    [payload] = sent_requests(session)
+    request = wire.read_command(topics.parse("/game/request_participation"), payload, SALVO)
+    assert isinstance(request, wire.SealedParticipation)
+    assert wire.read_participation("", IDENTITY.open(request.sealed)) == wire.ParticipationRequest("", "me", "secret")
+    assert len(IDENTITY.open(request.sealed)) == 96
+    session.connected()
+    [again] = sent_requests(session)
+    assert b"secret" not in payload + again
+    assert again != payload
+
+
+def test_a_server_without_keys_is_asked_openly(session: Session, server: ScriptedServer) -> None:
+    session.connected()
+    assert ServerMet(None) in server.say(status(None), retained=True)
+    [payload] = sent_requests(session)
+    assert payload == wire.write_participation("me", "secret")
+
+
+def test_a_server_of_the_plain_specification_is_asked_after_a_moment(session: Session) -> None:
+    session.connected(10.0)
+    session.handle_timer(11.9)
+    assert sent_requests(session) == []
+    session.handle_timer(12.1)
+    assert sent_requests(session) == [wire.write_participation("me", "secret")]
+    session.handle_timer(20.0)
+    assert sent_requests(session) == []
+
+
+def test_a_lost_connection_begins_the_wait_for_the_server_anew(session: Session) -> None:
+    session.connected(10.0)
+    session.connected(12.0)
+    session.handle_timer(13.0)
+    assert sent_requests(session) == []
+    session.handle_timer(14.1)
+    assert len(sent_requests(session)) == 1
+
+
+def test_a_server_that_is_known_by_its_key_is_never_asked_openly() -> None:
+    """Who keeps /game/server away, or publishes one without keys, must not get the secret."""
+    session = Session("me", "secret", generator(2), sealer=SEALER, always_seal=True)
+    server = ScriptedServer(session, "secret")
+    session.connected(0.0)
+    session.handle_timer(100.0)
+    assert ServerMet(None) in server.say(status(None), retained=True)
+    session.handle_timer(200.0)
+    assert sent_requests(session) == []
+    server.say(status())
+    assert len(sent_requests(session)) == 1
+
+
+@pytest.mark.parametrize("keys", [None, m.ServerKeys(bytes(32), KEYS.seal)])
+def test_another_server_in_its_place_ends_the_session(
+    session: Session, server: ScriptedServer, keys: m.ServerKeys | None
+) -> None:
+    session.connected()
+    server.say(status(), retained=True)
+    with pytest.raises(ImpostorError, match=r"impostor: the server is .* but who speaks in its place now"):
+        server.say(status(keys))
+
+
+def test_another_sealing_key_of_the_same_server_is_used(session: Session, server: ScriptedServer) -> None:
+    server.say(status(), retained=True)
+    other = Identity.fresh()
+    assert ServerMet(m.ServerKeys(KEYS.sign, other.sealing_key)) in server.say(
+        status(m.ServerKeys(KEYS.sign, other.sealing_key))
+    )
+    session.take_outbox()
+    session.connected()
+    [payload] = sent_requests(session)
+    assert other.open(base64.b64decode(payload)).startswith(b'{"name"')
+
+
+def test_the_last_will_has_the_keys_too_and_a_key_for_nothing_is_noise(
+    session: Session, server: ScriptedServer
+) -> None:
+    server.say(status(online=False, game=0), retained=True)
+    assert sent_requests(session) == []
+    session.connected()
+    assert sent_requests(session)[0][:1] != b"{"
+    with pytest.raises(WireError, match="nothing can be sealed for the key 00"):
+        server.say(status(m.ServerKeys(KEYS.sign, bytes(32))))
+
+
+@pytest.mark.parametrize("code", ["not_in_roster", "sealed_required"])
+def test_a_refusal_to_the_name_counts_when_the_lobby_has_not_listed_the_team(
+    session: Session, server: ScriptedServer, code: str
+) -> None:
+    """Anybody can ask in this team's name with a wrong secret, and the answer comes here."""
+    session.connected()
+    server.open_lobby()
+    assert server.say(m.CommandRefused("me", code, "no")) == []
+    assert session.handle_timer(2.0) == []
+    assert session.handle_timer(3.1) == [Refused(code, "no")]
+    assert session.handle_timer(9.0) == []
+
+
+def test_a_refusal_to_somebody_who_used_the_name_is_nothing(session: Session, server: ScriptedServer) -> None:
+    session.connected()
+    server.open_lobby()
+    server.say(m.CommandRefused("me", "not_in_roster", "no"))
+    assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 1)]
+    assert session.handle_timer(3.1) == []
+    server.say(m.CommandRefused("me", "not_in_roster", "no"))
+    assert session.handle_timer(9.9) == []
+
+
+def test_every_command_is_fit_for_the_strict_profile(session: Session) -> None:
+    """Sealed request, and game, turn, number and target in every shot: nothing more is asked there."""
+    server = ScriptedServer(session, "secret", keys=KEYS, private_key=IDENTITY._unsealer)
+    session.connected()
+    server.open_lobby()
+    server.say(m.PlayersListed(("me", "you")))
+    session.place(FLEET, 0.0)
+    my_turn(session, server)
+    session.fire([Shot("you", x, 1) for x in range(1, 6)])
+    outbox = list(session._outbox)
+    assert all(p.payload[:1] != b"{" for p in outbox if p.topic == "/game/request_participation")
+    commands = server.commands(SEALER)
+    assert wire.ParticipationRequest("", "me", "secret") in commands
+    shots = [c for c in commands if isinstance(c, m.Fire)]
+    assert [c.context for c in shots] == [m.ShotContext(1, 1, number, "you") for number in range(1, 6)]
+
+
+# --- the signed log -----------------------------------------------------------------------------------------------
+
+
+def test_a_log_that_somebody_else_signed_ends_the_session(session: Session, server: ScriptedServer) -> None:
+    assert "/game/log" in session.filters()
+    entry = write_entry(Entry(5, "00" * 8, "00" * 32, LogStep(1, (), None, b"", ())))
+    forged = sign_entry(entry, Identity.fresh().sign)
+    assert session.receive("/game/log", forged, False, 0.0) == []  # nobody knows yet whose it should be
+    server.say(status(), retained=True)
+    with pytest.raises(ImpostorError, match="impostor: an entry of the log is not signed by the server"):
+        session.receive("/game/log", forged, False, 0.0)
+
+
+def test_news_that_the_log_does_not_confirm_are_told_and_the_recap_asked_for(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    server.say(status(), retained=True)
+    entry = write_entry(Entry(5, "00" * 8, "00" * 32, LogStep(1, (), None, b"", ())))
+    assert session.receive("/game/log", sign_entry(entry, IDENTITY.sign), False, 0.0) == []
+    session.take_outbox()
+    server.say(result(1, hits=4))
+    assert session.handle_timer(9.0) == []
+    [doubt] = session.handle_timer(10.5)
+    assert isinstance(doubt, LogDoubted)
+    assert len(sent_requests(session)) == 1
+    assert session.handle_timer(60.0) == []
+    assert sent_requests(session) == []
+    server.now = 61.0
+    server.say(result(2, player="you"), retained=True)  # the broker had kept it: its entry may be long past
+    assert session.handle_timer(90.0) == []

@@ -24,6 +24,7 @@ from salvo.sources import load
 from salvo.view import View
 from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
+from salvo_server.identity import Identity
 from salvo_server.journal.kept import KeptGames
 from salvo_server.screen import Board, draw_boards, draw_page
 from salvo_server.settings import ServerSettings
@@ -55,7 +56,7 @@ def demo(
     show = _Show()
     settings = ServerSettings(listen=listen, players=players, seed=seed, over_seconds=3600)
     kept = KeptGames(open_journal(settings)) if record is not None else None
-    contest = Contest(settings, show, journal=kept)
+    contest = Contest(settings, show, journal=kept, identity=Identity.fresh())
     if not as_json:
         click.echo(f"broker for an MQTT explorer: {contest.url}")
     with contest.in_background(), _live(show) if live else contextlib.nullcontext() as screen:
@@ -93,7 +94,7 @@ def _join(url: str, name: str, source: str, seed: str, pause: float, show: _Show
 
     def run() -> None:
         try:
-            play_contest(bot, url, name, secrets.token_urlsafe(16), seed=seed)
+            play_contest(bot, url, name, secrets.token_urlsafe(16), seed=seed, pin=False)
         except SalvoError as error:
             show.failure = error
             complete.set()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import secrets
 from pathlib import Path
 
 import click
 
 from salvo.client import play as play_contest
+from salvo.errors import SalvoError
 from salvo.sources import load, team_name
 
 
@@ -17,8 +19,15 @@ from salvo.sources import load, team_name
 @click.argument("url")
 @click.argument("bot")
 @click.option("--team", envvar="SALVO_TEAM", help="The team's name; the file's by default.")
-@click.option("--secret", envvar="SALVO_SECRET", help="The team's secret; drawn and shown when not given.")
+@click.option("--secret", help="The team's secret, which others on this machine see; better SALVO_SECRET.")
+@click.option(
+    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the team's secret."
+)
 @click.option("--table", envvar="SALVO_TABLE", default="", help="The table; the default one when not given.")
+@click.option(
+    "--ca", metavar="FILE", help="For mqtts://, the CA file to believe; or SALVO_CA.  [default: the system's]"
+)
+@click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
 @click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
 @click.option("--seed", help="Decides all that the bot draws.")
 @click.option(
@@ -33,24 +42,60 @@ def join(
     bot: str,
     team: str | None,
     secret: str | None,
+    secret_file: Path | None,
     table: str,
+    ca: str | None,
+    no_pin: bool,
     games: int | None,
     seed: str | None,
     proof: Path | None,
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Play BOT (a file.py, file.py:Name or a house bot) in the contest at URL; come back after any lost connection."""
+    """Play BOT (a file.py, file.py:Name or a house bot) in the contest at URL; come back after any lost connection.
+
+    The team's secret is in SALVO_SECRET or in a file; it is drawn and shown when there is none.
+    """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
     kind = load(bot)
     team = team or team_name(bot)
+    secret = _given(secret, secret_file)
     if secret is None:
         secret = secrets.token_urlsafe(16)
-        click.echo(f"secret of {team}: {secret} (give it with --secret to come back)", err=True)
-    reports = play_contest(kind(), url, team, secret, table=table, games=games, seed=seed, strict=strict, proof=proof)
+        click.echo(f"secret of {team}: {secret} (put it into SALVO_SECRET to come back)", err=True)
+    reports = play_contest(
+        kind(),
+        url,
+        team,
+        secret,
+        table=table,
+        games=games,
+        seed=seed,
+        strict=strict,
+        ca=ca,
+        pin=not no_pin,
+        proof=proof,
+    )
     for report in reports:
         if as_json:
             click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
         else:
             click.echo(f"game {report.game}: {report.winner} wins, {team} is number {report.place}")
+
+
+def _given(secret: str | None, file: Path | None) -> str | None:
+    """Return the secret from the command line, else from the file, else from the environment.
+
+    It is no default of the option: that would print it with ``--help``.
+    """
+    if secret is not None or file is None:
+        return secret or os.environ.get("SALVO_SECRET") or None
+    try:
+        text = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no text"
+        raise SalvoError("secret_file", f"{file}: {reason}") from None
+    if not text:
+        raise SalvoError("secret_file", f"{file} is empty; it has the team's secret in one line")
+    return text

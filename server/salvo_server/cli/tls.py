@@ -1,0 +1,98 @@
+"""``salvo tls``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from salvo.errors import MissingExtra, SalvoError
+
+if TYPE_CHECKING:
+    import trustme
+
+#: What the set has: name of the file, and its rights. Certificates are for everybody, the key is the owner's.
+CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    default=("localhost", "127.0.0.1"),
+    help="A host name or address of the broker, as teams write it; may be repeated.  [default: localhost, 127.0.0.1]",
+    show_default=False,
+)
+def tls(folder: Path, hosts: tuple[str, ...]) -> None:
+    """Make a test set for TLS in DIR: an authority (ca.pem), a certificate (server.pem) and its key (server.key).
+
+    For practice and for a contest in one room. The authority's own key is thrown away, so nobody can make another
+    certificate with it. A file that is there already is never overwritten.
+    """
+    files = make_set(folder, hosts)
+    ca, certificate, key = (shlex.quote(str(file)) for file in files)
+    click.echo(f"salvo serve --listen 0.0.0.0:8883 --tls-cert {certificate} --tls-key {key}")
+    click.echo(f"or in mosquitto.conf, behind its listener: certfile {certificate} and keyfile {key}")
+    click.echo(f"SALVO_CA={ca} salvo join mqtts://{_bracketed(hosts[0])}:8883 mybot.py")
+
+
+def make_set(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, Path]:
+    """Make the three files; return their paths: authority, certificate, key.
+
+    Raises:
+        SalvoError: ``tls_exists`` or ``tls_unwritable``, or ``bad_host``.
+        MissingExtra: the library that makes certificates is not installed.
+    """
+    try:
+        import trustme
+    except ModuleNotFoundError as error:
+        if error.name != "trustme":
+            raise
+        raise MissingExtra("salvo tls", "tls") from None
+    paths = folder / CA, folder / CERTIFICATE, folder / KEY
+    for path in paths:
+        if path.exists():
+            raise _exists(path)
+    authority = trustme.CA(organization_name="salvo tls: for tests")
+    certificate = _issue(authority, hosts)
+    chain = b"".join(pem.bytes() for pem in certificate.cert_chain_pems)
+    contents = authority.cert_pem.bytes(), chain, certificate.private_key_pem.bytes()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, content, rights in zip(paths, contents, (0o644, 0o644, 0o600), strict=True):
+            _write(path, content, rights)
+    except FileExistsError as error:
+        raise _exists(Path(error.filename)) from None
+    except OSError as error:
+        raise SalvoError("tls_unwritable", f"{error.filename}: {error.strerror}; name another folder") from None
+    return paths
+
+
+def _issue(authority: trustme.CA, hosts: Sequence[str]) -> trustme.LeafCert:
+    try:
+        return authority.issue_cert(*hosts)
+    except ValueError as error:  # idna's errors are some, too
+        raise SalvoError("bad_host", f"{', '.join(hosts)}: {error}; give names or addresses, without port") from None
+
+
+def _exists(path: Path) -> SalvoError:
+    return SalvoError(
+        "tls_exists", f"{path} is there already and is not overwritten; name another folder, or remove it"
+    )
+
+
+def _write(path: Path, content: bytes, rights: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

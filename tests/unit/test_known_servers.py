@@ -1,0 +1,106 @@
+"""The file of servers that were met, also with several bots at once."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from salvo.errors import ImpostorError, SalvoError
+from salvo.known_servers import KnownServers
+from salvo.seal import fingerprint
+
+KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> KnownServers:
+    return KnownServers(tmp_path / "folder" / "known_servers.json")
+
+
+def test_the_first_meeting_is_noted_and_the_second_compared(known: KnownServers) -> None:
+    assert known.key_of("a:1883") is None
+    known.meet("a:1883", KEY)
+    known.meet("a:1883", KEY)
+    known.meet("b:1883", OTHER)
+    assert (known.key_of("a:1883"), known.key_of("b:1883")) == (KEY, OTHER)
+    assert list(json.loads(known.path.read_text())) == ["a:1883", "b:1883"]
+
+
+@pytest.mark.parametrize("now", [OTHER, None])
+def test_another_server_is_refused_with_both_fingerprints_and_a_cure(known: KnownServers, now: bytes | None) -> None:
+    known.meet("a:1883", KEY)
+    with pytest.raises(ImpostorError) as raised:
+        known.meet("a:1883", now)
+    assert raised.value.code == "server_changed"
+    for part in (fingerprint(KEY), "without a key" if now is None else fingerprint(now), str(known.path), "a:1883"):
+        assert part in raised.value.text
+    assert known.key_of("a:1883") == KEY
+
+
+def test_a_server_without_keys_is_not_noted(known: KnownServers) -> None:
+    known.meet("a:1883", None)
+    assert not known.path.exists()
+    known.meet("a:1883", KEY)  # it has got one: from now on it is known by it
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "3", '{"a:1": 3}', '{"a:1": "AAAA"}', '{"a:1": "?"}', '{"a:1":"x","a:1":"x"}', "\x00"]
+)
+def test_a_damaged_file_is_told_and_stays(known: KnownServers, content: str) -> None:
+    known.path.parent.mkdir()
+    known.path.write_text(content)
+    damaged = r"known_servers: .*known_servers\.json is damaged .*: mend it, or remove it"
+    with pytest.raises(SalvoError, match=damaged):
+        known.key_of("a:1")
+    with pytest.raises(SalvoError, match=damaged):
+        known.meet("a:1", KEY)
+    assert known.path.read_text() == content
+
+
+def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SalvoError, match=r"known_servers: .*: Is a directory"):
+        KnownServers(tmp_path).meet("a:1", KEY)
+
+
+def test_where_nothing_can_be_written_the_bot_plays_all_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    with caplog.at_level(logging.WARNING):
+        KnownServers(tmp_path / "file" / "known.json")._note("a:1", KEY)
+    assert "cannot remember the server" in caplog.text
+
+
+def test_the_user_may_say_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert KnownServers.of_user().path == tmp_path / "salvo" / "known_servers.json"
+    monkeypatch.setenv("SALVO_KNOWN_SERVERS", str(tmp_path / "mine.json"))
+    assert KnownServers.of_user().path == tmp_path / "mine.json"
+
+
+def _meet_many(path: str, number: int, gate: object) -> None:
+    gate.wait()  # type: ignore[attr-defined]
+    known = KnownServers(Path(path))
+    for server in range(20):
+        known.meet(f"{number}:{server}", KEY)
+        known.meet(f"all:{server}", KEY)
+
+
+def test_bots_that_start_at_once_lose_nothing_of_each_other(known: KnownServers) -> None:
+    context = multiprocessing.get_context("spawn")
+    gate = context.Barrier(4)
+    bots = [context.Process(target=_meet_many, args=(str(known.path), number, gate)) for number in range(4)]
+    for bot in bots:
+        bot.start()
+    for bot in bots:
+        bot.join(60)
+        assert bot.exitcode == 0
+    assert len(json.loads(known.path.read_text())) == 4 * 20 + 20
+    assert sorted(path.name for path in known.path.parent.iterdir()) == [
+        "known_servers.json",
+        "known_servers.json.lock",
+    ]

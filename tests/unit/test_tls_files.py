@@ -1,0 +1,55 @@
+"""``salvo tls``: the files that it makes."""
+
+from __future__ import annotations
+
+import ssl
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from salvo.errors import MissingExtra, SalvoError
+from salvo_server.cli.tls import make_set, tls
+
+
+def test_a_set_is_made_with_the_key_for_its_owner_only(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "tls"
+    made = CliRunner().invoke(tls, [str(folder), "--host", "broker.example", "--host", "192.0.2.7"])
+    assert made.exit_code == 0, made.output
+    assert sorted(path.name for path in folder.iterdir()) == ["ca.pem", "server.key", "server.pem"]
+    assert stat.S_IMODE((folder / "server.key").stat().st_mode) == 0o600
+    assert made.output.splitlines() == [
+        f"salvo serve --listen 0.0.0.0:8883 --tls-cert {folder}/server.pem --tls-key {folder}/server.key",
+        f"or in mosquitto.conf, behind its listener: certfile {folder}/server.pem and keyfile {folder}/server.key",
+        f"SALVO_CA={folder}/ca.pem salvo join mqtts://broker.example:8883 mybot.py",
+    ]
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "server.pem", folder / "server.key")
+
+
+@pytest.mark.parametrize("there", ["ca.pem", "server.pem", "server.key"])
+def test_nothing_is_ever_overwritten(tmp_path: Path, there: str) -> None:
+    (tmp_path / there).write_text("precious")
+    with pytest.raises(SalvoError, match=rf"tls_exists: .*{there} is there already and is not overwritten"):
+        make_set(tmp_path, ["localhost"])
+    assert [path.name for path in tmp_path.iterdir()] == [there]
+    assert (tmp_path / there).read_text() == "precious"
+
+
+def test_a_name_that_is_none_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SalvoError, match="bad_host: a b:1883"):
+        make_set(tmp_path, ["a b:1883"])
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SalvoError, match=r"tls_unwritable: .*; name another folder"):
+        make_set(tmp_path / "file" / "tls", ["localhost"])
+
+
+def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "trustme", None)
+    with pytest.raises(MissingExtra, match=r"salvo tls needs an optional part: pip install 'battleship-salvo\[tls\]'"):
+        make_set(tmp_path, ["localhost"])

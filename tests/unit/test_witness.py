@@ -1,0 +1,357 @@
+"""A team as a witness: games of a real referee, logged by the real log, and told with one thing changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from salvo import messages as m
+from salvo.errors import ImpostorError, UnfairGame, WireError
+from salvo.rules import SALVO, Fleet, Orientation, generator, random_fleet
+from salvo.view import Shot
+from salvo.wire.log import (
+    OF_BYTES,
+    Entry,
+    LogEnd,
+    LogStep,
+    Opening,
+    Reveal,
+    entry_digest,
+    read_entry,
+    sign_entry,
+    take_apart,
+    write_entry,
+)
+from salvo.witness import GameVerified, LogDoubted, Witness
+from salvo_server.identity import Identity
+from salvo_server.log import TableLog
+from salvo_server.referee import Referee
+from salvo_server.table import Table
+from salvo_server.transcript import no_status
+
+IDENTITY = Identity(bytes(32))
+FLEETS = {name: random_fleet(SALVO, generator(name)) for name in ("me", "you")}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A command, what everybody heard of it, and what was logged."""
+
+    command: m.Input | None
+    said: tuple[m.Announcement, ...]
+    log: tuple[bytes, ...]
+
+
+def cells(fleet: Fleet) -> list[tuple[int, int]]:
+    """Every cell of a fleet as x, y."""
+    lengths = {ship.name: ship.length for ship in SALVO.fleet}
+    return [
+        (p.x + step, p.y) if p.orientation is Orientation.HORIZONTAL else (p.x, p.y + step)
+        for p in fleet.placements
+        for step in range(lengths[p.ship])
+    ]
+
+
+@cache
+def play(game: int = 1, secret: str = "11", contexts: bool = True) -> tuple[Moment, ...]:
+    """A fair game between me and you, who know where to shoot and waste a shot a turn."""
+    table = Table(Referee(secret * 32, "", SALVO, m.Limits(players=2), game, m.Draw.FAIR), no_status)
+    log = TableLog(table.header, IDENTITY)
+    table.open()
+    moments = [Moment(None, (), tuple(p.payload for p in log.opening()))]
+    clock = 1_000_000
+    turns: list[m.TurnBegan] = []
+
+    def do(command: m.Input) -> None:
+        nonlocal clock
+        clock += 10
+        step = table.carry_out(command, clock)
+        assert step.recorded, command
+        said = tuple(a for a in step.announcements if not hasattr(a, "to"))
+        turns.extend(a for a in said if isinstance(a, m.TurnBegan))
+        moments.append(Moment(command, said, tuple(p.payload for p in log.take_in(step))))
+
+    for name in FLEETS:
+        do(m.Participate(name, name.encode()))
+    for name, fleet in FLEETS.items():
+        for number, placement in enumerate(fleet.placements):
+            do(m.PlaceShip(name, placement.ship, placement, f"{name}{number}".encode().ljust(16)))
+    left = {name: cells(fleet) for name, fleet in FLEETS.items()}
+    while table.referee.state is m.State.TURN:
+        turn = turns[-1]
+        [target] = set(FLEETS) - {turn.player}
+        for number in range(1, turn.shots + 1):
+            x, y = (1, 1) if number == 2 or not left[target] else left[target].pop()
+            context = m.ShotContext(game, turn.turn, number, target) if contexts else None
+            if table.referee.state is m.State.TURN:
+                do(m.Fire(turn.player, target, x, y, context))
+    return tuple(moments)
+
+
+class Team:
+    """A witness that hears a game and has sent what counts in it as my commands."""
+
+    def __init__(self, key: bytes | None = IDENTITY.signing_key) -> None:
+        self.witness = Witness("me")
+        self.witness.key = key
+        self.found: list[GameVerified] = []
+
+    def send(self, command: m.Input | None, game: int = 1) -> None:
+        match command:
+            case m.PlaceShip("me"):
+                self.witness.placed(game, FLEETS["me"].placements)
+            case m.Fire("me", target, x, y, m.ShotContext() as context):
+                self.witness.fired(context, Shot(target, x, y))
+
+    def hear(self, moments: Iterable[Moment], now: float = 0.0, game: int = 1) -> Team:
+        for moment in moments:
+            self.send(moment.command, game)
+            for announcement in moment.said:
+                self.witness.heard(announcement, now)
+            for payload in moment.log:
+                self.found += self.witness.logged(payload)
+        return self
+
+
+def resigned(moments: Iterable[Moment], change: Callable[[Entry], Entry]) -> list[Moment]:
+    """The same game with entries changed by the server itself: numbers, links and signatures are right again."""
+    texts: list[bytes] = []
+
+    def again(payload: bytes) -> bytes:
+        entry = read_entry(take_apart(payload)[0])
+        if entry.number < len(texts):
+            return sign_entry(texts[entry.number], IDENTITY.sign)  # the lobby, said once more
+        of = entry_digest(texts[0])[:OF_BYTES].hex() if texts else ""
+        prev = entry_digest(texts[-1]).hex() if texts else ""
+        texts.append(write_entry(replace(change(entry), of=of, prev=prev)))
+        return sign_entry(texts[-1], IDENTITY.sign)
+
+    return [replace(moment, log=tuple(map(again, moment.log))) for moment in moments]
+
+
+def changed(kind: type, **fields: Any) -> Callable[[Entry], Entry]:
+    """Change the first body of a kind; a field's value is made from the body."""
+    done = False
+
+    def change(entry: Entry) -> Entry:
+        nonlocal done
+        if done or not isinstance(entry.body, kind):
+            return entry
+        values = {name: make(entry.body) for name, make in fields.items()}
+        if all(getattr(entry.body, name) == value for name, value in values.items()):
+            return entry
+        done = True
+        return replace(entry, body=dataclasses.replace(entry.body, **values))
+
+    return change
+
+
+# --- honest games -------------------------------------------------------------------------------------------------
+
+
+def test_an_honest_game_is_found_to_be_one() -> None:
+    team = Team().hear(play())
+    assert team.found == [GameVerified(1, True)]
+    assert team.witness.doubts(1000.0) == []
+    assert not team.witness.follows(1)
+
+
+def test_game_after_game_is_followed() -> None:
+    team = Team().hear(play())
+    assert not team.witness.follows(2)
+    team.hear(play(2, "22"), game=2)
+    assert team.found == [GameVerified(1, True), GameVerified(2, True)]
+
+
+@pytest.mark.parametrize("start", [1, 3, 8, 12, 13, 20])
+def test_who_comes_later_judges_what_it_has_all_of(start: int) -> None:
+    """When a game begins its log so far is said once more; later there is nothing to hold what is revealed against."""
+    moments = play()
+    begun = next(number for number, moment in enumerate(moments) if m.StateChanged(m.State.TURN) in moment.said)
+    team = Team().hear(moments[start:])
+    assert [each.whole for each in team.found] == [start <= begun]
+    assert team.witness.doubts(1000.0) == []
+
+
+@pytest.mark.parametrize("missed", [2, 9, 14, 30])
+def test_entries_that_were_missed_are_no_fault(missed: int) -> None:
+    moments = list(play())
+    moments[missed] = replace(moments[missed], log=(), said=())
+    team = Team().hear(moments)
+    lobby = m.StateChanged(m.State.TURN) in {a for moment in moments[missed + 1 :] for a in moment.said}
+    assert [each.whole for each in team.found] == [lobby or not play()[missed].log]
+
+
+def test_all_of_it_twice_is_the_same_game() -> None:
+    """After an outage announcements may come twice, and MQTT brings a message again."""
+    twice = [replace(each, said=each.said * 2, log=each.log * 2) for each in play()]
+    moments = play()
+    team = Team().hear(twice[:20]).hear(moments[12:20]).hear(twice[20:])
+    assert team.found == [GameVerified(1, True)]
+    assert team.witness.doubts(1000.0) == []
+
+
+def test_old_entries_that_somebody_says_again_disturb_nothing() -> None:
+    old = play(1, "33")
+    moments = play(2, "22")
+    team = Team().hear(moments[:25], game=2)
+    for moment in old:
+        for payload in moment.log[-1:]:
+            team.witness.logged(payload)
+    team.found.clear()
+    team.hear(moments[25:], game=2)
+    assert team.found == [GameVerified(2, True)]
+
+
+def test_nothing_is_checked_before_the_server_is_known() -> None:
+    team = Team(key=None).hear(play()[:5])
+    team.witness.key = IDENTITY.signing_key
+    assert team.hear(play()[5:]).found == [GameVerified(1, True)]
+
+
+def test_a_second_program_with_the_same_secret_is_no_fault_of_the_server() -> None:
+    team = Team()
+    team.witness.fired(m.ShotContext(1, 1, 1, "you"), Shot("you", 9, 9))
+    assert team.hear(play(contexts=False)).found == [GameVerified(1, True)]
+
+
+# --- somebody else ------------------------------------------------------------------------------------------------
+
+
+def test_an_entry_that_the_server_has_not_signed_is_an_impostors() -> None:
+    moments = play()
+    other = Identity.fresh()
+    [text] = [take_apart(payload)[0] for payload in moments[1].log]
+    for number in (0, 1):
+        team = Team().hear(moments[:number])
+        with pytest.raises(ImpostorError, match=r"impostor: an entry of the log is not signed by the server"):
+            team.witness.logged(sign_entry(text, other.sign))
+    [payload] = moments[1].log
+    with pytest.raises(ImpostorError):
+        Team().hear(moments[:1]).witness.logged(payload.replace(b'"n":1', b'"n":2'))
+
+
+@pytest.mark.parametrize("noise", [b"", b"hello", b'{"entry":{},"sign":"AAAA"}', b"\xff" * 300])
+def test_what_is_no_entry_is_noise(noise: bytes) -> None:
+    team = Team().hear(play()[:20])
+    with pytest.raises(WireError):
+        team.witness.logged(noise)
+    assert team.hear(play()[20:]).found == [GameVerified(1, True)]
+
+
+def test_news_that_the_log_never_confirms_are_told_once() -> None:
+    team = Team().hear(play()[:20])
+    for hits in (4, 5, 5):
+        team.witness.heard(m.SalvoResolved(1, 1, "you", 5, hits, (), ()), 100.0)
+    assert team.witness.doubts(109.0) == []
+    [doubt] = team.witness.doubts(111.0)
+    assert isinstance(doubt, LogDoubted)
+    assert "does not confirm within 10 s" in doubt.text
+    assert "and 1 more" in doubt.text
+    assert team.witness.doubts(999.0) == []
+
+
+def test_a_flood_of_false_news_is_bounded() -> None:
+    team = Team().hear(play()[:20])
+    for turn in range(10_000):
+        team.witness.heard(m.SalvoResolved(1, turn, "you", 5, 77, (), ()), 100.0 + turn / 1000)
+    assert len(team.witness._pending) == 256
+    assert len([d for now in range(110, 140) for d in team.witness.doubts(now)]) == 1
+
+
+def test_news_between_the_end_and_the_next_opening_are_in_no_log() -> None:
+    team = Team().hear(play())
+    team.witness.heard(m.StateChanged(m.State.LOBBY), 0.0)
+    team.witness.heard(m.PlayersListed(()), 0.0)
+    assert team.witness.doubts(1000.0) == []
+
+
+# --- a server that cheats -----------------------------------------------------------------------------------------
+
+
+def test_another_shot_than_the_one_that_was_sent_is_found() -> None:
+    moments = play()
+    number = next(
+        n for n, each in enumerate(moments) if isinstance(each.command, m.Fire) and each.command.player == "me"
+    )
+    team = Team().hear(moments[:number])
+    fire = moments[number].command
+    assert isinstance(fire, m.Fire)
+    team.send(replace(fire, x=fire.x % 10 + 1))
+    with pytest.raises(UnfairGame, match=r"unfair: .* a shot at you \(\d+, \d+\) counted that was never fired"):
+        team.hear([replace(moments[number], command=None), *moments[number + 1 :]])
+
+
+def test_another_fleet_than_the_one_that_was_sent_is_found() -> None:
+    team = Team()
+    moments = [
+        replace(each, command=None if isinstance(each.command, m.PlaceShip) else each.command) for each in play()
+    ]
+    team.witness.placed(1, random_fleet(SALVO, generator("other")).placements)
+    with pytest.raises(UnfairGame, match=r"counted for me, which sent Placement"):
+        team.hear(moments)
+
+
+def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
+    team = Team()
+    moments = [
+        replace(each, command=None if isinstance(each.command, m.PlaceShip) else each.command) for each in play()
+    ]
+    team.witness.placed(1, random_fleet(SALVO, generator("other")).placements)
+    team.witness.refused(1)
+    assert team.hear(moments).found == [GameVerified(1, True)]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (changed(Opening, seed=lambda b: bytes(32)), "the seed that was revealed is not the one"),
+        (changed(Reveal, seed=lambda b: b.seed and "22" * 32), "the seed that was revealed is not the one"),
+        (changed(Reveal, secret=lambda b: b.secret and bytes(32)), "the seed that was revealed is not the one"),
+        (changed(Reveal, secret=lambda b: None), "its secret was not revealed"),
+        (changed(Reveal, texts=lambda b: (b.texts[1], b.texts[0], *b.texts[2:])), "hidden input 0 is not what was"),
+        (changed(Reveal, texts=lambda b: b.texts[:-1]), "revealed texts, and its end tells of"),
+        (changed(LogStep, hidden=lambda b: b.hidden[:-1]), "commitments and"),
+        (changed(LogStep, hidden=lambda b: (*b.hidden, bytes(32)) if b.hidden else b.hidden), "commitments and"),
+        (changed(LogEnd, steps=lambda b: b.steps + 1), "its end tells of"),
+        (changed(LogEnd, hidden=lambda b: b.hidden - 1), "its end tells of"),
+    ],
+)
+def test_what_was_signed_and_cannot_be_true_is_found_at_the_end(change: Callable[[Entry], Entry], text: str) -> None:
+    with pytest.raises(UnfairGame, match=text):
+        Team().hear(resigned(play(), change))
+
+
+def test_the_helper_that_signs_anew_changes_nothing_else() -> None:
+    assert resigned(play(), lambda entry: entry) == list(play())
+
+
+def test_a_salvo_that_was_announced_and_is_not_in_it_is_found() -> None:
+    """The log says five shots of mine, four are revealed: one was dropped or made up."""
+
+    def more(body: Any) -> tuple[dict[str, Any], ...]:
+        return tuple(
+            {"result": {**each["result"], "shots": each["result"]["shots"] + 1}}
+            if each.get("result", {}).get("player") == "me"
+            else each
+            for each in body.said
+        )
+
+    moments = resigned(play(), changed(LogStep, said=more))
+    with pytest.raises(UnfairGame, match=r"turn \d+: it announced \d shots, and revealed \d"):
+        Team().hear(moments)
+
+
+def test_two_stories_of_one_game_are_found_at_once() -> None:
+    moments = list(play())
+    forked = resigned(moments, changed(LogStep, at=lambda b: b.at + 1))
+    team = Team().hear(moments[:20])
+    with pytest.raises(UnfairGame, match=r"unfair: log_forked"):
+        team.witness.logged(forked[1].log[0])
+    with pytest.raises(UnfairGame, match=r"unfair: log_broken"):
+        team.hear(forked[20:])
