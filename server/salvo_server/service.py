@@ -546,7 +546,9 @@ class Service:
 
     def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
-        log.debug("refused a message on %r: %s", message.topic[:120], error)
+        # A text names the value that was wrong; of a request to take part that may be the secret, in the wrong place.
+        asked = message.topic.endswith(BY_NAME["request_participation"].pattern)
+        log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)
 
     # --- one step -----------------------------------------------------------------------------------------------
 
