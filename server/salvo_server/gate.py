@@ -244,8 +244,11 @@ class Gate:
     def retain(self, table: str, names: Iterable[str]) -> None:
         """Forget the secrets and keys of every team at a table but these (SALVO-END-4)."""
         members = self._members.get(table, {})
-        for name in set(members) - set(names):
+        gone = set(members) - set(names)
+        for name in gone:
             del members[name]
+        if gone:
+            self._derived = OrderedDict()  # a new one: the worker may be using the old one for what waits
 
     # --- opening --------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ import logging
 import secrets
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -30,7 +30,7 @@ from salvo.topics import BY_NAME, Publisher
 from salvo.wire.log import SECRET_BYTES
 from salvo.wire.transcript import read_header, write_header
 from salvo_server import __version__
-from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
+from salvo_server.gate import WAITING, Bucket, Gate, Opened, Proof, SealedRecap
 from salvo_server.identity import Identity
 from salvo_server.journal import (
     Batch,
@@ -60,6 +60,9 @@ JOURNAL_RETRY_MS = 1000
 #: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
 #: subscription of six filters costs nothing at this rate.
 KEPT_COMMANDS_MS = 8_000
+
+#: Names whose answered requests are counted, 300 bytes each: whoever asks in more of them drowns nobody.
+MOST_ASKERS = 4096
 
 #: When a game out of the journal goes on: after a crash, after any end, or never.
 Resume = Literal["crash", "always", "never"]
@@ -179,6 +182,7 @@ class Service:
         self._stalled_until: int | None = None
         self._connected_anew = False
         self._due: dict[str, int] = {}
+        self._askers: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
         self._earliest: int | None = None
         self._last_at = 0
         self._next_look = 0
@@ -494,7 +498,8 @@ class Service:
         refused = self._why_not(request, sealed)
         if refused is not None:
             self.counts[refused.code] += 1
-            self._outbox += wire.write_announcement(refused, table.name)
+            if self._may_answer(request.name, refused.code, now):
+                self._outbox += wire.write_announcement(refused, table.name)
             return
         self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
@@ -502,7 +507,22 @@ class Service:
         if step.recorded:
             self._batch.teams.append(TeamAdmitted(self._games[table.name], request.name, request.secret))
             self.gate.admit(table.name, request.name, request.secret, now)
+        elif not self._may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
+            return
         self._follow(table, step, None)
+
+    def _may_answer(self, name: str, kind: str, now: int) -> bool:
+        """Whether one more request in a name is answered (SALVO-ERR-6).
+
+        Anybody can ask in any name, and no broker holds the server: were every request answered, a rival's flood would
+        come out at the team's own topics. What only its secret gets it has a count of its own.
+        """
+        asker = name, kind
+        bucket = self._askers.pop(asker, None) or Bucket(filled_ms=now)
+        self._askers[asker] = bucket
+        if len(self._askers) > MOST_ASKERS:
+            self._askers.popitem(last=False)
+        return bucket.take(now)
 
     def _why_not(self, request: wire.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
         """Return why a team may not take part in this contest; None when it may."""
@@ -546,7 +566,9 @@ class Service:
 
     def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
-        log.debug("refused a message on %r: %s", message.topic[:120], error)
+        # A text names the value that was wrong; of a request to take part that may be the secret, in the wrong place.
+        asked = message.topic.endswith(BY_NAME["request_participation"].pattern)
+        log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)
 
     # --- one step -----------------------------------------------------------------------------------------------
 

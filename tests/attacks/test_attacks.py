@@ -362,6 +362,28 @@ def _drown_a_team_in_refusals() -> bool:
     return noise > 100 or stage.codes()[-1] != "off_grid"
 
 
+def _drown_a_team_by_requests_in_its_name() -> bool:
+    """Ask in a rival's name without end: the server, which no broker holds, answers at the rival's own topic."""
+    accounts = [Account(name, name, Role.TEAM, secret(name)) for name in TEAMS]
+    for register in (None, Register(accounts)):
+        stage = Stage(("ann", "bob"), register=register)
+        stage.hush()
+        for _ in range(500):
+            stage.join("ann", "a guess")
+        if len(stage.codes()) > 100:
+            return True
+    return False
+
+
+def _have_recaps_sent_without_end() -> bool:
+    """A recap costs the server a thousand times what its request costs the team."""
+    stage = Stage()
+    stage.hush()
+    for _ in range(500):
+        stage.join("ann")
+    return sum(topic.endswith("/recap") for topic, _ in stage.heard) > 100
+
+
 def _leave_a_command_behind() -> bool:
     """Leave a request with the broker: every server that starts will have a ghost at its table."""
     stage = Stage((), play=False)
@@ -396,6 +418,10 @@ def _tell_secrets_by_length() -> bool:
 def _limit_no_derivations(patch: Patch) -> None:
     patch.setattr(Bucket, "take", lambda self, now: True)
     patch.setattr(gates, "LONGEST_QUEUE", 1_000_000)
+
+
+def _answer_every_request(patch: Patch) -> None:
+    patch.setattr(Service, "_may_answer", lambda *given: True)
 
 
 def _know_no_salts(patch: Patch) -> None:
@@ -513,6 +539,13 @@ ATTACKS = [
     Attack("a megabyte", "SALVO-WIRE-5", _say_far_too_much, _read_any_size),
     Attack("a thousand levels", "SALVO-WIRE-4", _end_the_server_by_nesting, _count_levels_by_recursion),
     Attack("a team drowned in refusals", "SALVO-ERR-4", _drown_a_team_in_refusals, _answer_without_end),
+    Attack(
+        "a team drowned by requests in its name",
+        "SALVO-ERR-6",
+        _drown_a_team_by_requests_in_its_name,
+        _answer_every_request,
+    ),
+    Attack("recaps without end", "SALVO-ERR-6", _have_recaps_sent_without_end, _answer_every_request),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
     Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
     Attack("where shots go by length", "SALVO-SEAL-9", _tell_shots_by_the_length_of_their_messages, _pad_nothing),

@@ -266,3 +266,15 @@ def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(gate
     assert len({gate.credential("ann", "s"), gate.credential("ann", "t"), gate.credential("bob", "s")}) == 3
     assert gate.credential("ann", "s") != Gate(executor=ByHand()).credential("ann", "s")
     assert "secret" not in repr(m.Participate("ann", b"secret"))
+
+
+def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Gate, worker: ByHand) -> None:
+    """The worker kept its latest keys, by their secrets, for ever."""
+    prove(gate, worker, ANN, "ann")
+    prove(gate, worker, BOB, "bob")
+    gate.learned.clear()  # the service has taken them to the journal
+    gate.retain("", ["bob"])
+    left = repr([vars(gate), [member.secret for members in gate._members.values() for member in members.values()]])
+    assert "ann's" not in left
+    assert repr(ANN.key) not in left
+    assert "bob's" in left

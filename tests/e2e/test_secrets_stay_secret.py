@@ -1,0 +1,234 @@
+"""A whole contest with real processes, then every place where a secret must not be is searched for all of them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import subprocess
+import sysconfig
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from secrets import token_urlsafe
+
+import pytest
+
+from salvo import topics
+from salvo.errors import ConnectionLost, SalvoError, WireError
+from salvo.mqtt import Connection, Inbound
+from salvo.seal import derive_key, parse_blob
+from salvo.topics import BY_NAME
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+TEAMS = ("ann", "bob", "cy")
+SECONDS = 90.0
+#: Somebody's secret that is a number, and was sent as one.
+NUMBER = "31415926.53589793"
+
+
+# --- what to look for ---------------------------------------------------------------------------------------------
+
+
+def forms(secret: bytes) -> set[bytes]:
+    """Return a secret as it is, in hexadecimal, and the middle of its base64 at any place in a longer text."""
+    found = {secret, secret.hex().encode(), secret.hex().upper().encode()}
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + secret)
+        whole = encoded[4 if before else 0 : (before + len(secret)) // 3 * 4]
+        found |= {whole, whole.translate(bytes.maketrans(b"+/", b"-_"))}
+    return found
+
+
+def leaks(places: dict[str, bytes], secrets: dict[str, bytes]) -> list[str]:
+    """Return where which secret stands."""
+    wanted = [(name, form) for name, secret in secrets.items() for form in forms(secret)]
+    return [f"{name} in {place}" for place, text in places.items() for name, form in wanted if form in text]
+
+
+@pytest.mark.parametrize("offset", range(4))
+def test_a_leak_would_be_found_in_every_form(offset: int) -> None:
+    secret = token_urlsafe(16).encode()
+    around = b"x" * offset + secret + b"and more"
+    texts = [around, around.hex().encode(), base64.b64encode(around), base64.urlsafe_b64encode(around)]
+    for text in texts:
+        assert leaks({"a log": b"before " + text + b" behind"}, {"it": secret}) != []
+    assert leaks({"a log": b"nothing"}, {"it": secret}) == []
+
+
+# --- the contest --------------------------------------------------------------------------------------------------
+
+
+class Ear:
+    """Somebody who subscribes to everything."""
+
+    def __init__(self, url: str) -> None:
+        self.heard: list[Inbound] = []
+        self.status: dict[str, object] = {}
+        self._stop = threading.Event()
+        self._connection = Connection(url, "ear", clean_session=True)
+        self._connection.on_connect = lambda _: self._connection.subscribe(["#"])
+        self._connection.connect(10)
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        with contextlib.suppress(ConnectionLost):
+            while not self._stop.is_set():
+                for message in self._connection.poll(0.1):
+                    self._connection.acknowledge(message)
+                    self.heard.append(message)
+                    if message.topic == BY_NAME["server"].of() and message.payload:
+                        self.status = json.loads(message.payload)
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join(5)
+        self._connection.close()
+
+    def until(self, topic: str, payload: bytes = b"") -> None:
+        """Wait until something was published on a topic, or this."""
+        end = time.monotonic() + SECONDS
+        while not any(each.topic == topic and each.payload and payload in each.payload for each in self.heard):
+            assert time.monotonic() < end, sorted({message.topic for message in self.heard})
+            time.sleep(0.05)
+
+
+class ProcessList(threading.Thread):
+    """Looks at the command lines of all processes, again and again."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.lines: set[bytes] = set()
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        while not self.over.wait(0.05):
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):
+                    self.lines.add(path.read_bytes())
+
+
+def _misbehave(url: str, wrong: str) -> None:
+    """Ask in other teams' names, and in all the ways in which a request can be misspelt."""
+    rude = Connection(url, "rude", clean_session=True)
+    rude.connect(10)
+    requests = [
+        {"name": "ann", "secret": wrong},
+        {"name": "ANN", "secret": wrong},
+        {"name": "dan", "secret": wrong, "more": 1},
+        {"name": "dan", "sekret": wrong},
+        {"name": "d/n", "secret": wrong},
+        {"name": 7, "secret": wrong},
+        {"name": "dan", "secret": [wrong]},
+        {"name": "dan", "secret": {"a": {"b": {"c": {"d": wrong}}}}},
+        {"name": "dan", "secret": wrong * 20},
+        {"name": f"+{wrong}", "secret": "dan"},
+        {"name": "dan", "secret": float(NUMBER)},
+    ]
+    texts = [json.dumps(each).encode() for each in requests]
+    texts += [texts[0][:-2], texts[0].replace(b'"dan"', b"dan"), b'{"name":"dan","secret":' + wrong.encode() + b"}"]
+    texts += [b'{"name":"dan","secret":"%s","secret":"%s"}' % (wrong.encode(), wrong.encode())]
+    texts += [b'{"secret":"%s\xff"}' % wrong.encode()]
+    texts += [b"[" * 600 + wrong.encode(), base64.b64encode(wrong.encode() * 5), wrong.encode()]
+    for text in texts:
+        rude.publish(BY_NAME["request_participation"].of(), text)
+    rude.close()
+    with contextlib.suppress(SalvoError):
+        guessing = Connection(url, "guess", username="ann", password=wrong, clean_session=True)
+        guessing.connect(2)
+        guessing.close()
+
+
+def _start(folder: Path, name: str, *arguments: str, **extra: str) -> subprocess.Popen[bytes]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    environment |= {"XDG_CONFIG_HOME": str(folder), "SALVO_KNOWN_SERVERS": str(folder / f"{name}.servers"), **extra}
+    with open(folder / f"{name}.out", "wb") as out, open(folder / f"{name}.log", "wb") as err:
+        command = [SALVO, "--log-level", "debug", *arguments]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
+
+
+@contextlib.contextmanager
+def _ending(processes: list[subprocess.Popen[bytes]]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(20)
+
+
+def _address(folder: Path) -> str:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        with contextlib.suppress(ValueError, IndexError):
+            return str(json.loads((folder / "serve.out").read_text().splitlines()[0])["url"])
+        time.sleep(0.05)
+    raise AssertionError((folder / "serve.log").read_text()[-2000:])
+
+
+def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
+    """On an open broker a request in clear can be read by whoever listens to it; nothing but that topic is left out."""
+    secrets = {name: token_urlsafe(16) for name in (*TEAMS, "wrong")}
+    journal = ("--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts"))
+    serve = ("serve", "--profile", "literal", "--listen", "127.0.0.1:0", "--json", "--players", "3", *journal)
+    processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
+    command_lines = ProcessList()
+    command_lines.start()
+    with _ending(processes):
+        url = _address(tmp_path)
+        ear = Ear(url)
+        ear.until(BY_NAME["state"].of())
+        processes.append(_start(tmp_path, "watch", "watch", url))
+        for name in TEAMS:
+            own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
+            processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
+        ear.until(BY_NAME["count"].of(), b"3")  # before that, on an open broker, a name is whose request comes first
+        _misbehave(url, secrets["wrong"])
+        ear.until(BY_NAME["turn"].of())
+        _misbehave(url, secrets["wrong"])
+        ear.until(BY_NAME["winner"].of())
+        time.sleep(1.0)
+    ear.close()
+    command_lines.over.set()
+    command_lines.join()
+
+    places = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    places |= {f"the process list: {line[:60]!r}": line for line in command_lines.lines}
+    request = BY_NAME["request_participation"].of()
+    sealed = "keys" in ear.status
+    said = [message for message in ear.heard if message.topic != request]
+    places |= {f"message {number} on {each.topic}": each.payload for number, each in enumerate(said)}
+    if sealed:
+        asked = [each.payload for each in ear.heard if each.topic == request]
+        teams = {name: secrets[name].encode() for name in TEAMS}
+        assert leaks({f"request {number}": payload for number, payload in enumerate(asked)}, teams) == []
+    secrets["number"] = NUMBER
+    known = {name: secret.encode() for name, secret in secrets.items()} | _keys(said, secrets)
+    assert leaks(places, known) == []
+    _check_that_something_was_searched(places, command_lines.lines, tmp_path)
+
+
+def _keys(said: list[Inbound], secrets: dict[str, str]) -> dict[str, bytes]:
+    """Derive the keys that the teams used: who has one needs no secret."""
+    found: dict[str, bytes] = {}
+    for message in said:
+        with contextlib.suppress(WireError, ValueError, KeyError, TypeError):
+            address = topics.parse(message.topic)
+            if address.topic.name == "place" and address.player not in found:
+                salt = parse_blob(message.payload.decode()).salt
+                found[f"the key of {address.player}"] = derive_key(secrets[address.player], salt)
+    assert len(found) == len(TEAMS)
+    return found
+
+
+def _check_that_something_was_searched(places: dict[str, bytes], lines: set[bytes], folder: Path) -> None:
+    for name in ("serve.log", "serve.out", "ann.log", "watch.out", "journal"):
+        assert places[name], sorted(places)
+    assert b"refused a message" in places["serve.log"]
+    assert any(b"--team\0ann" in line for line in lines)
+    assert list((folder / "transcripts").iterdir())
+    assert any("/players/ann/error" in place for place in places)
