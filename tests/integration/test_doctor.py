@@ -26,6 +26,7 @@ from salvo.client import play
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl
 from salvo.player import Answer, Bot
+from salvo.seal import fingerprint
 from salvo.topics import Role
 from salvo.view import View
 from salvo_server.broker.limits import Action
@@ -34,6 +35,7 @@ from salvo_server.broker.tls import ServerTls
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
 from salvo_server.doctor import patient as patient_module
 from salvo_server.doctor.probe import Heard, Probe
+from salvo_server.identity import Identity
 from salvo_server.roster import Roster
 
 KINDS = ["embedded", "mosquitto"]
@@ -105,6 +107,17 @@ def test_a_contest_withstands_every_attempt_and_is_left_as_it_was(kind: str, tmp
         assert [member.name for member in contest.roster.members()] == ["hall"]
         assert not any(name in heard.topic for name in names for heard in everything_at(contest.url, hall))
         wait_for_users(contest.url, user, secret, admitted=False)
+
+
+def test_a_strict_server_is_examined_as_well_and_its_key_is_told(tmp_path: Path) -> None:
+    identity = Identity.fresh()
+    with guarded("embedded", tmp_path, profile="strict", identity=identity) as contest:
+        patient = Patient(BrokerUrl.parse(contest.url))
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = {finding.check: finding for finding in examine(patient)}
+    assert {check for check, found in findings.items() if found.verdict is Verdict.FAIL} == set()
+    assert findings["private topics"].verdict is Verdict.PASS
+    assert fingerprint(identity.signing_key) in findings["server"].text
 
 
 def test_without_accounts_it_tries_what_a_stranger_can(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import ConnectionLost, WireError
 from salvo.mqtt import Connection
+from salvo.seal import fingerprint
 from salvo.topics import BY_NAME
 from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped
@@ -150,9 +151,8 @@ def check_server(patient: Patient) -> Iterator[Finding]:
 
 
 def _judge(patient: Patient, status: m.ServerStatus) -> Finding:
-    keys = getattr(status, "keys", None)
-    text = f"version {status.version}, game {status.game}, profile {status.profile}, "
-    text += "signs its log" if keys is not None else "has no keys"
+    key = f"key {fingerprint(status.keys.sign)}" if status.keys is not None else "no key"
+    text = f"version {status.version}, game {status.game}, profile {status.profile}, {key}"
     if not status.online:
         return failed("server", f"offline; {text}", "salvo serve")
     if status.paused:
