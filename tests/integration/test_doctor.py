@@ -21,7 +21,7 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, wait_for_users
-from integration.mosquitto import Mosquitto
+from integration.mosquitto import ContestMosquitto, Mosquitto
 from salvo.client import play
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl
@@ -185,6 +185,45 @@ def test_a_single_hole_is_found_and_no_other(guard: type[RosterAccess], found: s
             findings = list(examine(patient))
     assert of(findings, Verdict.FAIL) - {"break-in"} == found
     assert [f for f in findings if f.check == "break-in"] == []
+
+
+class _Unbound(ContestMosquitto):
+    without: tuple[str, ...] = ("use_username_as_clientid true",)
+
+    def _write_config(self) -> Path:
+        config = super()._write_config()
+        for line in self.without:
+            assert line in config.read_text()
+            config.write_text(config.read_text().replace(line, "allow_anonymous true" if "anonymous" in line else ""))
+        return config
+
+
+class _Unbounded(_Unbound):
+    without = ("max_packet_size 131072",)
+
+
+class _Anonymous(_Unbound):
+    """Lets in strangers, who may read and say nothing there; it needs both, as a stranger has no name for an id."""
+
+    without = ("allow_anonymous false", "use_username_as_clientid true")
+
+
+@pytest.mark.parametrize(
+    ("mosquitto", "found"),
+    [
+        (_Unbound, {"client id, team", "client id, server"}),
+        (_Unbounded, {"oversized packet"}),
+        (_Anonymous, {"anonymous", "server", "client id, team", "client id, server"}),
+    ],
+)
+def test_a_line_that_is_missing_in_mosquittos_configuration_is_found(
+    mosquitto: type[ContestMosquitto], found: set[str], tmp_path: Path
+) -> None:
+    with guarded("mosquitto", tmp_path, mosquitto=mosquitto) as contest:
+        patient = Patient(BrokerUrl.parse(contest.url))
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = list(examine(patient))
+    assert of(findings, Verdict.FAIL) == found
 
 
 def test_accounts_that_the_server_does_not_know_are_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

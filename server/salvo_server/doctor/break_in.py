@@ -114,15 +114,16 @@ def read_private_topics(patient: Patient) -> Iterator[Finding]:
 def _make_private_news(patient: Patient, control: Probe) -> bool:
     """Let something be said to the victim alone; return whether it came to the victim.
 
-    A request with a wrong secret is answered to the name in it, and changes nothing. On an open broker, where such a
-    request could take a seat at the table, the victim says it itself.
+    A request with a wrong secret is answered to the name in it, and changes nothing. Where such a request could take a
+    seat at the table, because the server has no roster, the broker is open and the victim says it itself.
     """
     [victim, _] = patient.teams
     topic = BY_NAME["error"].of(patient.tables[0], player=victim)
     already = sum(heard.topic == topic for heard in control.heard)
-    if patient.is_open:
+    status = patient.status
+    if patient.is_open and (status is None or status.profile == "literal"):
         control.publish(topic, _mark())
-    elif patient.status is None or not patient.status.online:
+    elif status is None or status.profile == "literal" or not status.online:
         return False
     else:
         asked = BY_NAME["request_participation"].of(patient.tables[0])
