@@ -19,10 +19,11 @@ from typing import Protocol
 
 from salvo import session as s
 from salvo.errors import BotError, SalvoError, WireError
-from salvo.messages import PlayerStats
+from salvo.messages import PlayerStats, ServerKeys
 from salvo.mqtt import Connection, Inbound
 from salvo.player import Answer, Bot, check_salvo
 from salvo.rules import Fleet, generator
+from salvo.seal import fingerprint
 from salvo.session import Event, Session
 from salvo.sources import is_loading, team_name
 from salvo.view import Shot, View
@@ -30,7 +31,7 @@ from salvo.view import Shot, View
 log = logging.getLogger(__name__)
 
 #: Refusals that no later try of the same program cures.
-_FINAL = frozenset({"name_taken", "bad_name"})
+_FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
 #: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
 LONGEST_WAIT_SECONDS = 0.5
 
@@ -90,6 +91,8 @@ class _Player:
                 if code in _FINAL:
                     raise SalvoError(code, text)
                 log.warning("%s: %s: %s", self._session.name, code, text)
+            case s.ServerMet(keys) if keys is not None:
+                log.info("the server is %s", fingerprint(keys.sign))
             case s.ServerSeen(online):
                 log.info("the server is %s", "online" if online else "offline")
 
@@ -170,10 +173,12 @@ class Contestant:
         strict: bool = True,
         listener: Callable[[Event], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        meet: Callable[[ServerKeys | None], None] | None = None,
     ) -> None:
         """Take the connection's ``on_connect``.
 
         Args:
+            meet: told who the server is before anything is sent to it; raises if it is another one than before.
             bot: prepared for its first game.
             clock: seconds that never go back.
         """
@@ -182,6 +187,7 @@ class Contestant:
         self._games = games
         self._listener = listener
         self._clock = clock
+        self._meet = meet
         self._player = _Player(bot, session, seed, strict, clock)
         self.reports = self._player.reports
         edge.on_connect = self._connected
@@ -194,17 +200,22 @@ class Contestant:
     def step(self, longest_seconds: float) -> None:
         """Wait for the next message, but not longer than so, and do what follows from it."""
         for message in self._edge.poll(longest_seconds):
-            for event in self._read(message):
-                if self._listener is not None:
-                    self._listener(event)
-                self._player.handle(event)
+            self._handle(self._read(message))
             self._edge.acknowledge(message)
         if self.done:
             return
         self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
-        self._session.handle_timer(self._clock())
+        self._handle(self._session.handle_timer(self._clock()))
         for publication in self._session.take_outbox():
             self._edge.publish(publication.topic, publication.payload)
+
+    def _handle(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, s.ServerMet) and self._meet is not None:
+                self._meet(event.keys)
+            if self._listener is not None:
+                self._listener(event)
+            self._player.handle(event)
 
     def close(self) -> None:
         """Let go of what the bot needed; the connection is the owner's."""

@@ -43,6 +43,11 @@ CODES = {
     "blob_not_base64": Code("a blob is not canonical standard base64 with padding", Answered.ADDRESSED, "SALVO-SEAL-1"),
     "blob_length": Code("a blob decodes to fewer than 58 or more than 1024 bytes", Answered.ADDRESSED, "SALVO-SEAL-6"),
     "forged": Code("a blob does not open with the team's key", Answered.NOBODY, "SALVO-SEAL-8"),
+    "sealed_unreadable": Code(
+        "a sealed request is no canonical base64 or does not open with the server's key",
+        Answered.NOBODY,
+        "SALVO-IDENT-5",
+    ),
     "body_mismatch": Code("the open body and the signed one are not equal values", Answered.SENDER, "SALVO-SEAL-5"),
     "nonce_reused": Code("the nonce was used before by this team", Answered.SENDER, "SALVO-FRESH-1"),
     "rate_limited": Code("too many messages under fresh salts", Answered.ADDRESSED, "SALVO-FRESH-6"),
@@ -63,6 +68,9 @@ CODES = {
         "coordinates are not x;y, or y is neither a number nor a letter", Answered.SENDER, "SALVO-GAME-3"
     ),
     "bad_orientation": Code("Orientation is neither HORIZONTAL nor VERTICAL", Answered.SENDER, "SALVO-PLACE-2"),
+    "not_in_roster": Code("the roster has no team of this name and secret", Answered.NAME, "SALVO-ACCESS-3"),
+    "context_required": Code("in profile strict a shot has g, t, n and to", Answered.SENDER, "SALVO-ACCESS-7"),
+    "sealed_required": Code("in profile strict a request to take part is sealed", Answered.NAME, "SALVO-ACCESS-7"),
     "name_taken": Code("another team has this name, or this name in another spelling", Answered.NAME, "SALVO-JOIN-8"),
     "table_full": Code("the table has no seat left", Answered.NAME, "SALVO-JOIN-11"),
     "wrong_state": Code("the command is not accepted in the table's state", Answered.SENDER, "SALVO-GAME-6"),
@@ -99,6 +107,10 @@ class WireError(SalvoError):
 
 class SealError(SalvoError):
     """A blob that does not come from whom it claims."""
+
+
+class ImpostorError(SalvoError):
+    """Who speaks in the server's place is not the server that this client knows: nothing more is sent or believed."""
 
 
 class BotError(SalvoError):

@@ -268,10 +268,24 @@ class RulesAnnounced:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerKeys:
+    """A server's public keys, 32 bytes each (SALVO-IDENT-1).
+
+    Attributes:
+        sign: Ed25519: verifies what the server signed.
+        seal: X25519: seals what the server alone may read.
+    """
+
+    sign: bytes
+    seal: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ServerStatus:
     """Who serves a table.
 
     Attributes:
+        keys: None for a server that has none.
         status_topic: where a further table's clients find the status (a connection has one last will), else empty.
         paused: whether the server is there but can accept nothing for now (SALVO-BACK-3).
     """
@@ -282,6 +296,7 @@ class ServerStatus:
     profile: str
     status_topic: str = ""
     paused: bool = False
+    keys: ServerKeys | None = None
 
 
 # --- announcements to one player ------------------------------------------------------------------------------
@@ -345,6 +360,70 @@ class Recap:
     players: tuple[str, ...] = ()
 
 
+# --- announcements to the referee's screens ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AimedShot:
+    """A shot of a salvo with its target, and whether it was a hit."""
+
+    target: str
+    x: int
+    y: int
+    hit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeSalvo:
+    """A salvo as it was fired; who shot, and at what, in order."""
+
+    player: str
+    shots: tuple[AimedShot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeBoard:
+    """One player's board and figures.
+
+    Attributes:
+        rows: from row A on, one letter a cell (SALVO-VIEW-5): ``.`` water, ``*`` water that was shot at, ``a`` a cell
+            of the fleet's first ship, ``b`` of the second and so on, a capital where it was struck.
+        shots: how many the player fired so far.
+        hits: how many of them were hits.
+        out: whether the player is defeated.
+    """
+
+    player: str
+    rows: tuple[str, ...]
+    shots: int
+    hits: int
+    out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeView:
+    """All boards as they stood when a salvo had ended (SALVO-VIEW-4).
+
+    Attributes:
+        turn: the last turn that had ended; 0 before the first.
+        at: when that was.
+        player: who was to fire next; empty once the game was over.
+        shots: how many shots that player had.
+        boards: in play order.
+        last: the salvo of that turn; None before the first.
+        winner: empty until the game was over.
+    """
+
+    game: int
+    turn: int
+    at: int
+    player: str
+    shots: int
+    boards: tuple[RefereeBoard, ...]
+    last: RefereeSalvo | None = None
+    winner: str = ""
+
+
 Announcement = (
     TableOpened
     | StateChanged
@@ -364,4 +443,5 @@ Announcement = (
     | PlacementRefused
     | CommandRefused
     | Recap
+    | RefereeView
 )

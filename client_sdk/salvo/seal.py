@@ -3,6 +3,9 @@
     blob = base64( salt[16] | nonce[24] | secretbox ciphertext )
     key  = argon2id13(secret, salt), 32 bytes, 2 passes, 64 MiB
 
+What a team seals for the server, before they share a key, is a sealed box for the server's public key; what the
+server signs for everybody, an Ed25519 signature (SALVO-IDENT).
+
 Only the cryptography lives here. Which keys a server tries, in which order and how often, is its gate's business;
 what is inside a blob, the wire's.
 """
@@ -19,7 +22,9 @@ from typing import Final
 
 import nacl.bindings
 import nacl.exceptions
+import nacl.public
 import nacl.pwhash.argon2id
+import nacl.signing
 import nacl.utils
 
 from salvo.errors import SealError, WireError
@@ -81,16 +86,26 @@ def parse_blob(text: str, longest: int = LONGEST_BLOB_BYTES) -> Blob:
     most_characters = (longest + 2) // 3 * 4
     if len(text) > most_characters:
         raise WireError("blob_length", f"{len(text)} characters; a blob has at most {most_characters}")
-    try:
-        sealed = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise WireError("blob_not_base64", "not standard base64 (A-Z a-z 0-9 + /) with padding") from None
-    if base64.b64encode(sealed).decode() != text:
-        raise WireError("blob_not_base64", "not the canonical base64 of its bytes; the last bits must be 0")
+    sealed = read_base64(text, "blob_not_base64")
     if not SHORTEST_BLOB_BYTES <= len(sealed) <= longest:
         raise WireError("blob_length", f"{len(sealed)} bytes; a blob decodes to {SHORTEST_BLOB_BYTES}..{longest} bytes")
     nonce_end = SALT_BYTES + NONCE_BYTES
     return Blob(sealed[:SALT_BYTES], sealed[SALT_BYTES:nonce_end], sealed[nonce_end:])
+
+
+def read_base64(text: str, code: str) -> bytes:
+    """Return what canonical standard base64 with padding stands for.
+
+    Raises:
+        WireError: the given code.
+    """
+    try:
+        decoded = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise WireError(code, "not standard base64 (A-Z a-z 0-9 + /) with padding") from None
+    if base64.b64encode(decoded).decode() != text:
+        raise WireError(code, "not the canonical base64 of its bytes; the last bits must be 0")
+    return decoded
 
 
 def open_blob(blob: Blob, key: bytes) -> bytes:
@@ -139,3 +154,51 @@ def make_blob(plaintext: bytes, key: bytes, salt: bytes, nonce: bytes | None = N
     nonce = nacl.utils.random(NONCE_BYTES) if nonce is None else nonce
     padded = plaintext + b" " * (-len(plaintext) % PADDING_BYTES)
     return base64.b64encode(salt + nonce + nacl.bindings.crypto_secretbox(padded, nonce, key)).decode()
+
+
+# --- the server's keys ------------------------------------------------------------------------------------------
+
+
+def fingerprint(signing_key: bytes) -> str:
+    """Return what people compare of a server's key: ``9f3a 01c2 77de 4b10`` (SALVO-IDENT-3)."""
+    digits = hashlib.blake2b(signing_key, digest_size=32).hexdigest()[:16]
+    return " ".join(digits[start : start + 4] for start in range(0, 16, 4))
+
+
+def verify(signing_key: bytes, message: bytes, signature: bytes) -> None:
+    """Return if the owner of the key signed these very bytes.
+
+    Raises:
+        SealError: ``bad_signature``.
+    """
+    try:
+        nacl.signing.VerifyKey(signing_key).verify(message, signature)
+    except (nacl.exceptions.CryptoError, nacl.exceptions.ValueError, nacl.exceptions.TypeError):
+        raise SealError("bad_signature", f"not signed by the server {fingerprint(signing_key)}") from None
+
+
+def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
+    """Return a box that only the server opens, around the text padded to a multiple of 96 bytes (SALVO-IDENT-4).
+
+    Raises:
+        SealError: ``bad_key``: a point of the curve that gives everybody the same key, such as 32 zeros.
+    """
+    padded = plaintext + b" " * (-len(plaintext) % PADDING_BYTES)
+    try:
+        return nacl.public.SealedBox(nacl.public.PublicKey(sealing_key)).encrypt(padded)
+    except nacl.exceptions.CryptoError:
+        raise SealError("bad_key", f"nothing can be sealed for the key {sealing_key.hex()}") from None
+
+
+def open_sealed(sealed: bytes, private_key: bytes) -> bytes:
+    """Return what was sealed for the owner of a private X25519 key.
+
+    Raises:
+        SealError: ``sealed_unreadable``.
+    """
+    try:
+        return nacl.public.SealedBox(nacl.public.PrivateKey(private_key)).decrypt(sealed)
+    except (nacl.exceptions.CryptoError, nacl.exceptions.TypeError):
+        raise SealError(
+            "sealed_unreadable", "does not open with this server's key; seal for the key in /game/server"
+        ) from None

@@ -14,10 +14,10 @@ from random import Random
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import SealError, WireError
+from salvo.errors import ImpostorError, SealError, WireError
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
-from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, key_to_team, open_blob, parse_blob
+from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Reader
 from salvo.view import Shot, View
 
@@ -75,12 +75,28 @@ class ServerSeen:
     online: bool
 
 
-Event = FleetWanted | GameTakenUp | SalvoWanted | SalvoHeard | GameEnded | Refused | ServerSeen
+@dataclass(frozen=True, slots=True)
+class ServerMet:
+    """The server has told for the first time who it is; what is sent after this event goes to that server.
+
+    Whoever remembers servers compares now, and takes no more from this session if it is another one (SALVO-IDENT-2).
+
+    Attributes:
+        keys: None for a server that has none.
+    """
+
+    keys: m.ServerKeys | None
+
+
+Event = FleetWanted | GameTakenUp | SalvoWanted | SalvoHeard | GameEnded | Refused | ServerSeen | ServerMet
 
 
 #: How long a placement may stay without an answer before it is sent again. A server that derives keys for a full queue
 #: answers within three seconds; under a flood it may drop a first message, which a second one heals.
 PATIENCE_SECONDS = 3.0
+#: How long to wait for ``/game/server``, which tells whether to seal the secret. It is retained, so it comes with the
+#: first messages; a server of the plain specification has no such topic, and its teams have a minute to place.
+SERVER_SECONDS = 2.0
 
 
 class Session:
@@ -93,11 +109,20 @@ class Session:
     """
 
     def __init__(
-        self, name: str, secret: str, random: Random, *, table: str = "", sealer: Sealer | None = None
+        self,
+        name: str,
+        secret: str,
+        random: Random,
+        *,
+        table: str = "",
+        sealer: Sealer | None = None,
+        always_seal: bool = False,
     ) -> None:
         """Prepare a session; deriving the key takes about 50 ms unless a sealer is given.
 
         Args:
+            always_seal: never send the secret openly, because this server is known to have keys: whoever could keep
+                its status away would read it.
             random: given to the view, for the bot's draws; :meth:`reseed` changes it for the next game.
 
         Raises:
@@ -128,6 +153,11 @@ class Session:
         self._stats: dict[str, m.PlayerStats] = {}
         self._winner = ""
         self._ended_game = 0
+        self._always_seal = always_seal
+        self._keys: m.ServerKeys | None = None
+        self._server_met = False
+        self._waits_since: float | None = None  # with the request, for /game/server
+        self._rejection: tuple[float, Refused] | None = None  # that may be meant for somebody else who used the name
 
     # --- the owner's side ---------------------------------------------------------------------------------------
 
@@ -147,7 +177,7 @@ class Session:
         self._listed = False
         self._asked_to_return_at = now if self.view is not None or self._fleet is not None else None
         if self.wants_to_play or self.view is not None:
-            self._ask_to_take_part()
+            self._ask_to_take_part(now)
 
     def take_outbox(self) -> list[wire.Publication]:
         """Return what is to be published and forget it."""
@@ -166,14 +196,17 @@ class Session:
         self._approved = set()
         self._send_fleet(now)
 
-    def handle_timer(self, now: float) -> None:
+    def handle_timer(self, now: float) -> list[Event]:
         """Place again, and ask again for the recap, when the server has not answered; to be called now and then."""
         waiting = self.state is State.LOBBY and self._listed and self._fleet is not None
         if waiting and now - self._placed_at > PATIENCE_SECONDS:
             self._send_fleet(now)
         if self._asked_to_return_at is not None and now - self._asked_to_return_at > PATIENCE_SECONDS:
             self._asked_to_return_at = now
-            self._ask_to_take_part()
+            self._ask_to_take_part(now)
+        if self._waits_since is not None and now - self._waits_since > SERVER_SECONDS and not self._always_seal:
+            self._send_request()
+        return self._turned_away(now)
 
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
@@ -208,6 +241,7 @@ class Session:
 
         Raises:
             WireError: the server at the other end speaks another contract.
+            ImpostorError: ``impostor``: somebody else speaks in the server's place.
         """
         try:
             address = topics.parse(topic)
@@ -228,7 +262,7 @@ class Session:
             case m.ServerStatus():
                 return self._server_seen(announcement, retained, now)
             case m.StateChanged(state):
-                return self._state_changed(state, retained)
+                return self._state_changed(state, retained, now)
             case m.PlayersListed(names):
                 return self._players_listed(names, retained, now)
             case m.TurnBegan():
@@ -247,18 +281,51 @@ class Session:
             case m.PlacementJudged(_, ship, True):
                 self._approved.add(ship)
             case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
-                return self._refused(code, text)
+                return self._refused(code, text, now)
             case _:
                 pass
         return []
 
     # --- lobby --------------------------------------------------------------------------------------------------
 
-    def _ask_to_take_part(self) -> None:
-        topic = BY_NAME["request_participation"].of(self.table)
-        self._outbox.append(wire.Publication(topic, wire.write_participation(self.name, self._secret), False))
+    def _ask_to_take_part(self, now: float) -> None:
+        """Ask, as soon as it is known whether to seal the secret (SALVO-IDENT-4)."""
+        if self._server_met:
+            self._send_request()
+        elif self._waits_since is None:
+            self._waits_since = now
+
+    def _send_request(self) -> None:
+        self._waits_since = None
+        sealing_key = None if self._keys is None else self._keys.seal
+        payload = wire.write_participation(self.name, self._secret, sealing_key)
+        self._outbox.append(wire.Publication(BY_NAME["request_participation"].of(self.table), payload, False))
+
+    def _meet(self, keys: m.ServerKeys | None) -> list[Event]:
+        """Take in who the server is; it stays that one for the length of the session (SALVO-IDENT-2).
+
+        Only ``sign`` says who it is. A server that has none is not held to that: it may be given keys any time.
+        """
+        if self._keys is not None and (keys is None or keys.sign != self._keys.sign):
+            now_known = "has no key" if keys is None else f"is {fingerprint(keys.sign)}"
+            raise ImpostorError(
+                "impostor",
+                f"the server is {fingerprint(self._keys.sign)}, but who speaks in its place now {now_known}; start "
+                "again if the operator says that the server has a new identity",
+            )
+        if keys is None and self._always_seal:
+            return [ServerMet(None)]  # and the request goes on waiting
+        met, self._server_met = self._server_met and self._keys == keys, True
+        self._keys = keys
+        return [] if met else [ServerMet(keys)]
 
     def _server_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
+        events = [*self._meet(status.keys), *self._status_seen(status, retained, now)]
+        if self._waits_since is not None and self._server_met:
+            self._send_request()
+        return events
+
+    def _status_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
         if status.game:
             if self._doubtful_lobby and status.game != self.game:
                 self._believe_lobby()
@@ -282,9 +349,9 @@ class Session:
             # Nobody may have heard the request, or it has forgotten its list; one that has not answers with the recap.
             self._listed = False
             self._approved = set()
-            self._ask_to_take_part()
+            self._ask_to_take_part(now)
 
-    def _state_changed(self, state: State, retained: bool) -> list[Event]:
+    def _state_changed(self, state: State, retained: bool, now: float) -> list[Event]:
         if state is State.LOBBY and retained and self.view is not None and self.view.game == self.game:
             self._doubtful_lobby = True  # a broker that was killed may have kept an old one; what follows will tell
             return []
@@ -293,7 +360,7 @@ class Session:
         if state is State.LOBBY and before not in (None, State.LOBBY):
             self._forget_game()
             if self.wants_to_play:
-                self._ask_to_take_part()
+                self._ask_to_take_part(now)
         return self._game_ended()
 
     def _believe_lobby(self) -> None:
@@ -324,7 +391,7 @@ class Session:
             return []
         if was_listed and not self._listed and self.wants_to_play:
             self._fleet = None
-            self._ask_to_take_part()  # struck off the list: the fleet was not complete in time
+            self._ask_to_take_part(now)  # struck off the list: the fleet was not complete in time
         # A kept list that has the name already means a team that comes back; then the recap tells what to place.
         if self._listed and not was_listed and not retained:
             return self._want_fleet(now)
@@ -337,7 +404,10 @@ class Session:
             return []
         return [FleetWanted(self.rules, self.game)] if self.rules is not None else []
 
-    def _refused(self, code: str, text: str) -> list[Event]:
+    def _refused(self, code: str, text: str, now: float) -> list[Event]:
+        if code in _OF_THE_NAME:
+            self._rejection = self._rejection or (now, Refused(code, text))
+            return []
         if code == "wrong_state" and self.view is None:
             self._asked_to_return_at = None
         if code == "wrong_state" and not self._listed:
@@ -345,6 +415,21 @@ class Session:
         if code == "name_taken" and (self._listed or self._fleet is not None):
             return []  # somebody else asked for this name and was refused; it is ours
         return [Refused(code, text)]
+
+    def _turned_away(self, now: float) -> list[Event]:
+        """Believe that the team may not play, once a lobby has not listed it in spite of its request.
+
+        The refusal goes to the name, and anybody can ask in this name with a wrong secret; but who asks with the right
+        one is listed at once.
+        """
+        if self._rejection is None or self._listed or self._fleet is not None or self.view is not None:
+            self._rejection = None
+            return []
+        heard, refused = self._rejection
+        if self.state is not State.LOBBY or now - heard <= PATIENCE_SECONDS:
+            return []
+        self._rejection = None
+        return [refused]
 
     # --- the game -----------------------------------------------------------------------------------------------
 
@@ -467,6 +552,8 @@ class Session:
         return view
 
 
+#: Refusals that are answered to a name, whoever asked in it.
+_OF_THE_NAME = frozenset({"not_in_roster", "sealed_required"})
 #: Public topics that a session listens to; the others say the same in the specification's words.
 _HEARD = frozenset({"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server"})
 _OWN = frozenset(topic.name for topic in topics.TOPICS if topic.reader is Reader.OWNER)

@@ -109,7 +109,7 @@ TOPICS = (
         "team",
         "server",
         False,
-        '`{"name": "...", "secret": "..."}`',
+        '`{"name": "...", "secret": "..."}`, open or sealed for the server',
         "S",
     ),
     _row("count", "/players/count", "server", "everybody", True, "`2`", "S"),
@@ -153,7 +153,7 @@ TOPICS = (
     ),
     _row("error", "/players/{player}/error", "server", "owner", False, "`<code>: <sentence>`", "X"),
     _row("rules", "/game/rules", "server", "everybody", True, "JSON: rule book, grid, fleet, time limits", "X"),
-    _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile", "X"),
+    _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile, keys", "X"),
     _row(
         "turn",
         "/game/turn",

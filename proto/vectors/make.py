@@ -7,8 +7,10 @@ under ``payload_hex`` or ``text_hex``.
 from __future__ import annotations
 
 import base64
+import hashlib
 import inspect
 import json
+import string
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -269,6 +271,70 @@ def participations() -> list[dict[str, Any]]:
     ]
 
 
+SERVER_PRIVATE = bytes(range(32))
+
+
+def sealed_for_server(text: str) -> bytes:
+    """A ``crypto_box_seal`` whose key of one use is not random, so that the vectors stay what they are."""
+    public = nacl.bindings.crypto_scalarmult_base(SERVER_PRIVATE)
+    once_private = bytes(range(100, 132))
+    once_public = nacl.bindings.crypto_scalarmult_base(once_private)
+    nonce = hashlib.blake2b(once_public + public, digest_size=24).digest()
+    return once_public + nacl.bindings.crypto_box(text.encode(), nonce, public, once_private)
+
+
+def sealed_participations() -> list[dict[str, Any]]:
+    """The sealed payload of /game/request_participation and the server's private X25519 key: name and secret, or the
+    code (SALVO-IDENT-4, SALVO-IDENT-5)."""
+
+    def given(payload: str, private: bytes = SERVER_PRIVATE) -> dict[str, str]:
+        public = nacl.bindings.crypto_scalarmult_base(private)
+        return {"private_key_hex": private.hex(), "public_key_hex": public.hex(), "payload": payload}
+
+    def asked(name: str, secret: str) -> str:
+        return json.dumps({"name": name, "secret": secret}, ensure_ascii=False)
+
+    def payload(text: str) -> str:
+        return base64.b64encode(sealed_for_server(text)).decode()
+
+    plain = asked("Henkiebunch", SECRET)
+    good = payload(plain.ljust(96))
+    box = sealed_for_server(plain.ljust(96))
+    answer = ["Henkiebunch", SECRET]
+    unreadable = {"sentence": "SALVO-IDENT-5", "error": "sealed_unreadable"}
+    return [
+        case("padded to 96 bytes", "SALVO-IDENT-4", given(good), result=answer),
+        case("not padded", "SALVO-IDENT-4", given(payload(plain)), result=answer),
+        case(
+            "256 characters of four bytes",
+            "SALVO-JOIN-3",
+            given(payload(asked("a", "\U0001f6a2" * 256))),
+            result=["a", "\U0001f6a2" * 256],
+        ),
+        case("for another server", given=given(good, SERVER_PRIVATE[::-1]), **unreadable),
+        case("a changed bit", given=given(base64.b64encode(box[:-1] + bytes([box[-1] ^ 1])).decode()), **unreadable),
+        case("the last byte is missing", given=given(base64.b64encode(box[:-1]).decode()), **unreadable),
+        case("shorter than an empty box", given=given(base64.b64encode(box[:47]).decode()), **unreadable),
+        case("no padding of base64", given=given(payload(plain.ljust(97)).rstrip("=")), **unreadable),
+        case("loose bits at the end", given=given(_loosened(payload(plain.ljust(97)))), **unreadable),
+        case("a word", given=given("null"), **unreadable),
+        case("4097 characters", "SALVO-WIRE-5", given("A" * 4097), error="too_large"),
+        case("no JSON inside", "SALVO-WIRE-1", given(payload("hello")), error="not_json"),
+        case("a key twice inside", "SALVO-WIRE-2", given(payload('{"name":"a","name":"b"}')), error="duplicate_key"),
+        case("no secret inside", "SALVO-JOIN-2", given(payload('{"name":"a"}')), error="wrong_shape"),
+        case("a bad name inside", "SALVO-NAME-1", given(payload(asked("a/b", "c"))), error="bad_name"),
+        case("sealed twice", "SALVO-WIRE-1", given(payload(good)), error="not_json"),
+    ]
+
+
+def _loosened(text: str) -> str:
+    """The same bytes in base64 that is not canonical: the last letter has a bit that nobody reads."""
+    body = text.rstrip("=")
+    assert body != text
+    letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+    return body[:-1] + letters[letters.index(body[-1]) + 1] + text[len(body) :]
+
+
 def ships() -> list[dict[str, Any]]:
     """The level of a topic that names a ship: the fleet's name of it, or the code (SALVO-NAME-5)."""
 
@@ -308,6 +374,10 @@ class Sender:
         secret = TEAMS[name][0] if secret is None else secret
         return message("/game/request_participation", json.dumps({"name": name, "secret": secret}))
 
+    def seal(self, name: str) -> dict[str, Any]:
+        text = json.dumps({"name": name, "secret": TEAMS[name][0]}).ljust(96)
+        return message("/game/request_participation", base64.b64encode(sealed_for_server(text)).decode())
+
     def place(
         self, team: str, ship: str, at: str = "", orientation: str = "HORIZONTAL", **given: Any
     ) -> dict[str, Any]:
@@ -338,7 +408,8 @@ def refusals() -> dict[str, Any]:
     A state is reached from an empty table with these settings by its messages, in their order; "starter" is whom the
     server has to draw (SALVO-TURN-1). A case then sends its own messages and lets "seconds" go by. "answers" are the
     error topics that the server publishes for it, with the code at the begin of each text; "logged" is a code that
-    nobody is told. "retain" is the flag with which the broker delivers a message.
+    nobody is told. "retain" is the flag with which the broker delivers a message. A state may have a "profile", then
+    "roster" has the teams and their secrets, and "private_key_hex" what requests are sealed for.
     """
     return {"states": _states(), "cases": _refused()}
 
@@ -348,12 +419,16 @@ def _states() -> dict[str, Any]:
         starter = {"starter": "ann"} if settings.get("players") else {}
         return {"settings": settings, **starter, "messages": messages}
 
-    lobby, full, turn, over = Sender(), Sender(), Sender(), Sender()
+    lobby, full, turn, over, strict = (Sender() for _ in range(5))
+    secrets_of_all = {name: team[0] for name, team in TEAMS.items()}
     return {
         "lobby": state([lobby.ask("ann"), lobby.ask("bob"), *lobby.fleet("ann"), lobby.place("bob", "carrier")]),
         "full": state([full.ask("ann"), full.ask("bob")], most_players=2),
         "turn": state(_seated(turn), players=2),
         "over": state([*_seated(over), *_game(over)], players=2),
+        "contest": state([]) | {"profile": "contest", "roster": {"ann": TEAMS["ann"][0]}},
+        "strict": state([strict.seal("ann"), strict.seal("bob"), *strict.fleet("ann"), *strict.fleet("bob")], players=2)
+        | {"profile": "strict", "roster": secrets_of_all, "private_key_hex": SERVER_PRIVATE.hex()},
     }
 
 
@@ -400,6 +475,29 @@ def _refused() -> list[dict[str, Any]]:
     elsewhere = {"g": 1, "t": 1, "n": 1, "to": "ann"}
     bobs, anns = "bob/ships/battleship/error", "ann/ships/carrier/error"
     return [
+        when("contest", "a team of nobody", "SALVO-ACCESS-3", ask("bob"), answer=told("bob/error", "not_in_roster")),
+        when(
+            "contest",
+            "a team with another secret",
+            "SALVO-ACCESS-3",
+            ask("ann", "guess"),
+            answer=told("ann/error", "not_in_roster"),
+        ),
+        when("contest", "a team of the roster", "SALVO-ACCESS-3", ask("ann")),
+        when("strict", "an open request", "SALVO-ACCESS-7", ask("ann"), answer=told("ann/error", "sealed_required")),
+        when(
+            "strict",
+            "a shot without its occasion",
+            "SALVO-ACCESS-7",
+            fire("ann", "bob", 3, 4),
+            answer=told("ann/error", "context_required"),
+        ),
+        when(
+            "strict",
+            "a shot with its occasion",
+            "SALVO-ACCESS-7",
+            fire("ann", "bob", 3, 4, context={"g": 1, "t": 1, "n": 1, "to": "bob"}),
+        ),
         when(
             "lobby", "a name that is taken", "SALVO-JOIN-8", ask("ann", "guess"), answer=told("ann/error", "name_taken")
         ),
@@ -408,6 +506,15 @@ def _refused() -> list[dict[str, Any]]:
         ),
         when("lobby", "a team that comes back is welcome", "SALVO-JOIN-7", ask("ann")),
         when("lobby", "no name", "SALVO-NAME-1", ask("a/b", "s"), logged="bad_name"),
+        when(
+            "lobby",
+            "sealed for another server",
+            "SALVO-IDENT-5",
+            message(
+                "/game/request_participation", base64.b64encode(sealed_for_server(ask("cy", "s")["payload"])).decode()
+            ),
+            logged="sealed_unreadable",
+        ),
         when("full", "one team too many", "SALVO-JOIN-11", ask("cy", "s"), answer=told("cy/error", "table_full")),
         when("turn", "a new team in mid-game", "SALVO-JOIN-9", ask("cy", "s"), answer=told("cy/error", "wrong_state")),
         when("lobby", "too late", "SALVO-JOIN-5", answer=told("bob/error", "placement_timeout"), seconds=60),
@@ -539,7 +646,65 @@ def _refused() -> list[dict[str, Any]]:
     ]
 
 
-MAKERS: tuple[Callable[[], Any], ...] = (blobs, shots, placements, participations, ships, refusals)
+def referee_views() -> list[dict[str, Any]]:
+    """A payload on /game/referee: what it tells, or the code. A board is its rows from A on (SALVO-VIEW-5)."""
+    rows = ["aa.*", "B..."]
+    ann = {"player": "ann", "rows": rows, "shots": 3, "hits": 1, "out": False}
+    bob = {"player": "bob", "rows": ["A.a.", "..B."], "shots": 2, "hits": 1, "out": False}
+    began = {"game": 1, "turn": 0, "at": 1_760_000_000_000, "player": "ann", "shots": 2, "boards": [ann, bob]}
+    last = {"player": "bob", "shots": [{"to": "ann", "x": 1, "y": 2, "hit": True}]}
+    later = {**began, "turn": 2, "last": last}
+    over = {**later, "player": "", "shots": 0, "winner": "ann"}
+
+    def given(body: Any) -> dict[str, str]:
+        return {"payload": json.dumps(body)}
+
+    def wrong(description: str, sentence: str, body: Any, error: str = "wrong_shape") -> dict[str, Any]:
+        return case(description, sentence, given(body), error=error)
+
+    def told(body: dict[str, Any]) -> dict[str, Any]:
+        sunk = {board["player"]: "b" not in "".join(board["rows"]) for board in body["boards"]}
+        return {
+            "turn": body["turn"],
+            "next": body["player"],
+            "winner": body.get("winner", ""),
+            "second ship sunk": sunk,
+        }
+
+    return [
+        case("before the first salvo", "SALVO-VIEW-4", given(began), result=told(began)),
+        case("after a salvo", "SALVO-VIEW-4", given(later), result=told(later)),
+        case("when it is over", "SALVO-VIEW-4", given(over), result=told(over)),
+        wrong("a letter that no cell has", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": ["aa#*", "B..."]}]}),
+        wrong("rows of different lengths", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": ["aa.*", "B.."]}]}),
+        wrong("a board without rows", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": []}]}),
+        wrong("a salvo without its targets", "SALVO-VIEW-4", {**began, "last": {"player": "bob"}}),
+        wrong(
+            "a cell counted from 0",
+            "SALVO-GAME-2",
+            {**began, "last": {**last, "shots": [{**last["shots"][0], "x": 0}]}},
+        ),  # type: ignore[index,dict-item]
+        wrong("an unknown field", "SALVO-WIRE-4", {**began, "secret": "x"}),
+        wrong("true for a number", "SALVO-WIRE-4", {**began, "turn": True}),
+        case(
+            "a number with a point",
+            "SALVO-WIRE-3",
+            {"payload": json.dumps({**began, "turn": 1.0})},
+            error="not_integer",
+        ),
+    ]
+
+
+MAKERS: tuple[Callable[[], Any], ...] = (
+    blobs,
+    shots,
+    placements,
+    participations,
+    sealed_participations,
+    ships,
+    refusals,
+    referee_views,
+)
 
 
 def file_of(make: Callable[[], Any]) -> dict[str, Any]:

@@ -86,6 +86,7 @@ class Contest:
             profile=settings.profile,
             journal=self.journal,
             resume=settings.resume,
+            referee_delay_ms=settings.referee_delay_ms,
             listener=listener,
         )
 

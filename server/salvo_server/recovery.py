@@ -36,12 +36,18 @@ class Recovered:
     last_at: int
 
 
-def recover(game: SavedGame, status: Callable[[Referee], m.ServerStatus], sent_through: int) -> Recovered:
+def recover(
+    game: SavedGame,
+    status: Callable[[Referee], m.ServerStatus],
+    sent_through: int,
+    follow: Callable[[Table, Step], object] | None = None,
+) -> Recovered:
     """Execute a game again.
 
     Args:
         status: what ``/game/server`` says of a table.
         sent_through: the last step that the broker has all of.
+        follow: called after every step.
 
     Raises:
         JournalError: ``journal_corrupt`` or ``journal_diverged``.
@@ -52,6 +58,8 @@ def recover(game: SavedGame, status: Callable[[Referee], m.ServerStatus], sent_t
     for number, record in enumerate(game.steps, start=1):
         step = repeat(table, game, number, record)
         at = record.at
+        if follow is not None:
+            follow(table, step)
         if record.id > sent_through:
             unsent += step.publications
     return Recovered(game, table, unsent, at)

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import WireError
+from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
 from salvo.mqtt import Inbound
 from salvo.rules import SALVO, RuleBook
@@ -29,6 +29,7 @@ from salvo.topics import BY_NAME, Publisher
 from salvo.wire.transcript import write_header
 from salvo_server import __version__
 from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
+from salvo_server.identity import Identity
 from salvo_server.journal import (
     Batch,
     GameOpened,
@@ -41,6 +42,8 @@ from salvo_server.journal import (
 )
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
+from salvo_server.referee_view import RefereeViews
+from salvo_server.roster import Register
 from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
 
@@ -77,9 +80,13 @@ class Edge(Protocol):
     def flush(self, timeout_seconds: float) -> bool: ...
 
 
-def last_will(table: str, profile: str) -> tuple[str, bytes]:
-    """Return topic and payload of the last will: offline, and no game that anyone could know by then."""
-    [publication] = wire.write_announcement(m.ServerStatus(False, __version__, 0, profile), table)
+def last_will(table: str, profile: str, identity: Identity | None = None) -> tuple[str, bytes]:
+    """Return topic and payload of the last will: offline, and no game that anyone could know by then.
+
+    The keys stay, so that a team that comes meanwhile need not write its secret openly.
+    """
+    status = m.ServerStatus(False, __version__, 0, profile, keys=_keys(identity))
+    [publication] = wire.write_announcement(status, table)
     return publication.topic, publication.payload
 
 
@@ -118,15 +125,21 @@ class Service:
         clock: Callable[[], int] | None = None,
         gate: Gate | None = None,
         journal: Journal | None = None,
+        identity: Identity | None = None,
         resume: Resume = "crash",
+        referee_delay_ms: int | None = None,
         listener: Listener | None = None,
+        register: Register | None = None,
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
         Args:
+            register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
+            identity: the server's keys, told in its status; without them nothing can be sealed for it.
             resume: when a game out of the journal goes on.
+            referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -136,11 +149,14 @@ class Service:
         self.tables: dict[str, Table] = {}
         self._journal = journal or NoJournal()
         self.gate = gate or Gate(wake=edge.wake, pepper=self._journal.pepper)
+        self._identity = identity
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
+        self._register = register
         self._first_table = tables[0]
-        self._sweep = Sweep(self.tables, tables[0])
+        self._referee_views = RefereeViews(referee_delay_ms)
+        self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
         self._batch = Batch()
         self._outbox: list[wire.Publication] = []
         self._receipts: list[Inbound] = []
@@ -171,7 +187,8 @@ class Service:
             if name in kept:
                 game = kept.pop(name)
                 if goes_on and game.steps:
-                    self._take_over(recover(game, self._status, saved.sent_through), seed, limits)
+                    follow = self._referee_views.follow
+                    self._take_over(recover(game, self._status, saved.sent_through, follow), seed, limits)
                     continue
                 self._batch.closed.append(game.opened.id)
                 number = game.opened.number + bool(game.steps)
@@ -196,6 +213,7 @@ class Service:
                 table.referee.players[team.name].credential = self.gate.credential(team.name, team.secret)
         self._outbox += recovered.unsent
         self._last_at = max(self._last_at, recovered.last_at)
+        self._outbox += self._referee_views.catch_up(self._now())
         self._schedule(table)
         log.info(
             "table %r: game %d goes on in state %s after %d steps",
@@ -237,6 +255,7 @@ class Service:
         self._keep_keys()
         if self._edge.connected:
             self._run_timers()
+            self._outbox += self._referee_views.take_due(self._now())
             self._look_for_kept_commands()
         self._settle()
 
@@ -263,9 +282,10 @@ class Service:
             return min(longest_seconds, JOURNAL_RETRY_MS / 1000)
         if self._connected_anew or (self._outbox and self._edge.connected):
             return 0.0
-        if self._earliest is None or not self._edge.connected:
+        due = [at for at in (self._earliest, self._referee_views.deadline()) if at is not None]
+        if not due or not self._edge.connected:
             return longest_seconds
-        return min(longest_seconds, max(0.0, (self._earliest - self._now()) / 1000))
+        return min(longest_seconds, max(0.0, (min(due) - self._now()) / 1000))
 
     def _run_timers(self) -> None:
         """Run what is due.
@@ -411,9 +431,22 @@ class Service:
         except WireError as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, error, now)
+        if isinstance(request, wire.SealedParticipation):
+            return self._unseal(table, request, message, now)
         if isinstance(request, wire.ParticipationRequest):
             return self._participate(table, request, now)
         return self._open(table.referee, request, message, now)
+
+    def _unseal(self, table: Table, request: wire.SealedParticipation, message: Inbound, now: int) -> None:
+        """Open a request that is sealed for this server; what does not open changes nothing (SALVO-IDENT-5)."""
+        try:
+            if self._identity is None:
+                raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
+            opened = wire.read_participation(table.name, self._identity.open(request.sealed))
+        except (SealError, WireError) as error:
+            self._count(error, message)
+        else:
+            self._participate(table, opened, now, sealed=True)
 
     def _open(
         self, referee: Referee, request: wire.SealedPlacement | wire.SignedShot, message: Inbound, now: int
@@ -430,7 +463,12 @@ class Service:
             self._admit_opened(opened, now)
         return opened
 
-    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int) -> None:
+    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int, *, sealed: bool = False) -> None:
+        refused = self._why_not(request, sealed)
+        if refused is not None:
+            self.counts[refused.code] += 1
+            self._outbox += wire.write_announcement(refused, table.name)
+            return
         self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
         step = table.carry_out(command, now)
@@ -439,8 +477,21 @@ class Service:
             self.gate.admit(table.name, request.name, request.secret, now)
         self._follow(table, step, None)
 
+    def _why_not(self, request: wire.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
+        """Return why a team may not take part in this contest; None when it may."""
+        if self._profile == "strict" and not sealed:
+            text = "in profile strict a request to take part is sealed with the key in /game/server"
+            return m.CommandRefused(request.name, "sealed_required", text)
+        if self._register is not None and not self._register.has(request.name, request.secret):
+            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
+            return m.CommandRefused(request.name, "not_in_roster", text)
+        return None
+
     def _admit_opened(self, opened: Opened, now: int) -> None:
         table, command = self.tables[opened.table], opened.command
+        if self._profile == "strict" and isinstance(command, m.Fire) and command.context is None:
+            text = "in profile strict the body of a shot has g, t, n and to: game, turn, shot and target"
+            command = m.Unreadable(command.player, "", "context_required", text, proven=True)
         self._pass_time(table, now)
         announcements = self._carry_out(table, command, now, opened.proof)
         if opened.spent and not isinstance(command, m.Unreadable) and not _refused(announcements, command.player):
@@ -466,7 +517,7 @@ class Service:
         if was_on and not self._sweep.on:
             self._edge.unsubscribe(self._sweep.filters())
 
-    def _count(self, error: WireError, message: Inbound) -> None:
+    def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
         log.debug("refused a message on %r: %s", message.topic[:120], error)
 
@@ -485,7 +536,9 @@ class Service:
             self._last_step += 1
             game = self._games[table.name]
             self._batch.steps.append(StepTaken(self._last_step, game, step.at, step.text, step.check, proof))
+        self._outbox += self._referee_views.follow(table, step)
         self._outbox += step.publications
+        self._outbox += self._referee_views.take_due(step.at)
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
@@ -534,7 +587,12 @@ class Service:
     def _status(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
         first = referee.table == self._first_table
         status_topic = "" if first else BY_NAME["server"].of(self._first_table)
-        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused)
+        keys = _keys(self._identity)
+        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused, keys)
+
+
+def _keys(identity: Identity | None) -> m.ServerKeys | None:
+    return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
 
 
 def _recap_publication(sealed: SealedRecap) -> wire.Publication:

@@ -65,8 +65,28 @@ class ServerSettings(BaseSettings):
         int, Field(ge=1, le=100, description="turns in a row without a shot that defeat a player")
     ] = 3
     profile: Annotated[
-        Literal["literal"], Field(description="who may read and do what on the broker; literal: anybody anything")
+        Literal["literal", "contest", "strict"],
+        Field(
+            description="who may read and do what on the broker; literal: anybody anything; contest: the roster's "
+            "users, each what the topic table says; strict: that, under TLS, with sealed requests and signed contexts"
+        ),
     ] = "literal"
+    roster: Annotated[Path | None, Field(description="who may come; a file a user by default")] = None
+    identity: Annotated[
+        Path | None, Field(description="file with the key that the server signs with; one a user by default")
+    ] = None
+    tls_cert: Annotated[
+        Path | None, Field(description="certificate of the embedded broker, PEM, its chain behind it")
+    ] = None
+    tls_key: Annotated[Path | None, Field(description="private key of that certificate, PEM")] = None
+    tls_ca: Annotated[
+        Path | None,
+        Field(description="who vouches for the broker's certificate, PEM; the system's authorities by default"),
+    ] = None
+    referee_delay_seconds: Annotated[
+        int | None,
+        Field(ge=0, le=3600, description="show all boards to referees, so many seconds late; never when not set"),
+    ] = None
     seed: Annotated[str | None, Field(description="decides all that is drawn; a fresh one when not set")] = None
     journal: Annotated[
         str | None,
@@ -101,6 +121,18 @@ class ServerSettings(BaseSettings):
         name = re.sub(r"[^A-Za-z0-9.]+", "-", address)
         path = platformdirs.user_state_path("salvo") / f"{name}.journal"
         return self.model_copy(update={"journal": str(path)})
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether nobody can listen on the way to the broker."""
+        if self.broker is None:
+            return self.tls_cert is not None
+        return self.broker.startswith(("mqtts:", "wss:"))
+
+    @property
+    def referee_delay_ms(self) -> int | None:
+        """How much later the referee's view is published; None for never."""
+        return None if self.referee_delay_seconds is None else self.referee_delay_seconds * 1000
 
     @property
     def limits(self) -> Limits:
@@ -141,7 +173,36 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
         raise _explain(error, said, kept, file) from None
     for table in settings.tables:
         check_name(table, "table")
+    _check_profile(settings)
     return settings
+
+
+def _check_profile(settings: ServerSettings) -> None:
+    if (settings.tls_cert is None) != (settings.tls_key is None):
+        raise SettingsError(
+            "bad_setting", "--tls-cert and --tls-key belong together; salvo tls DIR makes both for a test"
+        )
+    if settings.tls_cert is not None and settings.broker is not None:
+        raise SettingsError("bad_setting", "--tls-cert is the embedded broker's; one that is given has its own")
+    if settings.profile == "strict" and not settings.encrypted:
+        raise SettingsError(
+            "bad_setting",
+            "--profile strict needs TLS: --tls-cert and --tls-key for the embedded broker, else --broker mqtts://HOST",
+        )
+    if settings.profile == "literal" and settings.referee_delay_seconds is not None:
+        raise SettingsError(
+            "bad_setting", "--referee-delay-seconds with --profile literal would show all boards to anybody"
+        )
+
+
+def roster_path(given: Path | None) -> Path:
+    """Return where the roster is."""
+    return given or platformdirs.user_state_path("salvo") / "roster.json"
+
+
+def identity_path(given: Path | None) -> Path:
+    """Return where the server's key is."""
+    return given or platformdirs.user_state_path("salvo") / "identity.key"
 
 
 def _read_file(file: Path) -> dict[str, Any]:

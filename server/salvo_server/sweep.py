@@ -27,16 +27,18 @@ class Sweep:
         on: whether the answer to the subscription is still coming in.
     """
 
-    def __init__(self, tables: Mapping[str, Table], first_table: str) -> None:
+    def __init__(self, tables: Mapping[str, Table], first_table: str, beside: Mapping[str, bytes]) -> None:
         """Look after these tables.
 
         Args:
             first_table: whose status tells that all came by.
+            beside: payload by topic, of what else should stand at the broker.
         """
         self.on = False
         self._tables = tables
         self._marker = BY_NAME["server"].of(first_table)
         self._first_table = first_table
+        self._beside = beside
         self._kept: dict[str, bytes] = {}
         self._fresh: set[str] = set()  # said since the subscription
 
@@ -76,6 +78,7 @@ class Sweep:
 
     def _corrections(self) -> list[Publication]:
         own = {topic: payload for table in self._tables.values() for topic, payload in table.retained.items()}
+        own |= self._beside
         known = own.keys() | self._fresh
         strange = [topic for topic, kept in self._kept.items() if kept and topic not in known]
         for topic in strange:
@@ -90,5 +93,6 @@ class Sweep:
 
     def _correct_one(self, address: topics.Address, message: Inbound) -> list[Publication]:
         """Something kept comes late: the status that ended the sweep was one from the connection before."""
-        own = self._tables[address.table].retained.get(message.topic, b"")
+        retained = self._tables[address.table].retained
+        own = retained.get(message.topic) or self._beside.get(message.topic, b"")
         return [] if message.payload == own else [Publication(message.topic, own, True)]

@@ -57,7 +57,9 @@ def test_what_arrives_is_a_request_or_a_named_error(topic: str, payload: bytes) 
         error.text.encode()  # printable whatever was sent
         assert len(error.text) < 400
     else:
-        assert isinstance(request, (wire.ParticipationRequest, wire.SealedPlacement, wire.SignedShot))
+        assert isinstance(
+            request, (wire.ParticipationRequest, wire.SealedParticipation, wire.SealedPlacement, wire.SignedShot)
+        )
 
 
 @CASES

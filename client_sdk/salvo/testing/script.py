@@ -6,7 +6,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.messages import State
 from salvo.rules import SALVO, RuleBook
-from salvo.seal import Sealer, key_to_team, make_blob, open_blob
+from salvo.seal import Sealer, key_to_team, make_blob, open_blob, open_sealed
 from salvo.session import Event, Session
 from salvo.topics import BY_NAME
 
@@ -18,8 +18,23 @@ class ScriptedServer:
         now: the session's clock in seconds; a test sets it.
     """
 
-    def __init__(self, session: Session, secret: str, book: RuleBook = SALVO, game: int = 1) -> None:
+    def __init__(
+        self,
+        session: Session,
+        secret: str,
+        book: RuleBook = SALVO,
+        game: int = 1,
+        keys: m.ServerKeys | None = None,
+        private_key: bytes = b"",
+    ) -> None:
+        """Take the session to speak to.
+
+        Args:
+            keys: the server's public keys; ``private_key`` is the one that opens what is sealed for it.
+        """
         self.now = 0.0
+        self._keys = keys
+        self._private_key = private_key
         self._session = session
         self._secret = secret
         self._book = book
@@ -47,7 +62,7 @@ class ScriptedServer:
     def open_lobby(self, *names: str) -> list[Event]:
         """Open the table with these players listed."""
         rules = m.RulesAnnounced(self._book, self._session.table, 60, 30, 300, 3)
-        status = m.ServerStatus(True, "test", self._game, "literal")
+        status = m.ServerStatus(True, "test", self._game, "literal", keys=self._keys)
         return self.say(status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(names))
 
     def begin_turn(self, turn: int, player: str, shots: int) -> list[Event]:
@@ -64,6 +79,8 @@ class ScriptedServer:
             return wire.read_placement(request, open_blob(request.blob, sealer.key))
         if isinstance(request, wire.SignedShot):
             return wire.read_shot(request, self._session.name, open_blob(request.blob, sealer.key))
+        if isinstance(request, wire.SealedParticipation):
+            return wire.read_participation(request.table, open_sealed(request.sealed, self._private_key))
         return request
 
 

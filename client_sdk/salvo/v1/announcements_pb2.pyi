@@ -117,18 +117,82 @@ class Rules(_message.Message):
     def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ...) -> None: ...
 
 class Server(_message.Message):
-    __slots__ = ("status", "status_topic", "version", "game", "profile")
+    __slots__ = ("status", "status_topic", "version", "game", "profile", "keys")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STATUS_TOPIC_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     GAME_FIELD_NUMBER: _ClassVar[int]
     PROFILE_FIELD_NUMBER: _ClassVar[int]
+    KEYS_FIELD_NUMBER: _ClassVar[int]
     status: str
     status_topic: str
     version: str
     game: int
     profile: str
-    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ...) -> None: ...
+    keys: ServerKeys
+    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ..., keys: _Optional[_Union[ServerKeys, _Mapping]] = ...) -> None: ...
+
+class ServerKeys(_message.Message):
+    __slots__ = ("sign", "seal")
+    SIGN_FIELD_NUMBER: _ClassVar[int]
+    SEAL_FIELD_NUMBER: _ClassVar[int]
+    sign: str
+    seal: str
+    def __init__(self, sign: _Optional[str] = ..., seal: _Optional[str] = ...) -> None: ...
+
+class RefereeView(_message.Message):
+    __slots__ = ("game", "turn", "at", "player", "shots", "boards", "last", "winner")
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    BOARDS_FIELD_NUMBER: _ClassVar[int]
+    LAST_FIELD_NUMBER: _ClassVar[int]
+    WINNER_FIELD_NUMBER: _ClassVar[int]
+    game: int
+    turn: int
+    at: float
+    player: str
+    shots: int
+    boards: _containers.RepeatedCompositeFieldContainer[RefereeBoard]
+    last: RefereeSalvo
+    winner: str
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., at: _Optional[float] = ..., player: _Optional[str] = ..., shots: _Optional[int] = ..., boards: _Optional[_Iterable[_Union[RefereeBoard, _Mapping]]] = ..., last: _Optional[_Union[RefereeSalvo, _Mapping]] = ..., winner: _Optional[str] = ...) -> None: ...
+
+class RefereeBoard(_message.Message):
+    __slots__ = ("player", "rows", "shots", "hits", "out")
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    OUT_FIELD_NUMBER: _ClassVar[int]
+    player: str
+    rows: _containers.RepeatedScalarFieldContainer[str]
+    shots: int
+    hits: int
+    out: bool
+    def __init__(self, player: _Optional[str] = ..., rows: _Optional[_Iterable[str]] = ..., shots: _Optional[int] = ..., hits: _Optional[int] = ..., out: bool = ...) -> None: ...
+
+class RefereeSalvo(_message.Message):
+    __slots__ = ("player", "shots")
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    player: str
+    shots: _containers.RepeatedCompositeFieldContainer[AimedShot]
+    def __init__(self, player: _Optional[str] = ..., shots: _Optional[_Iterable[_Union[AimedShot, _Mapping]]] = ...) -> None: ...
+
+class AimedShot(_message.Message):
+    __slots__ = ("to", "x", "y", "hit")
+    TO_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    HIT_FIELD_NUMBER: _ClassVar[int]
+    to: str
+    x: int
+    y: int
+    hit: bool
+    def __init__(self, to: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ..., hit: bool = ...) -> None: ...
 
 class Recap(_message.Message):
     __slots__ = ("game", "turn", "fleet", "shots", "hits", "results", "players")

@@ -6,6 +6,7 @@ goes to topics that this player alone may read.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from typing import Annotated, Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field
 
 from salvo import messages as m
-from salvo.errors import WireError
+from salvo.errors import SealError, WireError
 from salvo.rules import (
     Announce,
     Ending,
@@ -27,6 +28,8 @@ from salvo.rules import (
     Spacing,
     Starter,
 )
+from salvo.rules.book import LARGEST_SIDE
+from salvo.seal import KEY_BYTES, read_base64, seal_for_server
 from salvo.topics import BY_NAME, Address
 from salvo.wire.commands import placement_body, read_coordinates
 from salvo.wire.strict_json import Strict, parse_json, read_text, validate
@@ -182,7 +185,35 @@ def _server(a: m.ServerStatus) -> list[_Part]:
     body: dict[str, Any] = {"version": a.version, "game": a.game, "profile": a.profile}
     status = "paused" if a.paused else "online" if a.online else "offline"
     first = {"status_topic": a.status_topic} if a.status_topic else {"status": status}
+    if a.keys is not None:
+        keys = {"sign": a.keys.sign, "seal": a.keys.seal}
+        body["keys"] = {use: base64.b64encode(key).decode() for use, key in keys.items()}
     return [("server", "", "", _json(first | body))]
+
+
+def referee_body(a: m.RefereeView) -> dict[str, Any]:
+    """Return the referee's view as JSON has it."""
+    body: dict[str, Any] = {
+        "game": a.game,
+        "turn": a.turn,
+        "at": a.at,
+        "player": a.player,
+        "shots": a.shots,
+        "boards": [
+            {"player": each.player, "rows": list(each.rows), "shots": each.shots, "hits": each.hits, "out": each.out}
+            for each in a.boards
+        ],
+    }
+    if a.last is not None:
+        shots = [{"to": shot.target, "x": shot.x, "y": shot.y, "hit": shot.hit} for shot in a.last.shots]
+        body["last"] = {"player": a.last.player, "shots": shots}
+    if a.winner:
+        body["winner"] = a.winner
+    return body
+
+
+def _referee(a: m.RefereeView) -> list[_Part]:
+    return [("referee", "", "", _json(referee_body(a)))]
 
 
 _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
@@ -200,12 +231,15 @@ _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
     m.CommandRefused: _refused,
     m.RulesAnnounced: _rules,
     m.ServerStatus: _server,
+    m.RefereeView: _referee,
 }
 
 
 # --- reading ----------------------------------------------------------------------------------------------------
 
 _Count = Annotated[int, Field(ge=0)]
+#: A row of the referee's view (SALVO-VIEW-5).
+_Row = Annotated[str, Field(pattern=r"^[.*A-Za-z]+$", max_length=LARGEST_SIDE)]
 
 
 class _TurnBody(Strict):
@@ -267,12 +301,49 @@ class RulesBody(Strict):
     table: str
 
 
+class _KeysBody(Strict):
+    sign: str
+    seal: str
+
+
 class _ServerBody(Strict):
     status: str | None = None
     status_topic: str = ""
     version: str
     game: _Count
     profile: str
+    keys: _KeysBody | None = None
+
+
+class _AimedShotBody(Strict):
+    to: str
+    x: Annotated[int, Field(ge=1, le=LARGEST_SIDE)]
+    y: Annotated[int, Field(ge=1, le=LARGEST_SIDE)]
+    hit: bool
+
+
+class _RefereeSalvoBody(Strict):
+    player: str
+    shots: list[_AimedShotBody]
+
+
+class _RefereeBoardBody(Strict):
+    player: str
+    rows: Annotated[list[_Row], Field(min_length=1, max_length=LARGEST_SIDE)]
+    shots: _Count
+    hits: _Count
+    out: bool
+
+
+class _RefereeBody(Strict):
+    game: _Count
+    turn: _Count
+    at: _Count
+    player: str
+    shots: _Count
+    boards: list[_RefereeBoardBody]
+    last: _RefereeSalvoBody | None = None
+    winner: str = ""
 
 
 class _RecapShip(Strict):
@@ -411,7 +482,36 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
 def _read_server(address: Address, payload: bytes) -> m.ServerStatus:
     body = validate(_ServerBody, _body(payload))
     online, paused = body.status in ("online", "paused"), body.status == "paused"
-    return m.ServerStatus(online, body.version, body.game, body.profile, body.status_topic, paused)
+    keys = None if body.keys is None else _read_keys(body.keys)
+    return m.ServerStatus(online, body.version, body.game, body.profile, body.status_topic, paused, keys)
+
+
+def _read_keys(body: _KeysBody) -> m.ServerKeys:
+    keys = m.ServerKeys(_key(body.sign), _key(body.seal))
+    try:
+        seal_for_server(b"", keys.seal)
+    except SealError as error:
+        raise WireError("wrong_shape", error.text) from None
+    return keys
+
+
+def _key(text: str) -> bytes:
+    key = read_base64(text, "wrong_shape")
+    if len(key) != KEY_BYTES:
+        raise WireError("wrong_shape", f"a key of {len(key)} bytes; the server's keys have {KEY_BYTES}")
+    return key
+
+
+def _read_referee(address: Address, payload: bytes) -> m.RefereeView:
+    body = validate(_RefereeBody, _body(payload))
+    if len({len(row) for board in body.boards for row in board.rows}) > 1:
+        raise WireError("wrong_shape", "the rows of the referee's boards differ in length")
+    boards = tuple(m.RefereeBoard(b.player, tuple(b.rows), b.shots, b.hits, b.out) for b in body.boards)
+    last = None
+    if body.last is not None:
+        shots = tuple(m.AimedShot(shot.to, shot.x, shot.y, shot.hit) for shot in body.last.shots)
+        last = m.RefereeSalvo(body.last.player, shots)
+    return m.RefereeView(body.game, body.turn, body.at, body.player, body.shots, boards, last, body.winner)
 
 
 _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
@@ -427,6 +527,7 @@ _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
     "error": _read_error,
     "rules": _read_rules,
     "server": _read_server,
+    "referee": _read_referee,
 }
 
 

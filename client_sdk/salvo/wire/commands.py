@@ -7,8 +7,10 @@ be read is a :class:`~salvo.errors.WireError` with a stable code; no bytes on an
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import string
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
@@ -18,7 +20,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.errors import WireError
 from salvo.rules import Orientation, Placement, RuleBook
-from salvo.seal import Blob, Sealer, parse_blob
+from salvo.seal import Blob, Sealer, parse_blob, read_base64, seal_for_server
 from salvo.topics import Address
 from salvo.wire.strict_json import Strict, parse_json, read_text, same_value, validate
 
@@ -28,6 +30,9 @@ LONGEST_SHIP_SPELLING: Final = 32
 LONGEST_SECRET_CHARACTERS: Final = 256
 #: Wire integers beyond this are nonsense in every field.
 _LARGEST = 10**9
+
+#: What base64 begins with. The empty text is no member: it is no request at all.
+_BASE64: Final = frozenset(bytes([letter]) for letter in f"{string.ascii_letters}{string.digits}+/".encode())
 
 _Integer = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)]
 
@@ -106,26 +111,46 @@ class SignedShot:
     blob: Blob
 
 
-Request = ParticipationRequest | SealedPlacement | SignedShot
+@dataclass(frozen=True, slots=True)
+class SealedParticipation:
+    """A request to take part that only the server can open (SALVO-IDENT-4)."""
+
+    table: str
+    sealed: bytes
+
+
+Request = ParticipationRequest | SealedParticipation | SealedPlacement | SignedShot
 
 
 def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
     """Read what a team published.
 
     Raises:
-        WireError: any code of SALVO-WIRE, ``bad_name``, ``unknown_ship`` or ``unknown_topic``.
+        WireError: any code of SALVO-WIRE, ``bad_name``, ``sealed_unreadable``, ``unknown_ship`` or
+            ``unknown_topic``.
     """
     match address.topic.name:
         case "request_participation":
-            body = validate(ParticipationBody, parse_json(payload))
-            topics.check_name(body.name)
-            return ParticipationRequest(address.table, body.name, body.secret)
+            if payload[:1] in _BASE64:
+                return SealedParticipation(address.table, read_base64(read_text(payload), "sealed_unreadable"))
+            return read_participation(address.table, payload)
         case "place":
             ship = read_ship(address.ship, book)
             return SealedPlacement(address.table, address.player, address.ship, ship, parse_blob(read_text(payload)))
         case "fire":
             return _read_signed(address, parse_json(payload))
     raise WireError("unknown_topic", f"nothing is sent to the server on {address.topic.pattern}")
+
+
+def read_participation(table: str, text: bytes) -> ParticipationRequest:
+    """Read a request to take part, open or opened; white space around it may be padding.
+
+    Raises:
+        WireError: any code of SALVO-WIRE, or ``bad_name``.
+    """
+    body = validate(ParticipationBody, parse_json(text))
+    topics.check_name(body.name)
+    return ParticipationRequest(table, body.name, body.secret)
 
 
 def _read_signed(address: Address, value: Any) -> SignedShot:
@@ -222,9 +247,14 @@ def _context(body: ShotBody) -> m.ShotContext | None:
 # --- writing ----------------------------------------------------------------------------------------------------
 
 
-def write_participation(name: str, secret: str) -> bytes:
-    """Return the payload of a request to take part."""
-    return json.dumps({"name": name, "secret": secret}, ensure_ascii=False).encode()
+def write_participation(name: str, secret: str, sealing_key: bytes | None = None) -> bytes:
+    """Return the payload of a request to take part, sealed where the server has a key for that (SALVO-IDENT-4).
+
+    Raises:
+        SealError: ``bad_key``.
+    """
+    text = json.dumps({"name": name, "secret": secret}, ensure_ascii=False).encode()
+    return text if sealing_key is None else base64.b64encode(seal_for_server(text, sealing_key))
 
 
 def write_placement(placement: Placement, sealer: Sealer) -> bytes:

@@ -50,7 +50,7 @@ def parse_json(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES, deepest: in
     except ValueError as error:
         raise WireError("not_json", f"not JSON: {str(error)[:120]}") from None
     # Fewer brackets than levels need no walk through the value; that is so for every shot.
-    if text.count("{") + text.count("[") > deepest and _depth(value) > deepest:
+    if text.count("{") + text.count("[") > deepest and _is_deeper(value, deepest):
         raise _too_deep(deepest)
     return value
 
@@ -73,11 +73,19 @@ def _too_deep(deepest: int) -> WireError:
     return WireError("too_deep", f"nested deeper than {deepest} levels")
 
 
-def _depth(value: Any) -> int:
-    """Levels of nesting; a bare number has none."""
-    if not isinstance(value, (dict, list)):
-        return 0
-    return 1 + max(map(_depth, value.values() if isinstance(value, dict) else value), default=0)
+def _is_deeper(value: Any, deepest: int) -> bool:
+    """Whether a value has more levels than that; a bare number has none.
+
+    Level by level: what the decoder could just read is up to a thousand levels deep, and a walk that calls itself
+    needs more of the stack for them than the decoder did.
+    """
+    level = [value]
+    for _ in range(deepest + 1):
+        level = [each for each in level if isinstance(each, (dict, list))]
+        if not level:
+            return False
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+    return True
 
 
 def same_value(one: Any, other: Any) -> bool:

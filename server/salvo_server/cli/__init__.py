@@ -21,6 +21,7 @@ COMMANDS = {
     "demo": "Watch house bots play a whole game over a real broker, all in this process.",
     "play": "Play bots against each other in this process, without a broker.",
     "serve": "Run the contest server, with its own broker or on a given one.",
+    "teams": "Say who may come to a contest: add names, list, rotate and remove them.",
     "join": "Play a bot in a contest.",
     "watch": "Follow a table live.",
     "replay": "Show a game again, list the games of a journal, check that one comes out as it is recorded.",

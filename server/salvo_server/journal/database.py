@@ -21,7 +21,7 @@ from salvo_server.journal import (
     SavedTeam,
     StepTaken,
 )
-from salvo_server.journal.vault import Vault
+from salvo_server.vault import Vault
 
 try:
     import filelock
@@ -76,11 +76,11 @@ class DatabaseJournal:
             with explained(self.name):
                 self._connection = self._engine.connect()
                 self._take_over()
-                self.vault = Vault.at(key_file or _key_file(self._url))
+                self.vault = Vault.at(key_file or _key_file(self._url), "journal", JournalError)
         except BaseException:
             self.close()
             raise
-        self.pepper: bytes | None = self.vault.pepper
+        self.pepper: bytes | None = self.vault.derive("credentials")
 
     @property
     def _server(self) -> bool:

@@ -1,0 +1,92 @@
+"""``salvo teams``: who may come to the contest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from salvo.topics import Role
+from salvo_server.roster import SCREENS, Roster
+from salvo_server.settings import roster_path
+
+_ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
+
+
+@click.group()
+@click.option(
+    "--roster",
+    "file",
+    type=click.Path(path_type=Path),
+    envvar="SALVO_ROSTER",
+    help="The roster's file.  [default: one a user]",
+)
+@click.pass_context
+def teams(ctx: click.Context, file: Path | None) -> None:
+    """Add teams and watchers to the roster, list them, give them new secrets, or strike them off.
+
+    A running server notices it at once; nothing has to be started anew.
+    """
+    ctx.obj = Roster(roster_path(file))
+
+
+@teams.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--role", type=click.Choice(list(_ROLES)), default="team", show_default=True, help="What they may do.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
+@click.pass_obj
+def add(roster: Roster, names: tuple[str, ...], role: str, as_json: bool) -> None:
+    """Take in names and show their secrets, this once.
+
+    A team plays; a watcher reads what everybody may read; a referee sees all boards, too.
+    """
+    for name in names:
+        _show(name, roster.add(name, _ROLES[role]), role, as_json)
+
+
+@teams.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
+@click.pass_obj
+def list_(roster: Roster, as_json: bool) -> None:
+    """Tell whom the roster has; secrets are never shown again."""
+    members = roster.members()
+    width = max((len(member.name) for member in members), default=0)
+    for member in members:
+        if as_json:
+            click.echo(json.dumps({"name": member.name, "role": member.role.value, "since": member.since}))
+        else:
+            click.echo(f"{member.name:<{width}}  {member.role.value:<7}  secret of {member.since}")
+    if not members and not as_json:
+        click.echo(f"{roster.path} has nobody yet; salvo teams add NAME")
+
+
+@teams.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
+@click.pass_obj
+def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
+    """Give names new secrets; who is connected with an old one is disconnected."""
+    for name in names:
+        secret = roster.rotate(name)
+        _show(name, secret, next(m.role.value for m in roster.members() if m.name == name), as_json)
+
+
+@teams.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.pass_obj
+def remove(roster: Roster, names: tuple[str, ...]) -> None:
+    """Strike names off; who is connected is disconnected."""
+    for name in names:
+        roster.remove(name)
+        click.echo(f"{name} is struck off")
+
+
+def _show(name: str, secret: str, role: str, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"name": name, "role": role, "secret": secret}))
+        return
+    click.echo(f"{role} {name}, secret {secret} (not shown again)")
+    if role == "team":
+        click.echo(f"  play:     SALVO_TEAM={name} SALVO_SECRET={secret} salvo join mqtt://HOST bot.py")
+    click.echo(f"  explorer: user {name}.1 ... {name}.{SCREENS}, each for one connection; password: the secret")

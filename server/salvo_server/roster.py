@@ -1,0 +1,294 @@
+"""The roster: who may come to the contest, and with which secret.
+
+One file, written by ``salvo teams`` and read by a running server, which hands its accounts to whatever broker there is.
+A team's secret is its password at the broker and what its key is derived from (SALVO-ACCESS-2). It is made here, shown
+once, and kept sealed, with the key in a file of its own: the server must be able to furnish a broker anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import datetime
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from salvo.errors import MissingExtra, SalvoError
+from salvo.topics import Role, check_name
+from salvo_server.vault import Vault
+
+try:
+    import filelock
+    from pydantic import BaseModel, ConfigDict, Field, ValidationError
+except ModuleNotFoundError:
+    raise MissingExtra("the roster", "server") from None
+
+#: The version of the file's form.
+_FORM: Final = 1
+#: 128 bits: nobody guesses it, whatever else is known.
+SECRET_BYTES: Final = 16
+#: Further users of a team or watcher, for people who look on with an explorer: one for each of a team of four.
+SCREENS: Final = 4
+#: The server's own users: one speaks and hears at the tables, the other one furnishes a broker with users and rights.
+SERVER_USER: Final = "salvo-server"
+KEEPER_USER: Final = "salvo-roster"
+_LOCK_SECONDS: Final = 5.0
+
+
+class RosterError(SalvoError):
+    """The roster cannot be used, or has no such name, or has it already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a broker asks for at a connection."""
+
+    user: str
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user of the broker.
+
+    Attributes:
+        user: the name that the broker knows; it is the client id, too.
+        name: the team, watcher or referee that it belongs to.
+    """
+
+    user: str
+    name: str
+    role: Role
+    secret: str = field(repr=False)
+
+
+class _Member(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    name: str
+    role: Literal["team", "watcher", "referee"]
+    since: str
+    sealed: str
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    roster: Literal[1]
+    members: list[_Member] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Whom the roster has.
+
+    Attributes:
+        since: when the present secret was made, ISO 8601 in UTC.
+    """
+
+    name: str
+    role: Role
+    since: str
+    secret: str = field(repr=False)
+
+
+class Roster:
+    """The roster in a file, whose key lies beside it as ``<file>.key``."""
+
+    def __init__(self, path: Path) -> None:
+        """Use a file; it begins to exist with the first name.
+
+        Raises:
+            RosterError: ``roster_key``.
+        """
+        self.path = path
+        self._vault = Vault.at(path.with_name(path.name + ".key"), "roster", RosterError)
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> tuple[int, int, int]:
+        """What changes with the file."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return (0, 0, 0)
+        return (found.st_mtime_ns, found.st_ino, found.st_size)
+
+    def members(self) -> tuple[Member, ...]:
+        """Return everybody, in the order in which they were added.
+
+        Raises:
+            RosterError: ``roster_corrupt``, ``roster_unreadable`` or ``roster_key``.
+        """
+        return tuple(
+            Member(each.name, Role(each.role), each.since, self._open(each, number))
+            for number, each in enumerate(self._read().members, start=1)
+        )
+
+    def accounts(self) -> tuple[Account, ...]:
+        """Return every user with rights at the tables, the server's own first.
+
+        Raises:
+            RosterError: see :meth:`members`.
+        """
+        found = [self.server]
+        own = self.server.secret
+        found += [Account(f"{SERVER_USER}.{n}", SERVER_USER, Role.WATCHER, own) for n in range(1, SCREENS + 1)]
+        for member in self.members():
+            found.append(Account(member.name, member.name, member.role, member.secret))
+            looking = Role.SCREEN if member.role is Role.TEAM else member.role
+            for number in range(1, SCREENS + 1):
+                found.append(Account(f"{member.name}.{number}", member.name, looking, member.secret))
+        return tuple(found)
+
+    @property
+    def server(self) -> Account:
+        """The server's account at the tables."""
+        return Account(SERVER_USER, SERVER_USER, Role.SERVER, self._own_secret(SERVER_USER))
+
+    @property
+    def keeper(self) -> Credentials:
+        """Those of the user that furnishes a broker with users and rights; it has none itself at any table."""
+        return Credentials(KEEPER_USER, self._own_secret(KEEPER_USER))
+
+    def _own_secret(self, user: str) -> str:
+        return base64.urlsafe_b64encode(self._vault.derive(f"account {user}")[:SECRET_BYTES]).decode().rstrip("=")
+
+    def _open(self, member: _Member, number: int) -> str:
+        where = f"{self.path}, member {number}, {member.name!r}"
+        try:
+            box = base64.b64decode(member.sealed, validate=True)
+        except (binascii.Error, ValueError):
+            raise RosterError("roster_corrupt", f"{where}: the sealed secret is damaged; rotate it") from None
+        name, _, secret = self._vault.open(box, where).decode().partition("\0")
+        if name != member.name:
+            raise RosterError("roster_key", f"{where} has the sealed secret of {name!r}; rotate it")
+        return secret
+
+    def _read(self) -> _File:
+        try:
+            text = self.path.read_bytes()
+        except FileNotFoundError:
+            return _File(roster=_FORM)
+        except OSError as error:
+            raise RosterError("roster_unreadable", f"{self.path}: {error.strerror}") from None
+        try:
+            kept = _File.model_validate_json(text)
+            for each in kept.members:
+                check_name(each.name)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"])) or "the whole"
+            raise RosterError(
+                "roster_corrupt", f"{self.path}: {where}: {first['msg'].lower()}; restore it from a copy"
+            ) from None
+        except SalvoError as error:
+            raise RosterError("roster_corrupt", f"{self.path}: {error.text}; restore it from a copy") from None
+        return kept
+
+    # --- changing -------------------------------------------------------------------------------------------------
+
+    def add(self, name: str, role: Role = Role.TEAM) -> str:
+        """Take in a team, a watcher or a referee; return its new secret, which is shown this once.
+
+        Raises:
+            WireError: ``bad_name``.
+            RosterError: ``name_in_roster``, or see :meth:`members`.
+        """
+        check_name(name)
+        if name.lower() in (SERVER_USER, KEEPER_USER):
+            raise RosterError("name_in_roster", f"{name!r} is the server's own name; take another one")
+        if role not in (Role.TEAM, Role.WATCHER, Role.REFEREE):
+            raise RosterError("bad_role", f"{role.value!r} is no role to be given; there are team, watcher, referee")
+        with self._changing() as kept:
+            if any(each.name.lower() == name.lower() for each in kept.members):
+                raise RosterError(
+                    "name_in_roster",
+                    f"{self.path} has {name!r} already, in this or another spelling; rotate its secret",
+                )
+            secret, member = self._draw(name, role.value)
+            kept.members.append(member)
+        return secret
+
+    def rotate(self, name: str) -> str:
+        """Give somebody a new secret and return it; the old one is worth nothing from then on.
+
+        Raises:
+            RosterError: ``not_in_roster``, or see :meth:`members`.
+        """
+        with self._changing() as kept:
+            place = self._find(kept, name)
+            secret, kept.members[place] = self._draw(kept.members[place].name, kept.members[place].role)
+        return secret
+
+    def remove(self, name: str) -> None:
+        """Strike somebody off.
+
+        Raises:
+            RosterError: ``not_in_roster``, or see :meth:`members`.
+        """
+        with self._changing() as kept:
+            del kept.members[self._find(kept, name)]
+
+    def _draw(self, name: str, role: str) -> tuple[str, _Member]:
+        secret = secrets.token_urlsafe(SECRET_BYTES)
+        since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        sealed = base64.b64encode(self._vault.seal(f"{name}\0{secret}".encode())).decode()
+        return secret, _Member.model_validate({"name": name, "role": role, "since": since, "sealed": sealed})
+
+    def _find(self, kept: _File, name: str) -> int:
+        for place, each in enumerate(kept.members):
+            if each.name == name:
+                return place
+        names = ", ".join(each.name for each in kept.members) or "nobody"
+        raise RosterError("not_in_roster", f"{self.path} has no {name!r}; it has {names}")
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[_File]:
+        """Read, let the caller change, and write as a whole; nobody else changes it meanwhile."""
+        try:
+            with filelock.FileLock(str(self.path) + ".lock", timeout=_LOCK_SECONDS):
+                kept = self._read()
+                yield kept
+                self._write(kept)
+        except filelock.Timeout:
+            raise RosterError("roster_in_use", f"{self.path}: another program has been changing it for 5 s") from None
+        except OSError as error:
+            raise RosterError("roster_unwritable", f"{self.path}: {error.strerror}") from None
+
+    def _write(self, kept: _File) -> None:
+        text = json.dumps(kept.model_dump(), indent=1) + "\n"
+        part = self.path.with_name(self.path.name + ".part")
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self.path)
+
+
+class Register:
+    """Who may take part: the teams of a roster as they are at the moment.
+
+    Not thread-safe by locks but by replacement: whoever looks sees one state of the roster or the next.
+    """
+
+    def __init__(self, accounts: Iterable[Account] = ()) -> None:
+        self.replace(accounts)
+
+    def replace(self, accounts: Iterable[Account]) -> None:
+        """Go by another state of the roster."""
+        self._teams = {account.name: account.secret for account in accounts if account.role is Role.TEAM}
+
+    def has(self, name: str, secret: str) -> bool:
+        """Whether this is a team of the roster and its secret (SALVO-ACCESS-3)."""
+        known = self._teams.get(name)
+        return known is not None and hmac.compare_digest(known.encode(), secret.encode())

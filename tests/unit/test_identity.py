@@ -1,0 +1,111 @@
+"""The server's keys and the file that keeps them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from salvo.errors import SealError
+from salvo.seal import fingerprint, seal_for_server, verify
+from salvo_server.identity import Identity, IdentityError
+
+
+def test_the_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "identity.key"
+    first = Identity.at(path)
+    content = path.read_bytes()
+    second = Identity.at(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert os.listdir(path.parent) == ["identity.key"]
+    assert path.read_bytes() == content
+    assert (first.signing_key, first.sealing_key) == (second.signing_key, second.sealing_key)
+    assert first.fingerprint in content.decode()
+
+
+def test_what_it_signs_verifies_and_nothing_else_does() -> None:
+    identity = Identity.fresh()
+    signature = identity.sign(b"hello")
+    assert len(signature) == 64
+    verify(identity.signing_key, b"hello", signature)
+    for key, message, signed in (
+        (Identity.fresh().signing_key, b"hello", signature),
+        (identity.signing_key, b"hallo", signature),
+        (identity.signing_key, b"hello", signature[:-1] + bytes([signature[-1] ^ 1])),
+        (identity.signing_key, b"hello", signature[:-1]),
+        (identity.signing_key, b"hello", b""),
+    ):
+        with pytest.raises(SealError, match="bad_signature"):
+            verify(key, message, signed)
+
+
+def test_what_is_sealed_for_it_opens_and_a_changed_box_does_not() -> None:
+    identity = Identity.fresh()
+    sealed = seal_for_server(b"secret", identity.sealing_key)
+    assert identity.open(sealed).rstrip() == b"secret"
+    assert len(sealed) == len(seal_for_server(b"x" * 96, identity.sealing_key))
+    for wrong in (sealed[:-1], b"", sealed[:-1] + bytes([sealed[-1] ^ 1]), bytes(len(sealed))):
+        with pytest.raises(SealError, match="sealed_unreadable"):
+            identity.open(wrong)
+    with pytest.raises(SealError, match="sealed_unreadable"):
+        Identity.fresh().open(sealed)
+
+
+def test_neither_key_is_the_other() -> None:
+    identity = Identity(bytes(32))
+    assert identity.signing_key != identity.sealing_key
+    assert Identity(bytes(32)).sealing_key == identity.sealing_key
+
+
+def test_a_fingerprint_is_four_groups_of_four_digits() -> None:
+    assert fingerprint(bytes(32)) == "89eb 0d6a 8a69 1dae"
+
+
+def test_every_changed_character_of_the_file_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "identity.key"
+    Identity.at(path)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(IdentityError, match=r"identity_key: .*identity\.key is no server identity, or is damaged"):
+            Identity.at(path)
+    for content in (b"", whole[:40], whole + b"more\n", b"\xff" * 100, b"x" * 5000):
+        path.write_bytes(content)
+        with pytest.raises(IdentityError, match="damaged"):
+            Identity.at(path)
+        assert path.read_bytes() == content, "never overwritten"
+
+
+@pytest.mark.parametrize("rights", [0o640, 0o604, 0o660, 0o644])
+def test_a_file_that_others_may_read_is_refused_with_a_cure(tmp_path: Path, rights: int) -> None:
+    path = tmp_path / "identity.key"
+    Identity.at(path)
+    path.chmod(rights)
+    with pytest.raises(IdentityError, match=f"has the rights 0{rights:o}.*chmod 600"):
+        Identity.at(path)
+
+
+def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
+    with pytest.raises(IdentityError, match=r"identity_key: .*: Is a directory"):
+        Identity.at(tmp_path)
+
+
+def test_servers_that_start_at_once_agree(tmp_path: Path) -> None:
+    path = tmp_path / "identity.key"
+    found: list[bytes] = []
+    gate = threading.Barrier(8)
+
+    def start() -> None:
+        gate.wait()
+        found.append(Identity.at(path).signing_key)
+
+    threads = [threading.Thread(target=start) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1

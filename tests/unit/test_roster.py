@@ -1,0 +1,152 @@
+"""The roster's file: what is in it, what is not, and what becomes of damage."""
+
+from __future__ import annotations
+
+import json
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from salvo.errors import WireError
+from salvo.topics import Role
+from salvo_server.roster import SCREENS, Register, Roster, RosterError
+
+
+@pytest.fixture
+def roster(tmp_path: Path) -> Roster:
+    return Roster(tmp_path / "roster.json")
+
+
+def code(roster: Roster) -> str:
+    with pytest.raises(RosterError) as caught:
+        roster.accounts()
+    assert str(roster.path) in caught.value.text
+    return caught.value.code
+
+
+def test_a_team_has_a_secret_of_128_bits_and_nobody_reads_it_in_the_file(roster: Roster) -> None:
+    secret = roster.add("red")
+    assert len(secret) == 22
+    assert secret not in roster.path.read_text()
+    [member] = Roster(roster.path).members()
+    assert (member.name, member.role, member.secret) == ("red", Role.TEAM, secret)
+
+
+def test_files_are_their_owners_only(roster: Roster) -> None:
+    roster.add("red")
+    for file in (roster.path, roster.path.with_name("roster.json.key")):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+def test_every_account_of_a_team_has_its_secret_and_only_one_may_play(roster: Roster) -> None:
+    secret = roster.add("red")
+    roster.add("hall", Role.WATCHER)
+    accounts = {account.user: account for account in roster.accounts()}
+    assert accounts["red"].role is Role.TEAM
+    for number in range(1, SCREENS + 1):
+        screen = accounts[f"red.{number}"]
+        assert (screen.name, screen.role, screen.secret) == ("red", Role.SCREEN, secret)
+        assert accounts[f"hall.{number}"].role is Role.WATCHER
+    assert accounts["salvo-server"].role is Role.SERVER
+    assert len({account.secret for account in accounts.values()}) == 3
+    assert secret not in repr(accounts)
+
+
+def test_the_servers_own_secrets_stay_as_long_as_the_key(roster: Roster, tmp_path: Path) -> None:
+    again = Roster(roster.path)
+    assert roster.server == again.server
+    assert roster.keeper == again.keeper
+    assert roster.server.secret not in (roster.keeper.secret, Roster(tmp_path / "other.json").server.secret)
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "a+", "#", "red.1", "réd", "players", "a" * 33, "-red", "red\0", "red\n"])
+def test_what_is_no_level_of_a_topic_is_no_name(roster: Roster, name: str) -> None:
+    with pytest.raises(WireError, match="bad_name"):
+        roster.add(name)
+    assert roster.members() == ()
+
+
+@pytest.mark.parametrize("name", ["Red", "RED", "red", "salvo-server", "Salvo-Roster"])
+def test_a_name_that_is_there_in_any_spelling_is_refused(roster: Roster, name: str) -> None:
+    secret = roster.add("red")
+    with pytest.raises(RosterError, match="name_in_roster"):
+        roster.add(name)
+    assert [member.secret for member in roster.members()] == [secret]
+
+
+def test_rotation_makes_a_new_secret_and_changes_the_revision(roster: Roster) -> None:
+    before = roster.revision
+    old = roster.add("red")
+    added = roster.revision
+    new = roster.rotate("red")
+    assert old != new
+    assert len({before, added, roster.revision}) == 3
+    roster.remove("red")
+    for change in (roster.remove, roster.rotate):
+        with pytest.raises(RosterError, match="not_in_roster"):
+            change("red")
+
+
+def test_teams_that_are_added_at_once_are_all_there(roster: Roster) -> None:
+    names = [f"team{number}" for number in range(12)]
+    threads = [threading.Thread(target=Roster(roster.path).add, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {member.name for member in roster.members()} == set(names)
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        ('{"roster": 1, "members": [', "roster_corrupt"),
+        ('{"roster": 2, "members": []}', "roster_corrupt"),
+        ('{"roster": 1, "teams": []}', "roster_corrupt"),
+        ('{"roster": 1, "members": [{"name": "a/b", "role": "team", "since": "", "sealed": ""}]}', "roster_corrupt"),
+        ('{"roster": 1, "members": [{"name": "ann", "role": "king", "since": "", "sealed": ""}]}', "roster_corrupt"),
+        ('{"roster": 1, "members": [{"name": "ann", "role": "team", "since": "", "sealed": "*"}]}', "roster_corrupt"),
+        ('{"roster": 1, "members": [{"name": "ann", "role": "team", "since": "", "sealed": "AAAA"}]}', "roster_key"),
+    ],
+)
+def test_damage_is_named_and_nothing_is_written_over_it(roster: Roster, damage: str, expected: str) -> None:
+    roster.path.write_text(damage)
+    assert code(roster) == expected
+    if expected == "roster_corrupt" and '"sealed": "*"' not in damage:
+        with pytest.raises(RosterError):
+            roster.add("bob")
+        assert roster.path.read_text() == damage
+
+
+def test_another_key_opens_nothing(roster: Roster) -> None:
+    roster.add("red")
+    key = roster.path.with_name("roster.json.key")
+    key.write_bytes(bytes(32))
+    assert code(Roster(roster.path)) == "roster_key"
+    key.write_bytes(b"short")
+    with pytest.raises(RosterError, match="roster_key"):
+        Roster(roster.path)
+
+
+def test_a_sealed_secret_that_is_moved_to_another_name_does_not_open(roster: Roster) -> None:
+    """Who may write the file, but has no key, shall not give a team another team's secret."""
+    roster.add("red")
+    roster.add("blue")
+    kept = json.loads(roster.path.read_text())
+    kept["members"][1]["sealed"] = kept["members"][0]["sealed"]
+    roster.path.write_text(json.dumps(kept))
+    assert code(roster) == "roster_key"
+
+
+def test_the_register_knows_teams_and_nobody_else(roster: Roster) -> None:
+    secret, watching = roster.add("red"), roster.add("hall", Role.WATCHER)
+    register = Register(roster.accounts())
+    assert register.has("red", secret)
+    assert not register.has("Red", secret)
+    assert not register.has("red", "another")
+    assert not register.has("hall", watching)
+    roster.remove("red")
+    register.replace(roster.accounts())
+    assert not register.has("red", secret)
