@@ -257,15 +257,22 @@ def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
 
 
 def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
-    """Return all that an account may publish and receive, as topic filters; what none of them matches, it may not.
+    """Return all that an account may publish and receive, as topic filters (SALVO-ACCESS-1, SALVO-ACCESS-5).
 
-    A team's name and a table's stand in the filters as they are: with names that :func:`check_name` has passed they
-    hold no wildcard. Subscribing needs no right of its own, as rights are looked at when something is delivered.
+    What none of them matches, it may not.
+
+    A team's name and a table's stand in the filters as they are: what :func:`check_name` passes holds no wildcard.
+    Subscribing needs no right of its own, as rights are looked at when something is delivered.
 
     Args:
         name: whose topics a team and its screens call their own.
         tables: the server's tables, ``""`` for the default one; a table that is not among them is nobody's.
+
+    Raises:
+        WireError: ``bad_name``: in a filter it would mean somebody else's topics, too.
     """
+    if role in (Role.TEAM, Role.SCREEN):
+        check_name(name)
     if role is Role.SERVER:
         return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
     return tuple(

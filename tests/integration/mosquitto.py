@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from salvo_server.broker.dynamic_security import Credentials
 from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
@@ -45,7 +46,7 @@ class Mosquitto:
     def websocket_url(self) -> str:
         return f"ws://127.0.0.1:{self.websocket_port}/mqtt"
 
-    def start(self) -> Mosquitto:
+    def start(self) -> Self:
         program = shutil.which("mosquitto", path=f"{os.environ['PATH']}:/usr/sbin")
         assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
         self._process = subprocess.Popen(
@@ -86,7 +87,7 @@ class Mosquitto:
             self.kill(signal.SIGTERM)
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def __enter__(self) -> Mosquitto:
+    def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""mosquitto's users and rights, kept equal to the roster while it runs, through its dynamic-security plugin.
+"""mosquitto's users and rights (SALVO-ACCESS-1), kept equal to the roster through its plugin while it runs.
 
 Every user has the roles that :func:`roles_of` makes of the topic table: one with what all accounts of its kind may, and
 one with what its own name stands in. Only users with our mark in their description, and roles whose name begins with
@@ -68,20 +68,21 @@ class Credentials(Protocol):
 
 
 def roles_of(account: Account, tables: Iterable[str]) -> dict[str, frozenset[Acl]]:
-    """Return the roles of an account: by name, each right as the plugin's type and topic filter."""
+    """Return the roles of an account: by name, each right as the plugin's type and topic filter.
+
+    Raises:
+        WireError: ``bad_name``.
+    """
     tables = tuple(tables)
     rights = set(topics.rights(account.role, account.name, tables))
-    common = rights & set(topics.rights(account.role, _NOBODY, tables))
+    another = "a" if account.name != "a" else "b"
+    common = rights & set(topics.rights(account.role, another, tables))
     own = rights - common
     roles = {f"{ROLE_PREFIX}{account.role}": frozenset((_ACL_TYPES[right.action], right.filter) for right in common)}
     if own:
         name = f"{ROLE_PREFIX}{account.role} {account.name}"
         roles[name] = frozenset((_ACL_TYPES[right.action], right.filter) for right in own)
     return roles
-
-
-#: No name of a team: what this one may, too, hangs on no name.
-_NOBODY = "-"
 
 
 def acl_entries(acls: Iterable[Acl]) -> list[dict[str, Any]]:
@@ -100,7 +101,8 @@ def fingerprint(keeper: Credentials, account: Account) -> str:
 class _User:
     roles: frozenset[str]
     description: str
-    odd: bool = False  # disabled, bound to a client id, or in a group: nothing of ours
+    odd: bool = False  # bound to a client id, or in a group: nothing of ours
+    disabled: bool = False
 
 
 @dataclass(slots=True)
@@ -141,6 +143,9 @@ class _Wanted:
                 command = "modifyRole" if name in state.roles else "createRole"
                 yield {"command": command, "rolename": name, "acls": acl_entries(rights)}
         for user, wanted in self.users.items():
+            has = state.users.get(user, wanted)
+            if has.disabled:
+                yield {"command": "enableClient", "username": user}
             if state.users.get(user) != wanted:
                 yield self._user_command(user, wanted, "modifyClient" if user in state.users else "createClient")
         for name in state.roles:
@@ -200,7 +205,11 @@ class DynamicSecurity:
         return self
 
     def sync(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
-        """Want these accounts and no others; returns at once."""
+        """Want these accounts and no others; returns at once.
+
+        Raises:
+            WireError: ``bad_name`` for a team; what was wanted before still is.
+        """
         wanted = _Wanted(self._keeper, accounts, tables)
         with self._news:
             self._wanted = wanted
@@ -320,7 +329,8 @@ class DynamicSecurity:
             each["username"]: _User(
                 frozenset(role["rolename"] for role in each.get("roles", ())),
                 each.get("textdescription", ""),
-                bool(each.get("disabled") or each.get("clientid") or each.get("groups")),
+                bool(each.get("clientid") or each.get("groups")),
+                bool(each.get("disabled")),
             )
             for each in self._list(connection, "listClients", "clients")
         }

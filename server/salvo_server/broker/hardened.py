@@ -64,7 +64,7 @@ class HardenedBroker(Broker):
         self.limits = limits
         self.access = access
         self.retained = Retained(limits)
-        self.routes = Routes(limits)
+        self.routes = Routes(limits, access)
         self.clients = Sessions(limits, self.retained, self.forget_subscriptions)
         self.seldom = self.clients.seldom
         self.peers: set[Peer] = set()
@@ -177,8 +177,7 @@ class HardenedBroker(Broker):
             ProtocolFault: nobody may publish to such a topic.
         """
         topic, receivers = self.routes.find(name)
-        allows = self.access.allows
-        if topic.startswith("$") or not allows(sender.client_id, sender.username, "publish", topic):
+        if topic.startswith("$") or not self.access.allows(sender.client_id, sender.username, "publish", topic):
             self.seldom.warn("forbidden", f"{sender.client_id} may not publish to {topic[:120]!r}")
             return
         if retain and not self.access.may_leave_messages(sender.client_id, sender.username):
@@ -188,5 +187,4 @@ class HardenedBroker(Broker):
         if retain and not self.retained.keep(topic, payload, qos, sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
         for session, granted in receivers:
-            if allows(session.client_id, session.username, "receive", topic):
-                session.deliver(sender, name, payload, min(qos, granted))
+            session.deliver(sender, name, payload, min(qos, granted))

@@ -35,6 +35,7 @@ class BrokerLimits:
 
     Attributes:
         packet_bytes: largest packet that is read at all; a command is at most 4,096 bytes beside its topic.
+        server_packet_bytes: the same of the contest's server: the recap of a long game of eight has some 110,000.
         client_id_bytes: longest client id; the SDK's has some 80 at most.
         topic_bytes: longest topic or filter; the contract's longest topic has some 150.
         topic_levels: most levels of a topic or filter; the contract's deepest topic has 7.
@@ -60,6 +61,7 @@ class BrokerLimits:
     """
 
     packet_bytes: int = 16_384
+    server_packet_bytes: int = 262_144
     client_id_bytes: int = 128
     topic_bytes: int = 512
     topic_levels: int = 16
@@ -93,13 +95,24 @@ class BrokerLimits:
             + self.websockets * (WEBSOCKET_BYTES + 3 * self.frame_bytes)
             + sessions * (MESSAGE_BYTES + self.packet_bytes)
             + self.all_subscriptions * (SUBSCRIPTION_BYTES + self.topic_bytes)
+            + 3 * self.server_packet_bytes
             + self.all_queued_bytes
             + self.retained_bytes
         )
 
 
 class Access:
-    """Who may come in and do what; this one lets everybody do everything."""
+    """Who may come in and do what; this one lets everybody do everything.
+
+    Attributes:
+        revision: another object whenever the rights have changed; what was found out by asking for them may be kept
+            as long as it is the same one.
+        messages_a_second: how many a client may publish in the long run, and twice as many at a go; it is read no
+            faster. None: as many as it likes. The server may always.
+    """
+
+    revision: object = None
+    messages_a_second: int | None = None
 
     def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
         """Whether these credentials may connect under this client id."""

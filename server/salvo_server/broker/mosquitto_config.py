@@ -44,7 +44,7 @@ _SALT_BYTES = 12
 _ITERATIONS = 101
 
 
-#: At a listener: 64 teams, each with a bot and four explorers, the server, and those that a broken line has left behind.
+#: At a listener: 64 teams, each with a bot and four explorers, the server, and those that a broken line has left.
 MOST_CONNECTIONS = 512
 
 
@@ -83,9 +83,9 @@ _LIMITS = """\
 # flood is therefore one connection a user (above), the second one the bounds below, and the third one the server,
 # which derives keys at a bounded rate (SALVO-FRESH-6) and answers each player a bounded number of times (SALVO-ERR-4).
 
-# The largest message, the recap of a long game, is the server's, and has some 30 KiB; a command is at most 4096 bytes.
-# Accounts are sent in messages of 16 KiB.
-max_packet_size 131072
+# The largest message is the server's, the recap of a long game: with eight players it has some 110,000 bytes. A command
+# has at most 4096, but mosquitto has one bound for all. Accounts are sent in messages of 16 KiB.
+max_packet_size 262144
 
 # QoS 1 messages on their way to one client without its acknowledgement: as many as it may be given at a go. More only
 # fill the buffers of a network.

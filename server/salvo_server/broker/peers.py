@@ -39,6 +39,24 @@ def printable(name: str) -> str:
     return (name if name.isprintable() else ascii(name))[:120]
 
 
+class Pace:
+    """How many messages a client may publish in the long run, and twice as many at a go."""
+
+    __slots__ = ("_left", "_most", "_seen", "a_second")
+
+    def __init__(self, a_second: int | None, now: float) -> None:
+        self.a_second = a_second
+        self._most = self._left = 2.0 * (a_second or 0)
+        self._seen = now
+
+    def wait_seconds(self, now: float) -> float:
+        """Count one message; return for how long no other one may come, until half of the most may come again."""
+        rate = self.a_second or 1
+        self._left = min(self._most, self._left + (now - self._seen) * rate) - 1
+        self._seen = now
+        return 0.0 if self._left >= 1 else self._most / 2 / rate
+
+
 class Edge(Protocol):
     """What a peer needs of its connection."""
 
@@ -58,8 +76,11 @@ class Peer:
         self._name = name
         self._loop = asyncio.get_running_loop()
         self._unread = b""
+        self._most_packet_bytes = broker.limits.packet_bytes
         self._paused = False
         self._held_for: set[Session] = set()
+        self._pace = Pace(broker.access.messages_a_second, self._loop.time())
+        self._resting = False
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
         self._edge_is_full = False
@@ -164,7 +185,7 @@ class Peer:
     @property
     def is_held(self) -> bool:
         """Whether the client's packets, its acknowledgements among them, wait to be read."""
-        return bool(self._held_for)
+        return bool(self._held_for) or self._resting
 
     def hold(self, session: Session) -> None:
         """Read no more until a session's backlog has been worked off."""
@@ -179,7 +200,7 @@ class Peer:
         self._loop.call_later(seconds, call)
 
     def _may_read(self) -> bool:
-        return not self._closing and not self._held_for and self.writable
+        return not self._closing and not self._held_for and not self._resting and self.writable
 
     def _read_on_soon(self) -> None:
         if self._paused and self._may_read():
@@ -193,7 +214,7 @@ class Peer:
             return
         self._last_heard = self._loop.time()
         stream = self._unread + data if self._unread else data
-        at, most = 0, self._broker.limits.packet_bytes
+        at, most = 0, self._most_packet_bytes
         try:
             while at < len(stream) and self._may_read():
                 first = stream[at]
@@ -227,7 +248,7 @@ class Peer:
     def _watch_keep_alive(self) -> None:
         """Disconnect a client that is silent for one and a half times its keep-alive (MQTT 3.1.1, 3.1.2.10)."""
         patience = self._keep_alive_seconds * 1.5
-        if self._held_for:
+        if self.is_held:
             self._last_heard = self._loop.time()
         silent = self._loop.time() - self._last_heard
         if silent >= patience:
@@ -286,6 +307,8 @@ class Peer:
         self._session.grant = self._broker.access.grant(username)
         self._session.is_server = self._broker.access.is_server(client_id, username)
         self._session.peer = self
+        if self._session.is_server:
+            self._most_packet_bytes = self._broker.limits.server_packet_bytes
         self.send(p.connack(p.ACCEPTED, present))
         self._session.resume()
 
@@ -329,10 +352,23 @@ class Peer:
         mid = body[end:start]
         if qos == 3 or start > len(body) or mid == b"\0\0":
             raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}")
+        if self._pace.a_second is not None and not session.is_server:
+            self._rest(self._pace.wait_seconds(self._loop.time()))
         if qos < 2 or self._is_first(session, mid):
             self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
         if qos:
             self.send(p.answer(p.PUBACK if qos == 1 else p.PUBREC, mid))
+
+    def _rest(self, seconds: float) -> None:
+        """Read no more for a while."""
+        if seconds:
+            self._resting = True
+            self._broker.seldom.warn("pace", f"{self._name} publishes faster than it may; it is read more slowly")
+            self._loop.call_later(seconds, self._rested)
+
+    def _rested(self) -> None:
+        self._resting = False
+        self._read_on_soon()
 
     def _is_first(self, session: Session, mid: bytes) -> bool:
         """Whether a QoS 2 message has not been taken before: its packet id is its own until PUBREL (4.3.3)."""

@@ -29,21 +29,30 @@ class Account(Protocol):
 
 
 class RosterAccess(Access):
-    """Lets in the accounts that it was given last, each with the rights of its role (SALVO-ACCESS).
+    """Lets in the accounts that it was given last, each with the rights of its role (SALVO-ACCESS-1).
 
     The user's name stands for the client id that a client brings. So nobody can take over another user's session, and a
-    user has one connection: the newest. Any subscription is granted; what is delivered obeys the rights.
+    user has one connection: the newest (SALVO-ACCESS-4). Any subscription is granted; what is delivered obeys the
+    rights. Nobody but the server leaves a retained message or a last will (SALVO-ACCESS-6).
 
     :meth:`replace` may be called from any thread; everything else is the broker's.
     """
 
+    #: The fastest bots fire some 200 shots a second when nobody thinks, and are given their turns one by one. So many
+    #: messages of every one of 64 teams are more than a server takes, but each is read in its turn (sessions.py).
+    messages_a_second = 1000
+
     def __init__(self, accounts: Iterable[Account] = (), tables: Iterable[str] = ("",)) -> None:
-        self._current = _Snapshot(accounts, tables)
+        self.revision = self._current = _Snapshot(accounts, tables)
         self._changed: Callable[[], None] | None = None
 
     def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
-        """Let in these accounts from now on; who is gone, or has another secret or role, is disconnected."""
-        self._current = _Snapshot(accounts, tables)
+        """Let in these accounts from now on; who is gone, or has another secret or role, is disconnected.
+
+        Raises:
+            WireError: ``bad_name`` for a team; those from before stay.
+        """
+        self.revision = self._current = _Snapshot(accounts, tables)
         changed = self._changed
         if changed is not None:
             changed()
@@ -61,7 +70,7 @@ class RosterAccess(Access):
         return username or ""
 
     def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
-        # Runs for every receiver of every message, so nothing is computed twice.
+        # Runs for every message, and for every subscriber whenever somebody subscribes: nothing is computed twice.
         current = self._current
         key = username, action, topic
         decided = current.decided.get(key)
@@ -90,6 +99,8 @@ class _Snapshot:
         }
         self.decided: dict[tuple[str | None, Action, str], bool] = {}
         self._tables = frozenset(tables)
+        for account in self.accounts.values():
+            topics.rights(account.role, account.name, self._tables)  # refuses a name that is none
         self._nobodys_secret = secrets.token_urlsafe(16).encode()
 
     def admits(self, username: str | None, password: str | None) -> bool:

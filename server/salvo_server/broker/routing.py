@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from paho.mqtt.matcher import MQTTMatcher
 
-from salvo_server.broker.limits import BrokerLimits
+from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.packets import ProtocolFault
 from salvo_server.broker.sessions import Session
 
@@ -15,7 +15,7 @@ _REMEMBERED_ROUTES = 256
 
 
 class Route(NamedTuple):
-    """Where a topic goes."""
+    """Where a topic goes: to whom has subscribed to it and may receive it."""
 
     topic: str
     receivers: list[tuple[Session, int]]
@@ -24,8 +24,10 @@ class Route(NamedTuple):
 class Routes:
     """All subscriptions of all sessions."""
 
-    def __init__(self, limits: BrokerLimits) -> None:
+    def __init__(self, limits: BrokerLimits, access: Access) -> None:
         self._limits = limits
+        self._access = access
+        self._revision = access.revision
         self._matcher = MQTTMatcher()
         self._by_filter: dict[str, dict[Session, int]] = {}
         self._count = 0
@@ -74,6 +76,9 @@ class Routes:
         Raises:
             ProtocolFault: nobody may publish to such a topic.
         """
+        if self._access.revision is not self._revision:
+            self._revision = self._access.revision
+            self._found.clear()
         return self._found.get(name) or self._find(name)
 
     def _find(self, name: bytes) -> Route:
@@ -84,6 +89,8 @@ class Routes:
         for subscribers in self._matcher.iter_match(topic):
             for session, granted in subscribers.items():
                 receivers[session] = max(granted, receivers.get(session, 0))
+        may = self._access.allows
+        receivers = {s: qos for s, qos in receivers.items() if may(s.client_id, s.username, "receive", topic)}
         if len(self._found) >= _REMEMBERED_ROUTES:
             self._found.clear()
         route = self._found[name] = Route(topic, list(receivers.items()))

@@ -1,0 +1,262 @@
+"""Accounts come, change and go while a broker runs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.accounts import KEEPER, SERVER, User, contest, team
+from integration.certificates import Certificate, make_certificate
+from integration.mosquitto import ContestMosquitto, Mosquitto
+from integration.secured import SECONDS, Client, Secured, secured
+from salvo.errors import ConnectionLost, SalvoError, WireError
+from salvo.topics import Role
+from salvo_server.broker import dynamic_security, mosquitto_config
+from salvo_server.broker.dynamic_security import DynamicSecurity, DynamicSecurityError
+from salvo_server.broker.mosquitto_config import MosquittoConfigError, MosquittoTls
+from salvo_server.broker.roster_access import RosterAccess
+
+TABLES = ("",)
+OWN = "/players/red/hit"
+
+
+@pytest.fixture(params=["embedded", "mosquitto"])
+def broker(request: pytest.FixtureRequest) -> Iterator[Secured]:
+    with secured(request.param, contest("blue"), TABLES) as running:
+        yield running
+
+
+def hears(client: Client, server: Client, topic: str = OWN) -> bool:
+    """Whether a message of the server reaches a client; its own topic tells when it would have."""
+    client.forget()
+    client.subscribe([topic, "/game/state"])
+    server.publish([topic], "for you")
+    server.publish(["/game/state"], "barrier")
+    client.wait_for("/game/state", "barrier")
+    return (topic, "for you", False) in client.heard
+
+
+def test_a_team_is_added_rotated_and_removed_while_the_broker_runs(broker: Secured) -> None:
+    red, rotated = team("red")[0], team("red", "another secret")[0]
+    with Client(broker.port, SERVER) as server, Client(broker.port, team("blue")[0]) as blue:
+        with Client(broker.port, red) as early:
+            assert early.refusal is not None
+        broker.replace(contest("blue", "red"), TABLES)
+        with Client(broker.port, red) as first:
+            assert hears(first, server)
+            broker.replace([*contest("blue"), *team("red", "another secret")], TABLES)
+            first.until(lambda: first.lost)
+        with Client(broker.port, red) as late:
+            assert late.refusal is not None
+        with Client(broker.port, rotated) as second:
+            assert hears(second, server)
+            broker.replace(contest("blue"), TABLES)
+            second.until(lambda: second.lost)
+        with Client(broker.port, rotated) as late:
+            assert late.refusal is not None
+        for bystander in (server, blue):
+            bystander.unsubscribe(["/x"])
+            assert bystander.stands
+
+
+def test_a_team_that_becomes_a_watcher_publishes_nothing_more(broker: Secured) -> None:
+    broker.replace(contest("blue", "red"), TABLES)
+    demoted = replace(team("red")[0], role=Role.WATCHER)
+    with Client(broker.port, SERVER) as server, Client(broker.port, demoted) as before:
+        broker.replace([*contest("blue"), demoted], TABLES)
+        before.until(lambda: before.lost)
+        server.subscribe(["#"])
+        with Client(broker.port, demoted) as after:
+            assert not hears(after, server)
+            after.publish(["/players/blue/fire"], "shot")
+        assert ("/players/blue/fire", "shot", False) not in server.heard
+
+
+def test_a_persistent_session_does_not_outlive_its_account(broker: Secured) -> None:
+    broker.replace(contest("blue", "red"), TABLES)
+    red = team("red")[0]
+    with Client(broker.port, red, clean=False) as first:
+        first.subscribe([OWN])
+    broker.replace(contest("blue"), TABLES)
+    with Client(broker.port, SERVER) as server:
+        server.publish([OWN], "not for you any longer")
+        broker.replace(contest("blue", "red"), TABLES)
+        with Client(broker.port, red, clean=False) as second:
+            second.subscribe(["/game/state"])
+            server.publish(["/game/state"], "barrier")
+            second.wait_for("/game/state", "barrier")
+            assert all(topic != OWN for topic, _, _ in second.heard)
+
+
+@pytest.mark.parametrize("name", ["alice/ships", "red.1", "+", "#", "a/#", "players", ""])
+def test_what_is_no_name_is_no_account(name: str) -> None:
+    """mosquitto's own patterns take alice/ships for a level of the topic tree; here it gets no rights at all."""
+    accounts = [SERVER, User(name, name, Role.TEAM, "secret")]
+    access = RosterAccess(contest("red"), TABLES)
+    with pytest.raises(WireError, match="bad_name"):
+        access.replace(accounts, TABLES)
+    assert access.admits("x", "red", "secret-of-red")
+    with pytest.raises(WireError, match="bad_name"):
+        DynamicSecurity("127.0.0.1:1", KEEPER).sync(accounts, TABLES)
+
+
+# --- mosquitto alone ------------------------------------------------------------------------------------------------
+
+
+def users_of(mosquitto: ContestMosquitto) -> dict[str, dict[str, Any]]:
+    kept = json.loads((mosquitto.folder / mosquitto_config.USERS_NAME).read_text())
+    return {each["username"]: each for each in kept["clients"]}
+
+
+def roles_of(mosquitto: ContestMosquitto) -> dict[str, Any]:
+    kept = json.loads((mosquitto.folder / mosquitto_config.USERS_NAME).read_text())
+    return {each["rolename"]: each["acls"] for each in kept["roles"]}
+
+
+def problem_of(security: DynamicSecurity) -> SalvoError:
+    """Why it cannot give the broker its accounts."""
+    end = time.monotonic() + SECONDS
+    while security.problem is None:
+        assert time.monotonic() < end
+        with pytest.raises(SalvoError):
+            security.wait(0.05)
+    return security.problem
+
+
+def test_the_server_comes_in_before_anybody_has_commanded_the_plugin() -> None:
+    with ContestMosquitto(SERVER, KEEPER) as mosquitto, Client(mosquitto.port, SERVER) as server:
+        assert hears(server, server)
+
+
+def test_200_accounts_are_there_in_a_few_seconds() -> None:
+    accounts = contest(*(f"team-{number}" for number in range(100)))
+    with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
+        security.sync(accounts, TABLES)
+        security.wait(30)
+        assert users_of(mosquitto).keys() == {account.user for account in [*accounts, KEEPER]}
+
+
+def test_a_broker_that_comes_later_is_given_its_accounts() -> None:
+    mosquitto = ContestMosquitto(SERVER, KEEPER)
+    with DynamicSecurity(mosquitto.url, KEEPER) as security:
+        security.sync(contest("red"), TABLES)
+        with pytest.raises(ConnectionLost, match="unreachable"):
+            security.wait(0.1)
+        with mosquitto:
+            security.wait(SECONDS)
+            assert "red.1" in users_of(mosquitto)
+
+
+def test_a_broker_that_lost_everything_is_given_it_anew() -> None:
+    with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
+        security.sync(contest("red"), TABLES)
+        security.wait(SECONDS)
+        before = users_of(mosquitto)["red"]
+        mosquitto.kill()
+        (mosquitto.folder / mosquitto_config.USERS_NAME).unlink()
+        mosquitto.start()
+        security.sync(contest("red", "blue"), TABLES)
+        security.wait(SECONDS)
+        assert {"red", "red.1", "blue"} <= users_of(mosquitto).keys()
+        assert users_of(mosquitto)["red"]["salt"] != before["salt"]
+
+
+def test_what_somebody_else_left_is_put_right_and_what_is_theirs_stays() -> None:
+    """Half an earlier roster, a widened role, a user of the operator's own."""
+    with ContestMosquitto(SERVER, KEEPER) as mosquitto:
+        with DynamicSecurity(mosquitto.url, KEEPER) as first:
+            first.sync(contest("red", "green"), TABLES)
+            first.wait(SECONDS)
+        good = roles_of(mosquitto)
+        mosquitto.kill()
+        path = mosquitto.folder / mosquitto_config.USERS_NAME
+        kept = json.loads(path.read_text())
+        for role in kept["roles"]:
+            if role["rolename"] == "salvo team red":
+                everything = {"acltype": "publishClientReceive", "topic": "#", "priority": 0, "allow": True}
+                role["acls"] = [*role["acls"][1:], everything]
+        kept["clients"] = [each for each in kept["clients"] if each["username"] != "red.1"]
+        [red] = [each for each in kept["clients"] if each["username"] == "red"]
+        kept["clients"].append(red | {"username": "operator", "textdescription": "", "roles": []})
+        red["disabled"] = True
+        kept["roles"].append({"rolename": "operators", "acls": []})
+        kept["roles"].append({"rolename": "salvo team gone", "acls": []})
+        kept["defaultACLAccess"]["publishClientReceive"] = True
+        path.write_text(json.dumps(kept))
+        mosquitto.start()
+        with DynamicSecurity(mosquitto.url, KEEPER) as second:
+            second.sync(contest("red"), TABLES)
+            second.wait(SECONDS)
+            assert users_of(mosquitto).keys() == {"salvo-server", "salvo-roster", "red", "red.1", "operator"}
+            wanted = {name: acls for name, acls in good.items() if "green" not in name} | {"operators": []}
+            found = roles_of(mosquitto)
+            assert found.keys() == wanted.keys()
+            for name, acls in wanted.items():
+                assert sorted(map(str, found[name])) == sorted(map(str, acls))
+            assert json.loads(path.read_text())["defaultACLAccess"]["publishClientReceive"] is False
+            with Client(mosquitto.port, team("red")[0]) as client:
+                assert client.refusal is None
+
+
+def test_the_same_accounts_again_disturb_nobody() -> None:
+    with ContestMosquitto(SERVER, KEEPER) as mosquitto:
+        for _ in range(2):
+            with DynamicSecurity(mosquitto.url, KEEPER) as security:
+                security.sync(contest("red"), TABLES)
+                security.wait(SECONDS)
+                with Client(mosquitto.port, team("red")[0]) as red:
+                    security.sync(contest("red", "blue"), TABLES)
+                    security.wait(SECONDS)
+                    red.unsubscribe(["/x"])
+                    assert red.stands
+
+
+def test_a_broker_without_the_plugin_is_told_what_its_configuration_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dynamic_security, "_ANSWER_SECONDS", 0.5)
+    with Mosquitto() as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
+        security.sync(contest("red"), TABLES)
+        problem = problem_of(security)
+        assert isinstance(problem, DynamicSecurityError)
+        assert problem.code == "no_dynamic_security"
+        assert "mosquitto.conf has 'plugin /" in problem.text
+
+
+def test_a_keeper_with_another_secret_is_refused_with_a_reason() -> None:
+    wrong = replace(KEEPER, secret="wrong")
+    with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, wrong) as security:
+        security.sync(contest("red"), TABLES)
+        assert problem_of(security).code == "connection_refused"
+
+
+def test_the_plugin_is_commanded_through_tls(tmp_path: Path) -> None:
+    certificate: Certificate = make_certificate(tmp_path)
+    tls = MosquittoTls(certificate.cert, certificate.key)
+    with ContestMosquitto(SERVER, KEEPER, tls=tls) as mosquitto:
+        with DynamicSecurity(mosquitto.url, KEEPER, tls=certificate.trusted()) as security:
+            security.sync(contest("red"), TABLES)
+            security.wait(SECONDS)
+        assert "red" in users_of(mosquitto)
+
+
+def test_the_users_file_is_mosquittos_own_once_it_is_there(tmp_path: Path) -> None:
+    plugin = tmp_path / "plugin.so"
+    mosquitto_config.write(tmp_path, SERVER, KEEPER, TABLES, plugin=plugin)
+    users = tmp_path / mosquitto_config.USERS_NAME
+    assert users.stat().st_mode & 0o777 == 0o600
+    users.write_text("{}")
+    config = mosquitto_config.write(tmp_path, SERVER, KEEPER, TABLES, plugin=plugin)
+    assert users.read_text() == "{}"
+    assert f"plugin {plugin}\n" in config.read_text()
+    assert SERVER.secret not in config.read_text()
+
+
+def test_a_system_without_the_plugin_is_told_where_it_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mosquitto_config, "PLUGINS", (Path("/nowhere/mosquitto_dynamic_security.so"),))
+    with pytest.raises(MosquittoConfigError, match=r"no_plugin.*/nowhere/mosquitto_dynamic_security\.so"):
+        mosquitto_config.find_plugin()
