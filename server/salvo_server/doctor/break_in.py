@@ -71,9 +71,7 @@ def come_with_a_wrong_password(patient: Patient) -> Iterator[Finding]:
     control = patient.listen() if able(patient) else None
     for user in (patient.teams[0], f"{patient.teams[0]}.1", SERVER_USER, KEEPER_USER, "admin"):
         for word in (secrets.token_urlsafe(16), ""):
-            probe, greeting = patient.enter(Login(user, word))
-            probe.close()
-            if greeting.accepted:
+            if _comes_in(patient, Login(user, word)):
                 yield failed("wrong password", f"anybody comes in as {user!r}, with any password", _CURE)
                 return
     if control is not None and not control.ping():
@@ -81,6 +79,16 @@ def come_with_a_wrong_password(patient: Patient) -> Iterator[Finding]:
         yield failed("wrong password", text, "mosquitto 2, or the embedded broker")
         return
     yield passed("wrong password", f"refused, as {patient.teams[0]}, {SERVER_USER}, {KEEPER_USER} and admin")
+
+
+def _comes_in(patient: Patient, login: Login) -> bool:
+    """Whether a login is let in; no session is ended by it and none is left, but for the server's own."""
+    with contextlib.closing(patient.connect()) as probe:
+        accepted = probe.greet(login.user, login, clean=False).accepted
+    if accepted and login.user != SERVER_USER:
+        probe, _ = patient.enter(login)
+        probe.close()
+    return accepted
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -342,9 +350,8 @@ def subscribe_to_too_much(patient: Patient) -> Iterator[Finding]:
             wanted = [f"/players/x{number}/+/#" for number in range(first, first + _FILTERS_AT_ONCE)]
             answer = attack.subscribe(*wanted)
             granted += sum(code != 128 for code in answer)
-            started = time.monotonic()
-            unharmed = control.ping()
-            slowest = max(slowest, 1000 * (time.monotonic() - started))
+            unharmed, took = _ping_ms(control)
+            slowest = max(slowest, took)
             if not (attack.alive and unharmed) or 128 in answer:
                 break
     if not unharmed or slowest > _SLOW_MS:
@@ -354,6 +361,17 @@ def subscribe_to_too_much(patient: Patient) -> Iterator[Finding]:
         yield passed("subscriptions", f"a client is refused more than {granted} filters")
     else:
         yield passed("subscriptions", f"{granted} filters of one client are taken, and others wait {slowest:.1f} ms")
+
+
+def _ping_ms(probe: Probe) -> tuple[bool, float]:
+    """Return whether a probe is answered, and how fast; the best of three, as this machine may be busy itself."""
+    took = []
+    for _ in range(3):
+        started = time.monotonic()
+        if not probe.ping():
+            return False, 0.0
+        took.append(1000 * (time.monotonic() - started))
+    return True, min(took)
 
 
 # --- afterwards ---------------------------------------------------------------------------------------------------
