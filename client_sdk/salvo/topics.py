@@ -257,7 +257,9 @@ def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
 
 
 def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
-    """Return all that an account may publish and receive, as topic filters; what none of them matches, it may not.
+    """Return all that an account may publish and receive, as topic filters (SALVO-ACCESS-1, SALVO-ACCESS-5).
+
+    What none of them matches, it may not.
 
     A team's name and a table's stand in the filters as they are: what :func:`check_name` passes holds no wildcard.
     Subscribing needs no right of its own, as rights are looked at when something is delivered.

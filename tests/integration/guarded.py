@@ -64,12 +64,14 @@ def guarded(
     tables: Sequence[str] = ("",),
     guard: type[RosterAccess] = RosterAccess,
     tls: ServerTls | None = None,
+    mosquitto: type[ContestMosquitto] = ContestMosquitto,
     **given: Any,
 ) -> Iterator[Guarded]:
     """Run a contest for the length of a ``with`` block.
 
     Args:
         guard: of the embedded broker.
+        mosquitto: the other broker.
         tls: the embedded broker's certificate, which the server believes as its own authority.
     """
     roster = Roster(folder / "roster.json")
@@ -82,7 +84,7 @@ def guarded(
             def furnish(accounts: Sequence[Account]) -> None:
                 access.replace(accounts, tables)
         else:
-            broker = stack.enter_context(ContestMosquitto(roster.server, roster.keeper, tuple(tables)))
+            broker = stack.enter_context(mosquitto(roster.server, roster.keeper, tuple(tables)))
             security = DynamicSecurity(broker.url, roster.keeper).start()
             stack.callback(security.close)
 

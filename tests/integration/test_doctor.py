@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -21,11 +22,12 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, wait_for_users
-from integration.mosquitto import Mosquitto
+from integration.mosquitto import ContestMosquitto, Mosquitto
 from salvo.client import play
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl
 from salvo.player import Answer, Bot
+from salvo.seal import fingerprint
 from salvo.topics import Role
 from salvo.view import View
 from salvo_server.broker.limits import Action
@@ -34,6 +36,7 @@ from salvo_server.broker.tls import ServerTls
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
 from salvo_server.doctor import patient as patient_module
 from salvo_server.doctor.probe import Heard, Probe
+from salvo_server.identity import Identity
 from salvo_server.roster import Roster
 
 KINDS = ["embedded", "mosquitto"]
@@ -107,6 +110,17 @@ def test_a_contest_withstands_every_attempt_and_is_left_as_it_was(kind: str, tmp
         wait_for_users(contest.url, user, secret, admitted=False)
 
 
+def test_a_strict_server_is_examined_as_well_and_its_key_is_told(tmp_path: Path) -> None:
+    identity = Identity.fresh()
+    with guarded("embedded", tmp_path, profile="strict", identity=identity) as contest:
+        patient = Patient(BrokerUrl.parse(contest.url))
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = {finding.check: finding for finding in examine(patient)}
+    assert {check for check, found in findings.items() if found.verdict is Verdict.FAIL} == set()
+    assert findings["private topics"].verdict is Verdict.PASS
+    assert fingerprint(identity.signing_key) in findings["server"].text
+
+
 def test_without_accounts_it_tries_what_a_stranger_can(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         findings = list(examine(Patient(BrokerUrl.parse(contest.url))))
@@ -172,6 +186,46 @@ def test_a_single_hole_is_found_and_no_other(guard: type[RosterAccess], found: s
             findings = list(examine(patient))
     assert of(findings, Verdict.FAIL) - {"break-in"} == found
     assert [f for f in findings if f.check == "break-in"] == []
+
+
+class _Unbound(ContestMosquitto):
+    without: tuple[str, ...] = ("use_username_as_clientid true",)
+
+    def _write_config(self) -> Path:
+        config = super()._write_config()
+        for line in self.without:
+            text, count = re.subn(line, "allow_anonymous true" if "anonymous" in line else "", config.read_text())
+            assert count
+            config.write_text(text)
+        return config
+
+
+class _Unbounded(_Unbound):
+    without = (r"max_packet_size \d+",)
+
+
+class _Anonymous(_Unbound):
+    """Lets in strangers, who may read and say nothing there; it needs both, as a stranger has no name for an id."""
+
+    without = ("allow_anonymous false", "use_username_as_clientid true")
+
+
+@pytest.mark.parametrize(
+    ("mosquitto", "found"),
+    [
+        (_Unbound, {"client id, team", "client id, server"}),
+        (_Unbounded, {"oversized packet"}),
+        (_Anonymous, {"anonymous", "server", "client id, team", "client id, server"}),
+    ],
+)
+def test_a_line_that_is_missing_in_mosquittos_configuration_is_found(
+    mosquitto: type[ContestMosquitto], found: set[str], tmp_path: Path
+) -> None:
+    with guarded("mosquitto", tmp_path, mosquitto=mosquitto) as contest:
+        patient = Patient(BrokerUrl.parse(contest.url))
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = list(examine(patient))
+    assert of(findings, Verdict.FAIL) == found
 
 
 def test_accounts_that_the_server_does_not_know_are_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,10 @@ A contest runs on mosquitto; this one needs no installation. A message goes
     peers.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> hardened.publish -> retained
         -> routing -> sessions (lanes, in flight) -> packets -> peers.Peer -> edge
 
+In a contest :mod:`~salvo_server.broker.roster_access` says who may do what, and :mod:`~salvo_server.broker.tls` may
+stand before the edges. The same accounts and rights for a mosquitto are in
+:mod:`~salvo_server.broker.dynamic_security`, and what it starts from in :mod:`~salvo_server.broker.mosquitto_config`.
+
 :mod:`~salvo_server.broker.embedded` gives it a thread and addresses, :mod:`~salvo_server.broker.limits` says what
 clients may cost.
 """

@@ -1,4 +1,4 @@
-"""mosquitto's users and rights, kept equal to the roster while it runs, through its dynamic-security plugin.
+"""mosquitto's users and rights (SALVO-ACCESS-1), kept equal to the roster through its plugin while it runs.
 
 Every user has the roles that :func:`roles_of` makes of the topic table: one with what all accounts of its kind may, and
 one with what its own name stands in. Only users with our mark in their description, and roles whose name begins with

@@ -29,10 +29,11 @@ class Account(Protocol):
 
 
 class RosterAccess(Access):
-    """Lets in the accounts that it was given last, each with the rights of its role (SALVO-ACCESS).
+    """Lets in the accounts that it was given last, each with the rights of its role (SALVO-ACCESS-1).
 
     The user's name stands for the client id that a client brings. So nobody can take over another user's session, and a
-    user has one connection: the newest. Any subscription is granted; what is delivered obeys the rights.
+    user has one connection: the newest (SALVO-ACCESS-4). Any subscription is granted; what is delivered obeys the
+    rights. Nobody but the server leaves a retained message or a last will (SALVO-ACCESS-6).
 
     :meth:`replace` may be called from any thread; everything else is the broker's.
     """

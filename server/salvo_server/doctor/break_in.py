@@ -71,9 +71,7 @@ def come_with_a_wrong_password(patient: Patient) -> Iterator[Finding]:
     control = patient.listen() if able(patient) else None
     for user in (patient.teams[0], f"{patient.teams[0]}.1", SERVER_USER, KEEPER_USER, "admin"):
         for word in (secrets.token_urlsafe(16), ""):
-            probe, greeting = patient.enter(Login(user, word))
-            probe.close()
-            if greeting.accepted:
+            if _comes_in(patient, Login(user, word)):
                 yield failed("wrong password", f"anybody comes in as {user!r}, with any password", _CURE)
                 return
     if control is not None and not control.ping():
@@ -81,6 +79,16 @@ def come_with_a_wrong_password(patient: Patient) -> Iterator[Finding]:
         yield failed("wrong password", text, "mosquitto 2, or the embedded broker")
         return
     yield passed("wrong password", f"refused, as {patient.teams[0]}, {SERVER_USER}, {KEEPER_USER} and admin")
+
+
+def _comes_in(patient: Patient, login: Login) -> bool:
+    """Whether a login is let in; no session is ended by it and none is left, but for the server's own."""
+    with contextlib.closing(patient.connect()) as probe:
+        accepted = probe.greet(login.user, login, clean=False).accepted
+    if accepted and login.user != SERVER_USER:
+        probe, _ = patient.enter(login)
+        probe.close()
+    return accepted
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -114,15 +122,16 @@ def read_private_topics(patient: Patient) -> Iterator[Finding]:
 def _make_private_news(patient: Patient, control: Probe) -> bool:
     """Let something be said to the victim alone; return whether it came to the victim.
 
-    A request with a wrong secret is answered to the name in it, and changes nothing. On an open broker, where such a
-    request could take a seat at the table, the victim says it itself.
+    A request with a wrong secret is answered to the name in it, and changes nothing. Where such a request could take a
+    seat at the table, because the server has no roster, the broker is open and the victim says it itself.
     """
     [victim, _] = patient.teams
     topic = BY_NAME["error"].of(patient.tables[0], player=victim)
     already = sum(heard.topic == topic for heard in control.heard)
-    if patient.is_open:
+    status = patient.status
+    if patient.is_open and (status is None or status.profile == "literal"):
         control.publish(topic, _mark())
-    elif patient.status is None or not patient.status.online:
+    elif status is None or status.profile == "literal" or not status.online:
         return False
     else:
         asked = BY_NAME["request_participation"].of(patient.tables[0])
@@ -341,9 +350,8 @@ def subscribe_to_too_much(patient: Patient) -> Iterator[Finding]:
             wanted = [f"/players/x{number}/+/#" for number in range(first, first + _FILTERS_AT_ONCE)]
             answer = attack.subscribe(*wanted)
             granted += sum(code != 128 for code in answer)
-            started = time.monotonic()
-            unharmed = control.ping()
-            slowest = max(slowest, 1000 * (time.monotonic() - started))
+            unharmed, took = _ping_ms(control)
+            slowest = max(slowest, took)
             if not (attack.alive and unharmed) or 128 in answer:
                 break
     if not unharmed or slowest > _SLOW_MS:
@@ -353,6 +361,17 @@ def subscribe_to_too_much(patient: Patient) -> Iterator[Finding]:
         yield passed("subscriptions", f"a client is refused more than {granted} filters")
     else:
         yield passed("subscriptions", f"{granted} filters of one client are taken, and others wait {slowest:.1f} ms")
+
+
+def _ping_ms(probe: Probe) -> tuple[bool, float]:
+    """Return whether a probe is answered, and how fast; the best of three, as this machine may be busy itself."""
+    took = []
+    for _ in range(3):
+        started = time.monotonic()
+        if not probe.ping():
+            return False, 0.0
+        took.append(1000 * (time.monotonic() - started))
+    return True, min(took)
 
 
 # --- afterwards ---------------------------------------------------------------------------------------------------

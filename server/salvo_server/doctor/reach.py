@@ -14,6 +14,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import ConnectionLost, WireError
 from salvo.mqtt import Connection
+from salvo.seal import fingerprint
 from salvo.topics import BY_NAME
 from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped
@@ -100,11 +101,10 @@ def check_mqtt(patient: Patient) -> Iterator[Finding]:
 
 def check_accounts(patient: Patient) -> Iterator[Finding]:
     """The accounts to examine the rest with are let in, which they are once the server has seen the roster."""
-    if patient.is_open:
-        yield skipped("accounts", "the broker asks nobody for a name; any name does")
-        patient.victim = patient.attacker = None
-        return
     if patient.victim is None or patient.attacker is None:
+        if patient.is_open:
+            yield skipped("accounts", "the broker asks nobody for a name; any name does")
+            return
         cure = "run it on the server's machine, or with two teams' --as NAME:SECRETFILE"
         yield skipped("accounts", "without accounts, only what a stranger can do is tried", cure)
         return
@@ -150,9 +150,8 @@ def check_server(patient: Patient) -> Iterator[Finding]:
 
 
 def _judge(patient: Patient, status: m.ServerStatus) -> Finding:
-    keys = getattr(status, "keys", None)
-    text = f"version {status.version}, game {status.game}, profile {status.profile}, "
-    text += "signs its log" if keys is not None else "has no keys"
+    key = f"key {fingerprint(status.keys.sign)}" if status.keys is not None else "no key"
+    text = f"version {status.version}, game {status.game}, profile {status.profile}, {key}"
     if not status.online:
         return failed("server", f"offline; {text}", "salvo serve")
     if status.paused:
