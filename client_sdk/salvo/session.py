@@ -536,7 +536,7 @@ class Session:
         if self.rules is None or (recap.turn and not self._players):
             self._asked_to_return_at = now  # a broker that was killed has lost what it kept; the server says it again
             return []
-        self._asked_to_return_at = None
+        awaited, self._asked_to_return_at = self._asked_to_return_at is not None, None
         self.game = recap.game
         if self._doubtful_lobby and recap.turn == 0:
             self._believe_lobby()
@@ -554,7 +554,11 @@ class Session:
         self.view = self._rebuild(recap, self._fleet)
         if known is not None and known.game == self.view.game:
             on_their_way = known.fired_this_turn[len(self.view.fired_this_turn) :]
-            if len(known.results) == len(self.view.results):
+            if len(known.results) != len(self.view.results):
+                pass
+            elif not awaited:  # a second one, asked for before the first had come: what it lacks was sent again by then
+                self.view.fired(on_their_way)
+            else:
                 # A broker that was killed may have lost them, or only the first, and then the others were refused and
                 # their nonces are burned. So they are signed anew; game, turn and number keep each from counting twice.
                 self._send_shots(self.view, on_their_way)

@@ -246,6 +246,8 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     again = session._outbox[:]
     shots = [command for command in server.commands(SEALER) if isinstance(command, m.Fire)]
     assert [(s.x, s.context) for s in shots] == [(n, m.ShotContext(1, 1, n, "you")) for n in (2, 3, 4, 5)]
+    server.say_recap(on_the_way, SEALER)  # asked for twice: the server came back just after the broker
+    assert session.take_outbox() == []
     # Not the same bytes: a shot that came before its predecessor was refused, and its nonce is burned.
     assert not {publication.payload for publication in again} & {publication.payload for publication in first}
 
