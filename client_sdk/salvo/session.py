@@ -489,7 +489,7 @@ class Session:
             return []
         if self._asked_to_return_at is not None:
             return []
-        if view.results and view.results[-1].turn >= turn.turn:
+        if view.resolved_turn >= turn.turn:
             return []  # the recap knows more than the news so far
         self._asked = (turn.game, turn.turn)
         mine = turn.player == self.name
@@ -501,7 +501,7 @@ class Session:
         view = self.view
         if view is None or result.game != view.game:
             return []
-        if view.results and result.turn <= view.results[-1].turn:
+        if result.turn <= view.resolved_turn:
             return []
         view.resolved(result)
         return [SalvoHeard(result), *self._game_ended()]
@@ -554,7 +554,7 @@ class Session:
         self.view = self._rebuild(recap, self._fleet)
         if known is not None and known.game == self.view.game:
             on_their_way = known.fired_this_turn[len(self.view.fired_this_turn) :]
-            if len(known.results) != len(self.view.results):
+            if known.turns_known != self.view.turns_known:
                 pass
             elif not awaited:  # a second one, asked for before the first had come: what it lacks was sent again by then
                 self.view.fired(on_their_way)
@@ -575,6 +575,8 @@ class Session:
     def _rebuild(self, recap: m.Recap, fleet: Fleet) -> View:
         assert self.rules is not None
         view = View(self.rules, self.name, self._players, recap.game, fleet, self._random)
+        if recap.earlier is not None:
+            view.summed_up(recap.earlier)
         shots: dict[int, list[Shot]] = {}
         for shot in recap.shots:
             shots.setdefault(shot.turn, []).append(Shot(shot.target, shot.x, shot.y))

@@ -317,10 +317,11 @@ class TeamWatcher(Watcher):
         except (SealError, WireError) as error:
             return [News(f"a recap that cannot be read: {error}", {"event": "notice", "text": str(error)})]
         grid = self.book.grid
-        self._struck = [grid.cell(x, y) for x, y in recap.landed]
+        struck, aimed = ([], {}) if recap.earlier is None else (recap.earlier.struck, recap.earlier.aimed)
+        self._struck = [*struck, *(grid.cell(x, y) for x, y in recap.landed)]
         if len(recap.fleet) == len(self.book.fleet):
             self._fleet = Fleet(self.book, list(recap.fleet))
-        self._aimed = {}
+        self._aimed = {target: set(cells) for target, cells in aimed.items()}
         for shot in recap.shots:
             self._aimed.setdefault(shot.target, set()).add(grid.cell(shot.x, shot.y))
         return [News(f"recap: game {recap.game}, turn {recap.turn}", {"event": "recap", "game": recap.game})]

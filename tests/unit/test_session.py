@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import ImpostorError, WireError
 from salvo.messages import State
-from salvo.rules import SALVO, generator, random_fleet
+from salvo.rules import SALVO, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted, ServerMet, Session
 from salvo.testing import ScriptedServer
@@ -174,11 +174,23 @@ def test_a_refusal_is_told_with_its_code(session: Session, server: ScriptedServe
     assert server.say(m.CommandRefused("you", "turn_timeout", "too slow")) == []
 
 
+def recapped(
+    game: int,
+    turn: int,
+    fleet: tuple[Placement, ...],
+    shots: tuple[m.OwnShot, ...],
+    landed: tuple[tuple[int, int], ...],
+    results: tuple[m.SalvoResolved, ...],
+    players: tuple[str, ...] = ("me", "you"),
+) -> m.Recap:
+    return m.Recap("me", game, turn, fleet, shots, landed, results, players)
+
+
 def recap() -> m.Recap:
     shots = tuple(
         m.OwnShot(turn, "you", x, turn) for turn in (1, 3) for x in ((1, 2, 3, 4, 5) if turn == 1 else (1, 2))
     )
-    return m.Recap("me", 1, 3, FLEET.placements, shots, ((9, 9),), (result(1), result(2, player="you")))
+    return recapped(1, 3, FLEET.placements, shots, ((9, 9),), (result(1), result(2, player="you")))
 
 
 def test_a_killed_bot_takes_up_its_turn_where_it_was(session: Session, server: ScriptedServer) -> None:
@@ -224,7 +236,8 @@ def test_a_team_that_comes_back_draws_what_it_would_have_drawn(fallen: tuple[str
         if lost:
             session.connected()
             fired = tuple(m.OwnShot(1, *shot) for shot in shots)
-            server.say_recap(m.Recap("me", 1, 3, FLEET.placements, fired, (), results), SEALER)
+            everybody = ("me", "you", "they")
+            server.say_recap(recapped(1, 3, FLEET.placements, fired, (), results, players=everybody), SEALER)
         else:
             server.say(results[1])
         assert session.view.game == 1
@@ -239,7 +252,7 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     first = session.take_outbox()[-5:]
     session.connected()
     session.take_outbox()
-    on_the_way = m.Recap("me", 1, 1, FLEET.placements, (m.OwnShot(1, "you", 1, 1),), (), ())
+    on_the_way = recapped(1, 1, FLEET.placements, (m.OwnShot(1, "you", 1, 1),), (), ())
     assert server.say_recap(on_the_way, SEALER) == []
     assert session.view is not None
     assert len(session.view.fired_this_turn) == 5
@@ -262,7 +275,7 @@ def test_a_turn_that_began_while_the_connection_was_away_is_asked_for(session: S
     server.say(result(2, player="you"), retained=True)
     shots = tuple(m.OwnShot(1, "you", x, 1) for x in (1, 2, 3, 4, 5))
     results = (result(1), result(2, player="you"))
-    [wanted] = server.say_recap(m.Recap("me", 1, 3, FLEET.placements, shots, (), results), SEALER)
+    [wanted] = server.say_recap(recapped(1, 3, FLEET.placements, shots, (), results), SEALER)
     assert isinstance(wanted, SalvoWanted)
     assert (wanted.view.turn, wanted.view.shots, len(wanted.view.results)) == (3, 5, 2)
     assert server.begin_turn(3, "me", 5) == []
@@ -361,7 +374,7 @@ def test_a_server_that_was_lost_unnoticed_is_asked_for_the_recap(session: Sessio
     session.take_outbox()
     server.say(m.ShotLanded("me", 3, 4), m.ShotLanded("me", 3, 4), m.ServerStatus(True, "0", 1, "literal"))
     assert asked(session, server) == ["ParticipationRequest"]
-    on_the_way = m.Recap("me", 1, 1, FLEET.placements, (), ((3, 4),), ())
+    on_the_way = recapped(1, 1, FLEET.placements, (), ((3, 4),), ())
     server.say_recap(on_the_way, SEALER)
     assert session.view is not None
     assert session.view.incoming == [(3, 4)]
@@ -383,7 +396,7 @@ def test_an_old_lobby_that_a_killed_broker_kept_does_not_end_the_game(session: S
     session.connected()
     session.take_outbox()
     server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY), retained=True)
-    server.say_recap(m.Recap("me", 1, 1, FLEET.placements, (), (), ()), SEALER)
+    server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
     assert server.commands(SEALER) == fired  # the same shots, not new ones beside those that may still arrive
 
 
@@ -421,7 +434,7 @@ def test_a_game_that_began_while_the_connection_was_away_waits_for_the_recap(
     server.say(m.StateChanged(State.TURN), retained=True)
     assert server.begin_turn(2, "me", 5) == []
     results = (result(1, player="you"),)
-    [wanted] = server.say_recap(m.Recap("me", 1, 2, FLEET.placements, (), (), results), SEALER)
+    [wanted] = server.say_recap(recapped(1, 2, FLEET.placements, (), (), results), SEALER)
     assert isinstance(wanted, SalvoWanted)
 
 
