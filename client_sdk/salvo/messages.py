@@ -412,6 +412,13 @@ class Recap:
     earlier: Earlier | None = None
 
     @property
+    def resolved_turn(self) -> int:
+        """The last turn that has ended; 0 before the first has."""
+        if self.results:
+            return self.results[-1].turn
+        return 0 if self.earlier is None else self.earlier.turns
+
+    @property
     def progress(self) -> tuple[int, int, int, int]:
         """How far the game was: of two recaps of one server the one with less is older (SALVO-JOIN-14)."""
         shots, landed = len(self.shots), len(self.landed)

@@ -162,6 +162,8 @@ class Session:
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
         self._asked_to_return_at: float | None = None  # while the recap is awaited
+        self._last_recap: m.Recap | None = None  # the newest one of this game
+        self._doubting = False  # whether the recap is to say what is true
         self._server_away = False
         self._doubtful_lobby = False
         self._stats: dict[str, m.PlayerStats] = {}
@@ -225,7 +227,8 @@ class Session:
             self._send_request()
         doubts = self.witness.doubts(now)
         if doubts and self.view is not None and self._asked_to_return_at is None:
-            self._ask_to_take_part(now)  # the recap is sealed with the team's key, so nobody else can have made it
+            self._doubting = True  # the recap is sealed with the team's key, so nobody else can have made it
+            self._ask_to_take_part(now)
         return [*doubts, *self._turned_away(now)]
 
     def _send_fleet(self, now: float) -> None:
@@ -407,6 +410,8 @@ class Session:
         self._turn = None
         self._asked = None
         self._asked_to_return_at = None
+        self._last_recap = None
+        self._doubting = False
         self._rejection = None
         self._listed = False
         self._players = ()
@@ -531,12 +536,15 @@ class Session:
             recap = wire.read_recap(self.name, open_blob(blob, key_to_team(key)))
         except (SealError, WireError, UnicodeDecodeError):
             return []
+        if self._is_old(recap):
+            return []
         self._listed = True
         self._players = recap.players or self._players
         if self.rules is None or (recap.turn and not self._players):
             self._asked_to_return_at = now  # a broker that was killed has lost what it kept; the server says it again
             return []
         awaited, self._asked_to_return_at = self._asked_to_return_at is not None, None
+        self._last_recap, self._doubting = recap, False
         self.game = recap.game
         if self._doubtful_lobby and recap.turn == 0:
             self._believe_lobby()
@@ -571,6 +579,29 @@ class Session:
         if self._asked is not None and self._turn is not None and self._turn.player == self.name:
             self.view.begin_turn(self._turn.turn, 0, self._turn_deadline)
         return begun + self._consider_turn()
+
+    def _is_old(self, recap: m.Recap) -> bool:
+        """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14).
+
+        The server never knows less than it has announced. So a view that is ahead of a recap was told something that
+        is not true, or it is the recap that is old. The team's own word tells them apart: what it waits for, or has
+        asked for because of doubts, it believes, unless it has taken up that very recap before.
+        """
+        newest, view = self._last_recap, self.view
+        if newest is not None and recap.progress < newest.progress:
+            return True
+        if view is None:
+            return self.state is State.LOBBY and recap.game < self.game
+        if recap.game != view.game:
+            return recap.game < view.game
+        less = recap.resolved_turn < view.resolved_turn
+        if self._doubting:
+            return False
+        if self._asked_to_return_at is not None:
+            return less and newest is not None and recap.progress == newest.progress
+        if recap.resolved_turn == view.resolved_turn:
+            less = recap.turn < view.turn or recap.progress[-1] < len(view.incoming)
+        return less
 
     def _rebuild(self, recap: m.Recap, fleet: Fleet) -> View:
         assert self.rules is not None

@@ -264,6 +264,7 @@ class TeamWatcher(Watcher):
         self._fresh: set[int] = set()
         self._fleet: Fleet | None = None
         self._aimed: dict[str, set[int]] = {}
+        self._recalled: m.Recap | None = None
 
     def filters(self) -> list[str]:
         """Return what is subscribed."""
@@ -316,6 +317,9 @@ class TeamWatcher(Watcher):
             recap = wire.read_recap(self.name, plain)
         except (SealError, WireError) as error:
             return [News(f"a recap that cannot be read: {error}", {"event": "notice", "text": str(error)})]
+        if self._is_old(recap):
+            return []
+        self._recalled = recap
         grid = self.book.grid
         struck, aimed = ([], {}) if recap.earlier is None else (recap.earlier.struck, recap.earlier.aimed)
         self._struck = [*struck, *(grid.cell(x, y) for x, y in recap.landed)]
@@ -326,10 +330,16 @@ class TeamWatcher(Watcher):
             self._aimed.setdefault(shot.target, set()).add(grid.cell(shot.x, shot.y))
         return [News(f"recap: game {recap.game}, turn {recap.turn}", {"event": "recap", "game": recap.game})]
 
+    def _is_old(self, recap: m.Recap) -> bool:
+        """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14)."""
+        if self._recalled is not None and recap.progress < self._recalled.progress:
+            return True
+        return self.turn is not None and (recap.game, recap.turn) < (self.turn.game, self.turn.turn)
+
     def forget(self) -> None:
         """The next game begins from nothing."""
         super().forget()
-        self._struck, self._fleet, self._aimed = [], None, {}
+        self._struck, self._fleet, self._aimed, self._recalled = [], None, {}, None
         self._fresh.clear()
 
     def body(self) -> Any:

@@ -486,6 +486,114 @@ def test_the_recap_knows_who_plays_when_the_broker_has_an_older_list(session: Se
     assert not any(isinstance(event, Refused) for event in events)
 
 
+# --- old recaps ---------------------------------------------------------------------------------------------------
+
+
+def late() -> m.Recap:
+    """A turn and a hit later than :func:`recap`."""
+    known = recap()
+    shots = (*known.shots, *(m.OwnShot(3, "you", x, 3) for x in (3, 4, 5)))
+    return dataclasses.replace(known, turn=4, shots=shots, landed=((9, 9), (8, 8)), results=(*known.results, result(3)))
+
+
+def back(session: Session, server: ScriptedServer, newest: m.Recap) -> None:
+    """A new process in game 1, which has taken up this recap."""
+    server.say(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.StateChanged(State.TURN), m.PlayersListed(("me", "you")), retained=True)
+    session.connected()
+    server.say_recap(newest, SEALER)
+
+
+def known(session: Session) -> tuple[int, int, list[tuple[int, int]]]:
+    assert session.view is not None
+    return session.game, len(session.view.results), session.view.incoming
+
+
+LATE = (1, 3, [(9, 9), (8, 8)])
+
+
+def test_a_recap_that_a_rival_says_again_does_not_take_the_view_back(session: Session, server: ScriptedServer) -> None:
+    """On an open broker anybody can, and it does open with the team's key."""
+    back(session, server, late())
+    assert server.say_recap(recap(), SEALER) == []
+    assert known(session) == LATE
+    session.connected()  # and nobody can when the team waits for one either
+    assert server.say_recap(recap(), SEALER) == []
+    assert known(session) == LATE
+    session.take_outbox()
+    session.handle_timer(3.5)
+    assert asked(session, server) == ["ParticipationRequest"]  # it still waits
+    server.say_recap(late(), SEALER)
+    session.handle_timer(7.0)
+    assert session.take_outbox() == []
+
+
+def test_a_recap_is_old_that_knows_less_than_was_heard_since(session: Session, server: ScriptedServer) -> None:
+    back(session, server, recap())
+    server.say(m.TurnBegan(1, 3, "me", 5, 0, 30_000), m.ShotLanded("me", 8, 8))
+    assert server.say_recap(recap(), SEALER) == []
+    assert known(session) == (1, 2, [(9, 9), (8, 8)])
+    server.say(result(3))
+    assert server.say_recap(dataclasses.replace(recap(), landed=((9, 9), (8, 8))), SEALER) == []
+    assert known(session) == LATE
+
+
+def test_a_recap_that_was_taken_up_before_is_not_what_a_team_that_comes_back_waits_for(
+    session: Session, server: ScriptedServer
+) -> None:
+    back(session, server, recap())
+    server.say(m.ShotLanded("me", 8, 8), result(3))
+    session.connected()
+    assert server.say_recap(recap(), SEALER) == []
+    assert known(session) == LATE
+    server.say_recap(late(), SEALER)
+    assert session._asked_to_return_at is None
+
+
+def test_a_recap_that_is_awaited_is_believed_against_results_that_somebody_made_up(
+    session: Session, server: ScriptedServer
+) -> None:
+    back(session, server, recap())
+    server.say(result(3), result(4, player="you"))
+    session.connected()
+    server.say_recap(late(), SEALER)
+    assert known(session) == LATE
+
+
+def test_an_old_recap_that_came_before_the_right_one_does_not_stay(session: Session, server: ScriptedServer) -> None:
+    """A new process knows nothing; what a rival says first it has to believe."""
+    back(session, server, recap())
+    server.say_recap(late(), SEALER)
+    assert known(session) == LATE
+
+
+def test_a_recap_of_an_earlier_game_is_nobodys_business_in_the_next_lobby(
+    session: Session, server: ScriptedServer
+) -> None:
+    back(session, server, late())
+    server.say(m.ServerStatus(True, "0", 2, "literal"), retained=True)
+    server.say(m.StateChanged(State.LOBBY))
+    assert server.say_recap(late(), SEALER) == []
+    assert session.view is None
+    assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 2)]
+    session.place(FLEET, 0.0)
+    assert server.say_recap(late(), SEALER) == []
+    server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(2, 1, "you", 5, 0, 30_000))
+    assert server.say_recap(late(), SEALER) == []
+    assert known(session) == (2, 0, [])
+
+
+def test_a_server_that_begins_with_game_1_again_is_believed_its_recap(session: Session, server: ScriptedServer) -> None:
+    """It keeps no journal. What was known of the other game 1 is no measure."""
+    back(session, server, late())
+    server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY), m.PlayersListed(("me",)))
+    session.place(FLEET, 0.0)
+    server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(1, 1, "you", 5, 0, 30_000))
+    session.connected()
+    server.say_recap(recapped(1, 2, FLEET.placements, (), ((7, 7),), (result(1, player="you"),)), SEALER)
+    assert known(session) == (1, 1, [(7, 7)])
+
+
 # --- who the server is --------------------------------------------------------------------------------------------
 
 IDENTITY = Identity(bytes(32))
@@ -654,6 +762,9 @@ def test_news_that_the_log_does_not_confirm_are_told_and_the_recap_asked_for(
     [doubt] = session.handle_timer(10.5)
     assert isinstance(doubt, LogDoubted)
     assert len(sent_requests(session)) == 1
+    server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
+    assert session.view is not None
+    assert session.view.results == []  # the result was somebody else's
     assert session.handle_timer(60.0) == []
     assert sent_requests(session) == []
     server.now = 61.0

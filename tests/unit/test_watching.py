@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -269,6 +270,21 @@ def test_a_screen_shows_what_a_recap_of_a_very_long_game_sums_up(monkeypatch: py
     assert all(mark in (Mark.HIT, Mark.MISS) for mark in screen.own_marks()[90:])
     screen.body()
     assert screen.boards["bob"].marks == Mark.FIRED * 10 + Mark.BLANK * 90
+
+
+def test_a_screen_passes_over_a_recap_that_is_older_than_what_it_shows() -> None:
+    fleet = random_fleet(SALVO, generator(1))
+    older = m.Recap("alice", 1, 2, fleet.placements, (), ((1, 1),), (), ("alice", "bob"))
+    newer = dataclasses.replace(older, landed=((1, 1), (2, 1)))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    for recap in (newer, older):
+        held.arriving.append(recap_message(recap))
+        lines(screen)
+    assert screen.own_marks()[1] in (Mark.HIT, Mark.MISS)
+    held.say(m.TurnBegan(1, 3, "bob", 5, 0, 30_000))
+    held.arriving.append(recap_message(newer))
+    assert not any("recap" in line for line in lines(screen))
 
 
 def test_a_recap_under_another_secret_is_told_and_changes_nothing() -> None:
