@@ -14,7 +14,7 @@ from random import Random
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import ImpostorError, SealError, WireError
+from salvo.errors import IllegalCommand, ImpostorError, SealError, WireError
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
@@ -554,7 +554,11 @@ class Session:
             if self._fleet is not None:
                 self._approved = {place.ship for place in recap.fleet if place in self._fleet.placements}
             return self._want_fleet(now) if self.state is State.LOBBY else []
-        self._fleet = Fleet(self.rules, recap.fleet)
+        try:
+            self._fleet = Fleet(self.rules, recap.fleet)
+        except IllegalCommand:  # somebody has announced other rules on an open broker; the server's come again
+            self._asked_to_return_at = now
+            return []
         self._approved = set(self.rules.ship_number)
         if recap.turn == 0:
             return []

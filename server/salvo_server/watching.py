@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import seal, topics, wire
-from salvo.errors import SalvoError, SealError, WireError
+from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
 from salvo.proof import ProofConnection
@@ -319,16 +319,21 @@ class TeamWatcher(Watcher):
             return [News(f"a recap that cannot be read: {error}", {"event": "notice", "text": str(error)})]
         if self._is_old(recap):
             return []
-        self._recalled = recap
-        grid = self.book.grid
-        struck, aimed = ([], {}) if recap.earlier is None else (recap.earlier.struck, recap.earlier.aimed)
-        self._struck = [*struck, *(grid.cell(x, y) for x, y in recap.landed)]
-        if len(recap.fleet) == len(self.book.fleet):
-            self._fleet = Fleet(self.book, list(recap.fleet))
-        self._aimed = {target: set(cells) for target, cells in aimed.items()}
-        for shot in recap.shots:
-            self._aimed.setdefault(shot.target, set()).add(grid.cell(shot.x, shot.y))
+        try:
+            self._take_up(recap)
+        except IllegalCommand as error:  # rules that somebody has made up on an open broker
+            return [News(f"a recap that does not fit the rules: {error}", {"event": "notice", "text": str(error)})]
         return [News(f"recap: game {recap.game}, turn {recap.turn}", {"event": "recap", "game": recap.game})]
+
+    def _take_up(self, recap: m.Recap) -> None:
+        grid, earlier = self.book.grid, recap.earlier
+        fleet = Fleet(self.book, list(recap.fleet)) if len(recap.fleet) == len(self.book.fleet) else self._fleet
+        landed = [grid.cell(x, y) for x, y in recap.landed]
+        aimed = {} if earlier is None else {target: set(cells) for target, cells in earlier.aimed.items()}
+        for shot in recap.shots:
+            aimed.setdefault(shot.target, set()).add(grid.cell(shot.x, shot.y))
+        self._struck = landed if earlier is None else [*earlier.struck, *landed]
+        self._fleet, self._aimed, self._recalled = fleet, aimed, recap
 
     def _is_old(self, recap: m.Recap) -> bool:
         """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14)."""

@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import ImpostorError, WireError
 from salvo.messages import State
-from salvo.rules import SALVO, Placement, generator, random_fleet
+from salvo.rules import SALVO, Grid, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted, ServerMet, Session
 from salvo.testing import ScriptedServer
@@ -556,6 +556,24 @@ def test_a_recap_that_is_awaited_is_believed_against_results_that_somebody_made_
     back(session, server, recap())
     server.say(result(3), result(4, player="you"))
     session.connected()
+    server.say_recap(late(), SEALER)
+    assert known(session) == LATE
+
+
+def test_a_recap_that_does_not_fit_rules_which_somebody_made_up_is_asked_for_again(
+    session: Session, server: ScriptedServer
+) -> None:
+    """The session ended with the error of a fleet off the grid."""
+    other = dataclasses.replace(SALVO, name="other", grid=Grid(5, 5))
+    server.say(m.RulesAnnounced(other, "", 60, 30, 300, 3))
+    server.say(m.StateChanged(State.TURN), m.PlayersListed(("me", "you")), m.ServerStatus(True, "0", 1, "literal"))
+    session.connected()
+    assert server.say_recap(late(), SEALER) == []
+    assert session.view is None
+    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3))
+    session.take_outbox()
+    session.handle_timer(3.5)
+    assert asked(session, server) == ["ParticipationRequest"]
     server.say_recap(late(), SEALER)
     assert known(session) == LATE
 

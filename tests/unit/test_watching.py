@@ -13,7 +13,7 @@ from salvo import messages as m
 from salvo import seal, topics, wire
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
-from salvo.rules import SALVO, Orientation, Placement, generator, random_fleet
+from salvo.rules import SALVO, Grid, Orientation, Placement, generator, random_fleet
 from salvo_server import watching
 from salvo_server.marks import Mark
 from salvo_server.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
@@ -285,6 +285,16 @@ def test_a_screen_passes_over_a_recap_that_is_older_than_what_it_shows() -> None
     held.say(m.TurnBegan(1, 3, "bob", 5, 0, 30_000))
     held.arriving.append(recap_message(newer))
     assert not any("recap" in line for line in lines(screen))
+
+
+def test_a_recap_that_does_not_fit_made_up_rules_is_told_and_changes_nothing() -> None:
+    recap = m.Recap("alice", 1, 2, random_fleet(SALVO, generator(1)).placements, (), ((9, 9),), (), ("alice", "bob"))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    held.say(m.RulesAnnounced(dataclasses.replace(SALVO, grid=Grid(5, 5)), "", 60, 30, 300, 3))
+    held.arriving.append(recap_message(recap))
+    assert "does not fit the rules" in lines(screen)[-1]
+    assert set(screen.own_marks()) == {Mark.BLANK}
 
 
 def test_a_recap_under_another_secret_is_told_and_changes_nothing() -> None:

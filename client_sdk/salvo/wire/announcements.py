@@ -25,6 +25,8 @@ from salvo.rules import (
     Shots,
     Spacing,
     Starter,
+    check_room,
+    generator,
 )
 from salvo.rules.book import LARGEST_SIDE
 from salvo.seal import KEY_BYTES, read_base64, seal_for_server
@@ -424,7 +426,17 @@ def _read_error(address: Address, payload: bytes) -> m.CommandRefused:
 
 
 def _read_rules(address: Address, payload: bytes) -> m.RulesAnnounced:
-    return rules_announced(validate(RulesBody, _body(payload)))
+    """Read the rules of a table; whoever hears them draws a fleet for them next."""
+    announced = rules_announced(validate(RulesBody, _body(payload)))
+    try:
+        check_room(announced.book, generator("room"))
+    except ValueError as error:
+        raise _unplayable(error) from None
+    return announced
+
+
+def _unplayable(error: ValueError) -> WireError:
+    return WireError("wrong_shape", f"rules this SDK cannot play: {str(error)[:160]}")
 
 
 def rules_announced(body: RulesBody) -> m.RulesAnnounced:
@@ -446,7 +458,7 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
             starter=Starter(body.starter),
         )
     except ValueError as error:
-        raise WireError("wrong_shape", f"rules this SDK cannot play: {str(error)[:120]}") from None
+        raise _unplayable(error) from None
     return m.RulesAnnounced(
         book, body.table, body.placement_seconds, body.turn_seconds, body.over_seconds, body.empty_turns
     )
