@@ -42,7 +42,6 @@ PROFILES = {
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
 @click.option("--tls-ca", type=click.Path(path_type=Path), help="Whom to trust for a broker that is given, PEM.")
-@click.option("--referee-delay-seconds", type=int, help="Show referees all boards, so late.  [default: never]")
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
