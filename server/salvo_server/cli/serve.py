@@ -14,7 +14,7 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo.topics import Role
 from salvo_server.cli.output import look_again, places_line
-from salvo_server.contest import Contest, open_journal
+from salvo_server.contest import Contest, open_identity, open_journal
 from salvo_server.journal import GameOpened
 from salvo_server.journal.kept import KeptGames
 from salvo_server.settings import ServerSettings, load_settings
@@ -62,12 +62,12 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = load_settings(given, config).with_journal()
     report = _Report(as_json, settings.games)
+    identity = open_identity(settings)
     kept: KeptGames | None = None
     if settings.transcripts is not None:
+        report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         kept = KeptGames(open_journal(settings))
-    contest = Contest(settings, report, journal=kept)
-    if settings.transcripts is not None:
-        report.folder = TranscriptFolder(settings.transcripts, report.written, contest.identity)
+    contest = Contest(settings, report, journal=kept, identity=identity)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
     report.say(
