@@ -18,10 +18,11 @@ from salvo import client, topics, wire
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
 from salvo.mqtt import Connection, Inbound
+from salvo.proof import Proof, ProofConnection
 from salvo.topics import Publisher, Reader
 from salvo.wire.log import read_entry, take_apart
-from salvo_server.watching import Watcher
 from salvo_server.verify import compare_stories, verify_file, verify_lines
+from salvo_server.watching import Watcher
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
@@ -271,7 +272,9 @@ def test_a_team_and_a_watcher_write_proofs_that_hold(
         rival = threading.Thread(target=client.play, args=(RandomBot(), broker.url, "a", "secret a"), daemon=True)
         rival.start()
         observer.until(lambda seen: _placed(seen, "a") == 5)
-        watcher = Watcher(broker.url, "", watched)  # comes into the lobby, as b does
+        connection = ProofConnection(broker.url, "looks-on", clean_session=True)
+        connection.record(Proof(watched), "")
+        watcher = Watcher(connection, "")  # comes into the lobby, as b does
         watcher.poll(0.5)
         team = threading.Thread(
             target=client.play, args=(RandomBot(), broker.url, "b", "secret b"), kwargs={"proof": own}, daemon=True
