@@ -51,7 +51,7 @@ def _run(command: str, folder: Path) -> str:
 @pytest.fixture
 def secrets(folder: Path) -> dict[str, str]:
     """The README's teams and watcher, by name."""
-    found = {}
+    found: dict[str, str] = {}
     for command in (line for line in COMMANDS if line.startswith("salvo teams add")):
         found |= dict(re.findall(r"^\w+ (\w+), secret (\S+)", _run(command, folder), re.MULTILINE))
     assert set(found) == {"red", "blue", "hall"}
