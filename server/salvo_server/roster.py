@@ -240,6 +240,8 @@ class Roster:
 
     def _draw(self, name: str, role: str) -> tuple[str, _Member]:
         secret = secrets.token_urlsafe(SECRET_BYTES)
+        while secret.startswith("-"):  # a command line would take it for an option
+            secret = secrets.token_urlsafe(SECRET_BYTES)
         since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         sealed = base64.b64encode(self._vault.seal(f"{name}\0{secret}".encode())).decode()
         return secret, _Member.model_validate({"name": name, "role": role, "since": since, "sealed": sealed})
