@@ -19,7 +19,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from salvo import topics
@@ -80,7 +80,7 @@ class Engine:
 
     inside: tuple[str, ...] = ()  # what commands need in front to reach the published ports
     files: tuple[Path, ...] = (FILE,)
-    settings: dict[str, str] = SETTINGS
+    settings: Mapping[str, str] = SETTINGS
     _docker: tuple[str, ...] = ("docker",)
     _compose: tuple[str, ...] = ("docker", "compose")
     _env: Mapping[str, str] = {}
@@ -305,7 +305,7 @@ class Outside:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                env=os.environ | self._environment | (environment or {}),
+                env={**os.environ, **self._environment, **(environment or {})},
             )
         )
         return self._running[-1]
@@ -369,13 +369,18 @@ def roots(used: Engine) -> list[str]:
     return found
 
 
+def volumes(used: Engine) -> set[str]:
+    return set(used.docker("volume", "ls", "-q").split())
+
+
 def show(used: Engine, steps: Steps, folder: Path) -> None:
     """The steps of a contest's life."""
     outside = Outside(used, folder)
+    before = volumes(used)
     try:
         show_the_door(used, steps, outside)
         show_deaths(used, steps, outside)
-        show_the_end(used, steps, outside)
+        show_the_end(used, steps, outside, before)
     finally:
         outside.go()
 
@@ -405,22 +410,22 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
     with steps.step("red and blue play with the secrets that were shown; blue's screen is given nothing of red's"):
         screens = {name: outside.listen(f"{name}.1") for name in ("red", "blue")}
         print("    " + outside.play(outside.join("red"), outside.join("blue")))
-        for name, other in (("red", "blue"), ("blue", "red")):
-            screens[name].terminate()
-            seen = set(screens[name].communicate(timeout=10)[0].split())
-            assert f"/players/{other}/ships/carrier/sunk" in seen or "/game/winner" in seen, seen
-            assert [topic for topic in seen if private(topic, name)], seen
-            assert not [topic for topic in seen if private(topic, other)], seen
+        for name, screen in screens.items():
+            screen.terminate()
+            closed = closed_topics(screen.communicate(timeout=10)[0].split())
+            assert f"/players/{name}/hit" in closed, closed
+            assert all(topic.startswith(f"/players/{name}/") for topic in closed), closed
     with steps.step("salvo doctor, from outside with two accounts"):
         tell_doctor(outside.salvo(*doctor(used, outside), check=True))
     with steps.step("salvo doctor, in the server's container"):
         tell_doctor(used.compose("exec", "-T", "server", "salvo", "doctor"))
 
 
-def private(topic: str, name: str) -> bool:
-    """Whether a topic is one that only this team and its screens may read."""
-    address = topics.parse(topic)
-    return address.topic.reader is topics.Reader.OWNER and address.player == name
+def closed_topics(seen: Iterable[str]) -> set[str]:
+    """Those that not everybody may read; there are some, or nothing was seen at all."""
+    rows = {topic: topics.parse(topic).topic for topic in seen}
+    assert any(row.name == "winner" for row in rows.values()), rows
+    return {topic for topic, row in rows.items() if row.reader is not topics.Reader.EVERYBODY}
 
 
 def doctor(used: Engine, outside: Outside) -> list[str]:
@@ -476,7 +481,7 @@ def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
         print("    " + outside.play(outside.join("red"), outside.join("blue")))
 
 
-def show_the_end(used: Engine, steps: Steps, outside: Outside) -> None:
+def show_the_end(used: Engine, steps: Steps, outside: Outside, before: set[str]) -> None:
     with steps.step("stop: the server says that it is offline, and ends by itself"):
         used.compose("stop", "-t", "10", "server")
         state = json.loads(used.docker("inspect", used.container("server")))[0]["State"]
@@ -484,8 +489,8 @@ def show_the_end(used: Engine, steps: Steps, outside: Outside) -> None:
         assert '"offline"' in outside.retained("/game/server")
     with steps.step("down: everything is gone"):
         used.compose("down", "-v")
-        assert not used.docker("ps", "-q").strip()
-        assert PROJECT not in used.docker("volume", "ls", "-q", "--filter", f"name={PROJECT}_")
+        assert not used.docker("ps", "-aq", "--filter", f"name={PROJECT}_").strip()
+        assert volumes(used) == before, volumes(used) - before
 
 
 def show_tls(used: Engine, steps: Steps, folder: Path) -> None:
