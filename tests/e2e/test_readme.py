@@ -23,7 +23,12 @@ THREE_LINES, CLASS, TESTING, SPEC_CLIENT = PYTHON
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
     "make test": (".ci/run", "make check"),
-    "docker compose up": ("tests/compose/run.py", "docker-compose.yml"),
+    "SALVO_PLAYERS=2 docker compose up --detach": ("tests/compose/run.py", "docker-compose.yml"),
+    "docker compose exec server salvo teams add red blue": (
+        "tests/compose/run.py",
+        'roster(used, "add", "red", "blue"',
+    ),
+    "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
 }
 
 
