@@ -7,6 +7,7 @@ cannot leak. Coordinates are x = column and y = row, from 1; times are epoch mil
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -354,14 +355,50 @@ class OwnShot:
     y: int
 
 
+class Tally(NamedTuple):
+    """What a player's salvos summed up to."""
+
+    turns: int
+    shots: int
+    hits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What the turns summed up to that a recap has no room for (SALVO-JOIN-13).
+
+    Cells are numbered row by row from 0.
+
+    Attributes:
+        turns: how many results are left out, the oldest ones.
+        tallies: by player.
+        sunk: ships that sank in those turns, in order.
+        defeated: who was defeated in those turns, in order.
+        shots: how many own shots are left out.
+        aimed: cells of them, by target.
+        hits: how many shots on the own board are left out.
+        struck: cells of them.
+    """
+
+    turns: int
+    tallies: Mapping[str, Tally]
+    sunk: tuple[SunkShip, ...]
+    defeated: tuple[str, ...]
+    shots: int
+    aimed: Mapping[str, tuple[int, ...]]
+    hits: int
+    struck: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Recap:
     """All that ``to`` may know of the game so far, for a team that came back (SALVO-JOIN-7).
 
     Attributes:
         landed: shots on the own board, (x, y), in order.
-        results: every salvo so far, in order.
+        results: every salvo so far, in order; without those that are in ``earlier``, and so with shots and landed.
         players: who takes part, in play order once the game began; a broker that was killed may have an older list.
+        earlier: what was left out of a game so long that its recap would be no message any more.
     """
 
     to: str
@@ -372,6 +409,22 @@ class Recap:
     landed: tuple[tuple[int, int], ...]
     results: tuple[SalvoResolved, ...]
     players: tuple[str, ...] = ()
+    earlier: Earlier | None = None
+
+    @property
+    def resolved_turn(self) -> int:
+        """The last turn that has ended; 0 before the first has."""
+        if self.results:
+            return self.results[-1].turn
+        return 0 if self.earlier is None else self.earlier.turns
+
+    @property
+    def progress(self) -> tuple[int, int, int, int]:
+        """How far the game was: of two recaps of one server the one with less is older (SALVO-JOIN-14)."""
+        shots, landed = len(self.shots), len(self.landed)
+        if self.earlier is not None:
+            shots, landed = shots + self.earlier.shots, landed + self.earlier.hits
+        return self.game, self.turn, shots, landed
 
 
 # --- announcements to the referee's screens ----------------------------------------------------------------------

@@ -36,8 +36,8 @@ KEY_BYTES: Final = 32
 #: The shortest blob holds two bytes of plaintext, ``{}`` (SALVO-SEAL-6).
 SHORTEST_BLOB_BYTES: Final = SALT_BYTES + NONCE_BYTES + TAG_BYTES + 2
 LONGEST_BLOB_BYTES: Final = 1024
-#: A recap holds a whole game: at most some hundred shots and results of about 100 bytes each.
-LONGEST_RECAP_BYTES: Final = 256 * 1024
+#: A recap holds a whole game. In base64 it is the 64 KiB that clients read of any announcement (SALVO-JOIN-12).
+LONGEST_RECAP_BYTES: Final = 48 * 1024
 #: Plaintexts are padded to a multiple of this, so that a blob's length tells nothing (SALVO-SEAL-9).
 PADDING_BYTES: Final = 96
 #: What keys the blobs from server to team, so that they never pass for a signature of the team (SALVO-SEAL-10).

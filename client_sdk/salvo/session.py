@@ -14,7 +14,7 @@ from random import Random
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import ImpostorError, SealError, WireError
+from salvo.errors import IllegalCommand, ImpostorError, SealError, WireError
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
@@ -162,6 +162,8 @@ class Session:
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
         self._asked_to_return_at: float | None = None  # while the recap is awaited
+        self._last_recap: m.Recap | None = None  # the newest one of this game
+        self._doubting = False  # whether the recap is to say what is true
         self._server_away = False
         self._doubtful_lobby = False
         self._stats: dict[str, m.PlayerStats] = {}
@@ -225,7 +227,8 @@ class Session:
             self._send_request()
         doubts = self.witness.doubts(now)
         if doubts and self.view is not None and self._asked_to_return_at is None:
-            self._ask_to_take_part(now)  # the recap is sealed with the team's key, so nobody else can have made it
+            self._doubting = True  # the recap is sealed with the team's key, so nobody else can have made it
+            self._ask_to_take_part(now)
         return [*doubts, *self._turned_away(now)]
 
     def _send_fleet(self, now: float) -> None:
@@ -407,6 +410,8 @@ class Session:
         self._turn = None
         self._asked = None
         self._asked_to_return_at = None
+        self._last_recap = None
+        self._doubting = False
         self._rejection = None
         self._listed = False
         self._players = ()
@@ -489,7 +494,7 @@ class Session:
             return []
         if self._asked_to_return_at is not None:
             return []
-        if view.results and view.results[-1].turn >= turn.turn:
+        if view.resolved_turn >= turn.turn:
             return []  # the recap knows more than the news so far
         self._asked = (turn.game, turn.turn)
         mine = turn.player == self.name
@@ -501,7 +506,7 @@ class Session:
         view = self.view
         if view is None or result.game != view.game:
             return []
-        if view.results and result.turn <= view.results[-1].turn:
+        if result.turn <= view.resolved_turn:
             return []
         view.resolved(result)
         return [SalvoHeard(result), *self._game_ended()]
@@ -531,12 +536,15 @@ class Session:
             recap = wire.read_recap(self.name, open_blob(blob, key_to_team(key)))
         except (SealError, WireError, UnicodeDecodeError):
             return []
+        if self._is_old(recap):
+            return []
         self._listed = True
         self._players = recap.players or self._players
         if self.rules is None or (recap.turn and not self._players):
             self._asked_to_return_at = now  # a broker that was killed has lost what it kept; the server says it again
             return []
         awaited, self._asked_to_return_at = self._asked_to_return_at is not None, None
+        self._last_recap, self._doubting = recap, False
         self.game = recap.game
         if self._doubtful_lobby and recap.turn == 0:
             self._believe_lobby()
@@ -546,7 +554,11 @@ class Session:
             if self._fleet is not None:
                 self._approved = {place.ship for place in recap.fleet if place in self._fleet.placements}
             return self._want_fleet(now) if self.state is State.LOBBY else []
-        self._fleet = Fleet(self.rules, recap.fleet)
+        try:
+            self._fleet = Fleet(self.rules, recap.fleet)
+        except IllegalCommand:  # somebody has announced other rules on an open broker; the server's come again
+            self._asked_to_return_at = now
+            return []
         self._approved = set(self.rules.ship_number)
         if recap.turn == 0:
             return []
@@ -554,7 +566,7 @@ class Session:
         self.view = self._rebuild(recap, self._fleet)
         if known is not None and known.game == self.view.game:
             on_their_way = known.fired_this_turn[len(self.view.fired_this_turn) :]
-            if len(known.results) != len(self.view.results):
+            if known.turns_known != self.view.turns_known:
                 pass
             elif not awaited:  # a second one, asked for before the first had come: what it lacks was sent again by then
                 self.view.fired(on_their_way)
@@ -572,9 +584,34 @@ class Session:
             self.view.begin_turn(self._turn.turn, 0, self._turn_deadline)
         return begun + self._consider_turn()
 
+    def _is_old(self, recap: m.Recap) -> bool:
+        """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14).
+
+        The server never knows less than it has announced. So a view that is ahead of a recap was told something that
+        is not true, or it is the recap that is old. The team's own word tells them apart: what it waits for, or has
+        asked for because of doubts, it believes, unless it has taken up that very recap before.
+        """
+        newest, view = self._last_recap, self.view
+        if newest is not None and recap.progress < newest.progress:
+            return True
+        if view is None:
+            return self.state is State.LOBBY and recap.game < self.game
+        if recap.game != view.game:
+            return recap.game < view.game
+        less = recap.resolved_turn < view.resolved_turn
+        if self._doubting:
+            return False
+        if self._asked_to_return_at is not None:
+            return less and newest is not None and recap.progress == newest.progress
+        if recap.resolved_turn == view.resolved_turn:
+            less = recap.turn < view.turn or recap.progress[-1] < len(view.incoming)
+        return less
+
     def _rebuild(self, recap: m.Recap, fleet: Fleet) -> View:
         assert self.rules is not None
         view = View(self.rules, self.name, self._players, recap.game, fleet, self._random)
+        if recap.earlier is not None:
+            view.summed_up(recap.earlier)
         shots: dict[int, list[Shot]] = {}
         for shot in recap.shots:
             shots.setdefault(shot.turn, []).append(Shot(shot.target, shot.x, shot.y))

@@ -14,7 +14,7 @@ from itertools import chain
 from random import Random
 from typing import NamedTuple
 
-from salvo.messages import SalvoResolved
+from salvo.messages import Earlier, SalvoResolved, SunkShip
 from salvo.rules import Fleet, Grid, RuleBook
 
 
@@ -205,6 +205,8 @@ class View:
         self._landed: list[Shot] = []
         self._salvos: list[OwnSalvo] = []
         self._results: list[SalvoResolved] = []
+        self._untold: frozenset[Shot] = frozenset()  # own shots of salvos that nobody tells any more
+        self._untold_turns = 0
         self._deadline: float | None = None  # on the monotonic clock
 
     @property
@@ -244,13 +246,28 @@ class View:
 
     @property
     def results(self) -> list[SalvoResolved]:
-        """The results of all salvos, in order."""
+        """The results of all salvos, in order.
+
+        A team that came back late in a game of very many turns is not told the oldest ones (SALVO-JOIN-13), nor its
+        own salvos of then; all else here is right all the same.
+        """
         self._read_news()
         return self._results
 
     @property
+    def resolved_turn(self) -> int:
+        """The last turn that has ended; 0 before the first has."""
+        results = self.results
+        return results[-1].turn if results else self._untold_turns
+
+    @property
+    def turns_known(self) -> int:
+        """Of how many turns it is known what came of them; fewer than have ended if a result was missed."""
+        return self._untold_turns + len(self.results)
+
+    @property
     def incoming(self) -> list[tuple[int, int]]:
-        """Cells of the own board that were shot at, as (x, y), in order."""
+        """Cells of the own board that were shot at, as (x, y), in order; the oldest once each if they are very many."""
         self._read_news()
         return [(x, y) for _, x, y in self._landed]
 
@@ -290,6 +307,15 @@ class View:
         """A shot fell on the own board."""
         self._landed.append(shot)
 
+    def summed_up(self, earlier: Earlier) -> None:
+        """Begin with what the oldest turns came to, where their results are not told."""
+        xy = self.rules.grid.xy
+        self._untold_turns = earlier.turns
+        self._untold = frozenset(Shot(name, *xy(cell)) for name, cells in earlier.aimed.items() for cell in cells)
+        self.untouched.discard(list(self._untold))
+        self._landed += [Shot(self.me, *xy(cell)) for cell in earlier.struck]
+        self._note_losses(earlier.sunk, earlier.defeated)
+
     def resolved(self, result: SalvoResolved) -> None:
         """A salvo was announced."""
         self._record(result, self._fired)
@@ -314,15 +340,19 @@ class View:
             if len(fired) > result.shots:
                 self._take_back(fired[result.shots :], counted)
             self._salvos.append(OwnSalvo(result.turn, tuple(counted), result))
-        for ship in result.sunk:
+        if result.sunk or result.defeated:
+            self._note_losses(result.sunk, result.defeated)
+
+    def _note_losses(self, sunk: Iterable[SunkShip], defeated: Iterable[str]) -> None:
+        for ship in sunk:
             self._ships_afloat[ship.player] -= 1
             self._sunk[ship.player] += (ship.ship,)
-        for player in result.defeated:
+        for player in defeated:
             self._defeated += (player,)
             self._opponents = tuple(other for other in self._opponents if other != player)
             self.untouched.discard_player(player)
 
     def _take_back(self, lost: Sequence[Shot], counted: Sequence[Shot]) -> None:
         """Forget the end of a salvo that came too late, or after the game was won: nobody was shot at there."""
-        known = {shot for salvo in self._salvos for shot in salvo.shots}.union(counted)
+        known = {shot for salvo in self._salvos for shot in salvo.shots}.union(counted, self._untold)
         self.untouched.restore(shot for shot in lost if shot not in known)

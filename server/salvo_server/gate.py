@@ -90,10 +90,15 @@ class _Remembered:
 
 @dataclass(slots=True)
 class _Member:
-    """A team at a table, its secret and the keys that are known of it."""
+    """A team at a table, its secret and the keys that are known of it.
+
+    Attributes:
+        credential: stands for name and secret, at whatever table.
+    """
 
     name: str
     secret: str = field(repr=False)
+    credential: bytes = field(repr=False)
     keys: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
     bucket: Bucket = field(default_factory=Bucket)
 
@@ -108,7 +113,7 @@ class Proof(NamedTuple):
     """What is burned with a message, 16 bytes each (SALVO-FRESH-1, SALVO-FRESH-2).
 
     Attributes:
-        nonce: stands for the team and its nonce.
+        nonce: stands for the team, by name and secret, and its nonce.
         message: stands for the whole message, to tell a re-delivery from a replay.
     """
 
@@ -150,6 +155,7 @@ class Learned(NamedTuple):
 
 class _Found(NamedTuple):
     name: str
+    credential: bytes
     key: bytes
     plaintext: bytes
 
@@ -227,7 +233,8 @@ class Gate:
         """Take in a team that the referee has listed; nothing changes for one that is in already."""
         members = self._members.setdefault(table, {})
         if name not in members:
-            members[name] = _Member(name, secret, bucket=Bucket(filled_ms=now))
+            credential = self.credential(name, secret)
+            members[name] = _Member(name, secret, credential, bucket=Bucket(filled_ms=now))
 
     def restore(self, table: str, name: str, keys: Iterable[tuple[bytes, bytes]]) -> None:
         """Give a team the (salt, key) pairs back that were proven before a restart."""
@@ -283,7 +290,7 @@ class Gate:
         for member in candidates:
             key = member.keys.get(request.blob.salt)
             if key is not None:
-                found = _try_key(request.blob, member.name, key)
+                found = _try_key(request.blob, member.name, member.credential, key)
                 if found is not None:
                     return self._let_in(request, found, mark, spent=False)
         unknown = [member for member in candidates if request.blob.salt not in member.keys]
@@ -329,7 +336,7 @@ class Gate:
             text = f"too many fresh salts; {BUCKET_SIZE:g}, then {BUCKET_REFILL_A_SECOND:g} a second; keep to one salt"
             return Opened(request.table, _unreadable(request, unknown[0].name, "rate_limited", text, False), False)
         self._recent.add(mark)
-        secrets = [(member.name, member.secret) for member in payable]
+        secrets = [(member.name, member.credential, member.secret) for member in payable]
         self._deriving.update((member.name, request.blob.salt) for member in payable)
         result = self._executor.submit(_find_key, request.blob, secrets, self._derived)
         self._jobs.append(_Job(request, mark, [receipt], result))
@@ -371,7 +378,7 @@ class Gate:
         waiting, self._jobs = self._jobs, deque()
         for job in waiting:
             same = (job.request.table, job.request.blob.salt) == (proven.table, proven.blob.salt)
-            opened = _try_key(job.request.blob, found.name, found.key) if same else None
+            opened = _try_key(job.request.blob, found.name, found.credential, found.key) if same else None
             if opened is None:
                 self._jobs.append(job)
             else:
@@ -396,10 +403,16 @@ class Gate:
             member.bucket.give_back()
 
     def _let_in(self, request: SealedPlacement | SignedShot, found: _Found, digest: bytes, *, spent: bool) -> Opened:
-        """The tag verified: burn the nonce, then read what the message says."""
+        """The tag verified: burn the nonce, then read what the message says.
+
+        It is burned for the secret that proved it, not for the name alone: a stranger who takes the name at another
+        table could copy the nonce of a message that waits for its derivation. Nor is it burned for the table: who
+        plays at two tables with one secret would have its message carried from one to the other.
+        """
         self._recent.add(digest)
-        burned = _mark(found.name.encode(), request.blob.nonce)
-        if burned in self._burned:
+        nonce = request.blob.nonce
+        burned = _mark(found.credential, nonce)
+        if burned in self._burned or _mark(found.name.encode(), nonce) in self._burned:  # as older journals have it
             self.counts["nonce_reused"] += 1
             text = "this nonce was used before; every message needs a fresh one of 24 random bytes"
             return Opened(request.table, _unreadable(request, found.name, "nonce_reused", text, False), spent)
@@ -451,9 +464,9 @@ class Gate:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _try_key(blob: Blob, name: str, key: bytes) -> _Found | None:
+def _try_key(blob: Blob, name: str, credential: bytes, key: bytes) -> _Found | None:
     try:
-        return _Found(name, key, open_blob(blob, key))
+        return _Found(name, credential, key, open_blob(blob, key))
     except SealError:
         return None
 
@@ -461,19 +474,20 @@ def _try_key(blob: Blob, name: str, key: bytes) -> _Found | None:
 _Derived = OrderedDict[tuple[str, bytes], bytes]
 
 
-def _find_key(blob: Blob, secrets: Sequence[tuple[str, str]], derived: _Derived) -> _Found | None:
+def _find_key(blob: Blob, secrets: Sequence[tuple[str, bytes, str]], derived: _Derived) -> _Found | None:
     """Derive key after key until one opens the blob; this is what the worker does.
 
     Args:
+        secrets: name, credential and secret of whoever may have sent it.
         derived: the latest keys by secret and salt, so that a fleet under a fresh salt costs one derivation, not five.
     """
-    for name, secret in secrets:
+    for name, credential, secret in secrets:
         key = derived.get((secret, blob.salt))
         if key is None:
             key = derived[secret, blob.salt] = derive_key(secret, blob.salt)
             if len(derived) > LONGEST_QUEUE:
                 derived.popitem(last=False)
-        found = _try_key(blob, name, key)
+        found = _try_key(blob, name, credential, key)
         if found is not None:
             return found
     return None

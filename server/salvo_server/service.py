@@ -632,10 +632,11 @@ class Service:
 
     def _recall(self, table: str, player: str) -> None:
         """Send a team its recap, as of now; without a key for it yet, the gate asks again when there is one."""
-        recap = self.tables[table].referee.recap(player)
+        referee = self.tables[table].referee
+        recap = referee.recap(player)
         if recap is None:
             return
-        sealed = self.gate.seal_recap(table, player, wire.write_recap(recap))
+        sealed = self.gate.seal_recap(table, player, wire.write_recap(recap, referee.book.grid))
         if sealed is not None:
             self._outbox.append(_recap_publication(sealed))
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import seal, topics, wire
-from salvo.errors import SalvoError, SealError, WireError
+from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
 from salvo.proof import ProofConnection
@@ -268,6 +268,7 @@ class TeamWatcher(Watcher):
         self._fresh: set[int] = set()
         self._fleet: Fleet | None = None
         self._aimed: dict[str, set[int]] = {}
+        self._recalled: m.Recap | None = None
 
     def filters(self) -> list[str]:
         """Return what is subscribed."""
@@ -320,19 +321,34 @@ class TeamWatcher(Watcher):
             recap = wire.read_recap(self.name, plain)
         except (SealError, WireError) as error:
             return [News(f"a recap that cannot be read: {error}", {"event": "notice", "text": str(error)})]
-        grid = self.book.grid
-        self._struck = [grid.cell(x, y) for x, y in recap.landed]
-        if len(recap.fleet) == len(self.book.fleet):
-            self._fleet = Fleet(self.book, list(recap.fleet))
-        self._aimed = {}
-        for shot in recap.shots:
-            self._aimed.setdefault(shot.target, set()).add(grid.cell(shot.x, shot.y))
+        if self._is_old(recap):
+            return []
+        try:
+            self._take_up(recap)
+        except IllegalCommand as error:  # rules that somebody has made up on an open broker
+            return [News(f"a recap that does not fit the rules: {error}", {"event": "notice", "text": str(error)})]
         return [News(f"recap: game {recap.game}, turn {recap.turn}", {"event": "recap", "game": recap.game})]
+
+    def _take_up(self, recap: m.Recap) -> None:
+        grid, earlier = self.book.grid, recap.earlier
+        fleet = Fleet(self.book, list(recap.fleet)) if len(recap.fleet) == len(self.book.fleet) else self._fleet
+        landed = [grid.cell(x, y) for x, y in recap.landed]
+        aimed = {} if earlier is None else {target: set(cells) for target, cells in earlier.aimed.items()}
+        for shot in recap.shots:
+            aimed.setdefault(shot.target, set()).add(grid.cell(shot.x, shot.y))
+        self._struck = landed if earlier is None else [*earlier.struck, *landed]
+        self._fleet, self._aimed, self._recalled = fleet, aimed, recap
+
+    def _is_old(self, recap: m.Recap) -> bool:
+        """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14)."""
+        if self._recalled is not None and recap.progress < self._recalled.progress:
+            return True
+        return self.turn is not None and (recap.game, recap.turn) < (self.turn.game, self.turn.turn)
 
     def forget(self) -> None:
         """The next game begins from nothing."""
         super().forget()
-        self._struck, self._fleet, self._aimed = [], None, {}
+        self._struck, self._fleet, self._aimed, self._recalled = [], None, {}, None
         self._fresh.clear()
 
     def body(self) -> Any:

@@ -467,7 +467,9 @@ def _result() -> m.SalvoResolved:
 def _recaps() -> list[bytes]:
     placements = _fleet().placements
     shots = (m.OwnShot(1, "bob", 2, 3),)
-    return [wire.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), (_result(),), ("ann", "bob")))]
+    return [
+        wire.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), (_result(),), ("ann", "bob")), SALVO.grid)
+    ]
 
 
 @cache

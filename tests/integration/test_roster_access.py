@@ -109,13 +109,13 @@ def test_a_flood_is_read_at_the_pace_that_a_user_may_publish_at(monkeypatch: pyt
 
 
 def test_the_server_may_send_what_no_team_may() -> None:
-    """The recap of a long game of eight has a hundred thousand bytes; a team's command has four thousand."""
+    """An entry of the log may have 262,144 bytes; a team's command has four thousand."""
     with EmbeddedBroker(access=RosterAccess(contest("red"))) as broker, Client(broker.port, SERVER) as server:
         with Client(broker.port, RED) as red:
-            red.subscribe(["/players/red/recap"])
-            server.publish(["/players/red/recap"], "x" * 200_000)
-            red.wait_for("/players/red/recap", "x" * 200_000)
+            red.subscribe(["/game/log"])
+            server.publish(["/game/log"], "x" * 200_000)
+            red.wait_for("/game/log", "x" * 200_000)
             red.publish(["/players/red/fire"], "x" * 20_000)
             red.until(lambda: red.lost)
-        server.publish(["/players/red/recap"], "x" * 300_000)
+        server.publish(["/game/log"], "x" * 300_000)
         server.until(lambda: server.lost)

@@ -134,12 +134,15 @@ def test_what_our_side_sends_is_a_message_of_the_schema() -> None:
 def test_a_recap_is_a_message_of_the_schema() -> None:
     fleet = random_fleet(SALVO, generator(1)).placements
     recap = m.Recap("a", 1, 2, fleet, (m.OwnShot(1, "b", 3, 4),), ((5, 6),), (RESULT,), ("a", "b"))
-    body = json.loads(wire.write_recap(recap))
+    body = json.loads(wire.write_recap(recap, SALVO.grid))
     parsed = json_format.ParseDict(body, announcements_pb2.Recap())
     assert json_format.MessageToDict(parsed) == body
+    short = body | {"before": {"tallies": [1, 5, 2, 0, 0, 0], "shots": 5, "aimed": ["", "8"], "hits": 1, "struck": "1"}}
+    assert json_format.MessageToDict(json_format.ParseDict(short, announcements_pb2.Recap())) == short
+    assert wire.read_recap("a", json.dumps(short).encode()).earlier is not None
     known = m.SunkShip("b", "carrier", "carrier")  # the spelling is the owner's business and does not travel
     expected = dataclasses.replace(recap, results=(RESULT._replace(sunk=(known,)),))
-    assert wire.read_recap("a", wire.write_recap(recap)) == expected
+    assert wire.read_recap("a", wire.write_recap(recap, SALVO.grid)) == expected
 
 
 MODELS: list[tuple[type[BaseModel], type[Message]]] = [
@@ -158,9 +161,9 @@ MODELS: list[tuple[type[BaseModel], type[Message]]] = [
     (wire.announcements._RefereeSalvoBody, announcements_pb2.RefereeSalvo),
     (wire.announcements._AimedShotBody, announcements_pb2.AimedShot),
     (wire.announcements._KeysBody, announcements_pb2.ServerKeys),
-    (wire.announcements._RecapBody, announcements_pb2.Recap),
-    (wire.announcements._RecapShip, announcements_pb2.RecapShip),
-    (wire.announcements._RecapShot, announcements_pb2.RecapShot),
+    (wire.recap.RecapBody, announcements_pb2.Recap),
+    (wire.recap.RecapShip, announcements_pb2.RecapShip),
+    (wire.recap.RecapBefore, announcements_pb2.RecapBefore),
 ]
 _MESSAGE_OF = {model: message.DESCRIPTOR.name for model, message in MODELS}
 #: A shot's y may be a letter (SALVO-GAME-3); the schema has the number only, which is what senders should send.

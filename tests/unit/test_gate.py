@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from concurrent.futures import Executor, Future
 from typing import Any
 
@@ -11,7 +12,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, derive_key, key_to_team, make_blob, open_blob, parse_blob
-from salvo_server.gate import LONGEST_QUEUE, WAITING, Gate, Opened, Waiting
+from salvo_server.gate import LONGEST_QUEUE, WAITING, Gate, Opened, Proof, Waiting
 
 NOW = 1_000_000
 SALT_A, SALT_B = bytes(16), bytes(range(16))
@@ -141,6 +142,48 @@ def test_a_nonce_stays_burned_over_games_and_tables(gate: Gate, worker: ByHand) 
     assert gate.open(moved, ["ann"], NOW) is WAITING  # its salt is unknown at this table: a derivation
     worker.work()
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
+
+
+def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Gate, worker: ByHand) -> None:
+    """He took the name at a table of his own and copied the nonce of a message that waited for its derivation."""
+    namesake = Sealer("a stranger's", SALT_B)
+    gate.admit("blue", "ann", "a stranger's", NOW)
+    waiting = shot(ANN)
+    copied = shot(namesake, nonce=waiting.blob.nonce)
+    overtaking = wire.SignedShot("blue", copied.target, copied.body, copied.blob)
+    gate.restore("blue", "ann", [(namesake.salt, namesake.key)])
+    assert gate.open(waiting, ["ann"], NOW) is WAITING
+    assert isinstance(gate.open(overtaking, ["ann"], NOW), Opened)
+    worker.work()
+    [(_, opened)] = gate.finished()
+    assert opened is not None
+    assert opened.command == m.Fire("ann", "bob", 1, 1)
+
+
+def test_a_nonce_that_an_older_journal_has_is_burned(gate: Gate, worker: ByHand) -> None:
+    """There a mark stood for name and nonce."""
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    mark = hashlib.blake2b(b"ann\0" + request.blob.nonce, digest_size=16).digest()
+    gate.burn([Proof(mark, bytes(16))])
+    assert code(gate.open(request, ["ann"], NOW)) == "nonce_reused"
+
+
+def test_what_one_run_has_burned_is_burned_in_the_next(worker: ByHand) -> None:
+    """Its journal keeps the marks and what the teams' credentials are made with."""
+    request = shot(ANN)
+    proofs: list[Proof] = []
+    for opens in (True, False):
+        gate = Gate(executor=worker, pepper=bytes(32))
+        gate.admit("", "ann", "ann's", NOW)
+        gate.restore("", "ann", [(ANN.salt, ANN.key)])
+        gate.burn(proofs)
+        moved = wire.SignedShot("", "bob" if opens else "cy", request.body, request.blob)
+        opened = gate.open(moved, ["ann"], NOW)
+        assert isinstance(opened, Opened)
+        assert isinstance(opened.command, m.Fire) is opens
+        proofs += [opened.proof] if opened.proof is not None else []
+    assert code(opened) == "nonce_reused"
 
 
 def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Gate, worker: ByHand) -> None:

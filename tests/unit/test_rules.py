@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 
 import pytest
 
-from salvo.errors import IllegalCommand
+from salvo import messages as m
+from salvo import topics, wire
+from salvo.errors import IllegalCommand, WireError
 from salvo.rules import (
     SALVO,
     Announce,
@@ -28,6 +31,7 @@ from salvo.rules import (
     random_fleet,
     sample,
 )
+from salvo.rules.fleet import _anchors, _drawn_mask, _forbidden, _with_margin
 from salvo.testing import board, draw
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
@@ -100,6 +104,57 @@ def test_random_fleets_are_drawn_evenly_from_all_layouts() -> None:
     layouts = all_fleets(book)
     assert len(seen) == layouts == 28
     assert all(abs(times - draws / layouts) < 5 * (draws / layouts) ** 0.5 for times in seen.values())
+
+
+@pytest.mark.parametrize("spacing", list(Spacing))
+@pytest.mark.parametrize(("width", "height", "length"), [(4, 3, 1), (4, 3, 3), (3, 4, 4), (2, 5, 2), (1, 1, 1)])
+def test_the_quick_look_for_room_draws_the_same_ships_and_keeps_the_same_distance(
+    spacing: Spacing, width: int, height: int, length: int
+) -> None:
+    """It counts in bits what the fleets count cell by cell."""
+    book = tiny(length, width=width, height=height, spacing=spacing)
+    places = _anchors(book.grid, "ship0", length)
+    masks = [_drawn_mask(book.grid, length, (number + 0.5) / len(places)) for number in range(len(places))]
+    assert sorted(masks) == sorted(mask for _, _, mask in places)
+    on_grid = (1 << book.grid.size) - 1
+    for _, cells, mask in places:
+        assert _with_margin(mask, book.grid, spacing) & on_grid == _forbidden(book.grid, cells, spacing)
+
+
+@pytest.mark.parametrize(
+    "book",
+    [
+        tiny(3, 3, 3, 3, width=3, height=4, spacing=Spacing.NO_COMMON_EDGE),
+        tiny(*[1] * 26, width=26, height=2, spacing=Spacing.APART),
+        tiny(*[5] * 20, width=10, height=10),
+        tiny(26, *[2] * 25, width=26, height=3),
+    ],
+)
+def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(book: RuleBook) -> None:
+    """Somebody's noise on an open broker: the bot tried 100,000 times and then ended with a ValueError."""
+    [rules] = wire.write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
+    begun = time.perf_counter()
+    with pytest.raises(
+        WireError, match=r"wrong_shape: rules this SDK cannot play: rule book tiny: none of 1000 fleets"
+    ):
+        wire.read_announcement(topics.parse(rules.topic), rules.payload)
+    assert time.perf_counter() - begun < 1.0  # 0.02 s here
+
+
+@pytest.mark.parametrize(
+    "book", [SALVO, tiny(3, 2, 2, width=8, height=6, spacing=Spacing.APART), tiny(1, width=1, height=1)]
+)
+def test_rules_with_room_for_a_fleet_are_heard(book: RuleBook) -> None:
+    [rules] = wire.write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
+    heard = wire.read_announcement(topics.parse(rules.topic), rules.payload)
+    assert isinstance(heard, m.RulesAnnounced)
+    assert random_fleet(heard.book, generator(1)).book == book
+
+
+@pytest.mark.parametrize(("lengths", "side"), [((5, 5), 3), ((1,) * 27, 10), ((3, 3, 3, 1), 3)])
+def test_a_book_with_more_ships_than_letters_or_cells_is_none(lengths: tuple[int, ...], side: int) -> None:
+    with pytest.raises(ValueError, match="rule book tiny"):
+        tiny(*lengths, width=side, height=side)
 
 
 @pytest.mark.parametrize("spacing", list(Spacing))

@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import ImpostorError, WireError
 from salvo.messages import State
-from salvo.rules import SALVO, generator, random_fleet
+from salvo.rules import SALVO, Grid, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted, ServerMet, Session
 from salvo.testing import ScriptedServer
@@ -174,11 +174,23 @@ def test_a_refusal_is_told_with_its_code(session: Session, server: ScriptedServe
     assert server.say(m.CommandRefused("you", "turn_timeout", "too slow")) == []
 
 
+def recapped(
+    game: int,
+    turn: int,
+    fleet: tuple[Placement, ...],
+    shots: tuple[m.OwnShot, ...],
+    landed: tuple[tuple[int, int], ...],
+    results: tuple[m.SalvoResolved, ...],
+    players: tuple[str, ...] = ("me", "you"),
+) -> m.Recap:
+    return m.Recap("me", game, turn, fleet, shots, landed, results, players)
+
+
 def recap() -> m.Recap:
     shots = tuple(
         m.OwnShot(turn, "you", x, turn) for turn in (1, 3) for x in ((1, 2, 3, 4, 5) if turn == 1 else (1, 2))
     )
-    return m.Recap("me", 1, 3, FLEET.placements, shots, ((9, 9),), (result(1), result(2, player="you")))
+    return recapped(1, 3, FLEET.placements, shots, ((9, 9),), (result(1), result(2, player="you")))
 
 
 def test_a_killed_bot_takes_up_its_turn_where_it_was(session: Session, server: ScriptedServer) -> None:
@@ -224,7 +236,8 @@ def test_a_team_that_comes_back_draws_what_it_would_have_drawn(fallen: tuple[str
         if lost:
             session.connected()
             fired = tuple(m.OwnShot(1, *shot) for shot in shots)
-            server.say_recap(m.Recap("me", 1, 3, FLEET.placements, fired, (), results), SEALER)
+            everybody = ("me", "you", "they")
+            server.say_recap(recapped(1, 3, FLEET.placements, fired, (), results, players=everybody), SEALER)
         else:
             server.say(results[1])
         assert session.view.game == 1
@@ -239,7 +252,7 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     first = session.take_outbox()[-5:]
     session.connected()
     session.take_outbox()
-    on_the_way = m.Recap("me", 1, 1, FLEET.placements, (m.OwnShot(1, "you", 1, 1),), (), ())
+    on_the_way = recapped(1, 1, FLEET.placements, (m.OwnShot(1, "you", 1, 1),), (), ())
     assert server.say_recap(on_the_way, SEALER) == []
     assert session.view is not None
     assert len(session.view.fired_this_turn) == 5
@@ -262,7 +275,7 @@ def test_a_turn_that_began_while_the_connection_was_away_is_asked_for(session: S
     server.say(result(2, player="you"), retained=True)
     shots = tuple(m.OwnShot(1, "you", x, 1) for x in (1, 2, 3, 4, 5))
     results = (result(1), result(2, player="you"))
-    [wanted] = server.say_recap(m.Recap("me", 1, 3, FLEET.placements, shots, (), results), SEALER)
+    [wanted] = server.say_recap(recapped(1, 3, FLEET.placements, shots, (), results), SEALER)
     assert isinstance(wanted, SalvoWanted)
     assert (wanted.view.turn, wanted.view.shots, len(wanted.view.results)) == (3, 5, 2)
     assert server.begin_turn(3, "me", 5) == []
@@ -361,7 +374,7 @@ def test_a_server_that_was_lost_unnoticed_is_asked_for_the_recap(session: Sessio
     session.take_outbox()
     server.say(m.ShotLanded("me", 3, 4), m.ShotLanded("me", 3, 4), m.ServerStatus(True, "0", 1, "literal"))
     assert asked(session, server) == ["ParticipationRequest"]
-    on_the_way = m.Recap("me", 1, 1, FLEET.placements, (), ((3, 4),), ())
+    on_the_way = recapped(1, 1, FLEET.placements, (), ((3, 4),), ())
     server.say_recap(on_the_way, SEALER)
     assert session.view is not None
     assert session.view.incoming == [(3, 4)]
@@ -383,7 +396,7 @@ def test_an_old_lobby_that_a_killed_broker_kept_does_not_end_the_game(session: S
     session.connected()
     session.take_outbox()
     server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY), retained=True)
-    server.say_recap(m.Recap("me", 1, 1, FLEET.placements, (), (), ()), SEALER)
+    server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
     assert server.commands(SEALER) == fired  # the same shots, not new ones beside those that may still arrive
 
 
@@ -421,7 +434,7 @@ def test_a_game_that_began_while_the_connection_was_away_waits_for_the_recap(
     server.say(m.StateChanged(State.TURN), retained=True)
     assert server.begin_turn(2, "me", 5) == []
     results = (result(1, player="you"),)
-    [wanted] = server.say_recap(m.Recap("me", 1, 2, FLEET.placements, (), (), results), SEALER)
+    [wanted] = server.say_recap(recapped(1, 2, FLEET.placements, (), (), results), SEALER)
     assert isinstance(wanted, SalvoWanted)
 
 
@@ -471,6 +484,132 @@ def test_the_recap_knows_who_plays_when_the_broker_has_an_older_list(session: Se
     assert session.view is not None
     assert session.view.opponents == ("you",)
     assert not any(isinstance(event, Refused) for event in events)
+
+
+# --- old recaps ---------------------------------------------------------------------------------------------------
+
+
+def late() -> m.Recap:
+    """A turn and a hit later than :func:`recap`."""
+    known = recap()
+    shots = (*known.shots, *(m.OwnShot(3, "you", x, 3) for x in (3, 4, 5)))
+    return dataclasses.replace(known, turn=4, shots=shots, landed=((9, 9), (8, 8)), results=(*known.results, result(3)))
+
+
+def back(session: Session, server: ScriptedServer, newest: m.Recap) -> None:
+    """A new process in game 1, which has taken up this recap."""
+    server.say(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.StateChanged(State.TURN), m.PlayersListed(("me", "you")), retained=True)
+    session.connected()
+    server.say_recap(newest, SEALER)
+
+
+def known(session: Session) -> tuple[int, int, list[tuple[int, int]]]:
+    assert session.view is not None
+    return session.game, len(session.view.results), session.view.incoming
+
+
+LATE = (1, 3, [(9, 9), (8, 8)])
+
+
+def test_a_recap_that_a_rival_says_again_does_not_take_the_view_back(session: Session, server: ScriptedServer) -> None:
+    """On an open broker anybody can, and it does open with the team's key."""
+    back(session, server, late())
+    assert server.say_recap(recap(), SEALER) == []
+    assert known(session) == LATE
+    session.connected()  # and nobody can when the team waits for one either
+    assert server.say_recap(recap(), SEALER) == []
+    assert known(session) == LATE
+    session.take_outbox()
+    session.handle_timer(3.5)
+    assert asked(session, server) == ["ParticipationRequest"]  # it still waits
+    server.say_recap(late(), SEALER)
+    session.handle_timer(7.0)
+    assert session.take_outbox() == []
+
+
+def test_a_recap_is_old_that_knows_less_than_was_heard_since(session: Session, server: ScriptedServer) -> None:
+    back(session, server, recap())
+    server.say(m.TurnBegan(1, 3, "me", 5, 0, 30_000), m.ShotLanded("me", 8, 8))
+    assert server.say_recap(recap(), SEALER) == []
+    assert known(session) == (1, 2, [(9, 9), (8, 8)])
+    server.say(result(3))
+    assert server.say_recap(dataclasses.replace(recap(), landed=((9, 9), (8, 8))), SEALER) == []
+    assert known(session) == LATE
+
+
+def test_a_recap_that_was_taken_up_before_is_not_what_a_team_that_comes_back_waits_for(
+    session: Session, server: ScriptedServer
+) -> None:
+    back(session, server, recap())
+    server.say(m.ShotLanded("me", 8, 8), result(3))
+    session.connected()
+    assert server.say_recap(recap(), SEALER) == []
+    assert known(session) == LATE
+    server.say_recap(late(), SEALER)
+    assert session._asked_to_return_at is None
+
+
+def test_a_recap_that_is_awaited_is_believed_against_results_that_somebody_made_up(
+    session: Session, server: ScriptedServer
+) -> None:
+    back(session, server, recap())
+    server.say(result(3), result(4, player="you"))
+    session.connected()
+    server.say_recap(late(), SEALER)
+    assert known(session) == LATE
+
+
+def test_a_recap_that_does_not_fit_rules_which_somebody_made_up_is_asked_for_again(
+    session: Session, server: ScriptedServer
+) -> None:
+    """The session ended with the error of a fleet off the grid."""
+    other = dataclasses.replace(SALVO, name="other", grid=Grid(5, 5))
+    server.say(m.RulesAnnounced(other, "", 60, 30, 300, 3))
+    server.say(m.StateChanged(State.TURN), m.PlayersListed(("me", "you")), m.ServerStatus(True, "0", 1, "literal"))
+    session.connected()
+    assert server.say_recap(late(), SEALER) == []
+    assert session.view is None
+    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3))
+    session.take_outbox()
+    session.handle_timer(3.5)
+    assert asked(session, server) == ["ParticipationRequest"]
+    server.say_recap(late(), SEALER)
+    assert known(session) == LATE
+
+
+def test_an_old_recap_that_came_before_the_right_one_does_not_stay(session: Session, server: ScriptedServer) -> None:
+    """A new process knows nothing; what a rival says first it has to believe."""
+    back(session, server, recap())
+    server.say_recap(late(), SEALER)
+    assert known(session) == LATE
+
+
+def test_a_recap_of_an_earlier_game_is_nobodys_business_in_the_next_lobby(
+    session: Session, server: ScriptedServer
+) -> None:
+    back(session, server, late())
+    server.say(m.ServerStatus(True, "0", 2, "literal"), retained=True)
+    server.say(m.StateChanged(State.LOBBY))
+    assert server.say_recap(late(), SEALER) == []
+    assert session.view is None
+    assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 2)]
+    session.place(FLEET, 0.0)
+    assert server.say_recap(late(), SEALER) == []
+    server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(2, 1, "you", 5, 0, 30_000))
+    assert server.say_recap(late(), SEALER) == []
+    assert known(session) == (2, 0, [])
+
+
+def test_a_server_that_begins_with_game_1_again_is_believed_its_recap(session: Session, server: ScriptedServer) -> None:
+    """It keeps no journal. What was known of the other game 1 is no measure."""
+    back(session, server, late())
+    server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY), m.PlayersListed(("me",)))
+    session.place(FLEET, 0.0)
+    server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(1, 1, "you", 5, 0, 30_000))
+    session.connected()
+    server.say_recap(recapped(1, 2, FLEET.placements, (), ((7, 7),), (result(1, player="you"),)), SEALER)
+    assert known(session) == (1, 1, [(7, 7)])
 
 
 # --- who the server is --------------------------------------------------------------------------------------------
@@ -641,6 +780,9 @@ def test_news_that_the_log_does_not_confirm_are_told_and_the_recap_asked_for(
     [doubt] = session.handle_timer(10.5)
     assert isinstance(doubt, LogDoubted)
     assert len(sent_requests(session)) == 1
+    server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
+    assert session.view is not None
+    assert session.view.results == []  # the result was somebody else's
     assert session.handle_timer(60.0) == []
     assert sent_requests(session) == []
     server.now = 61.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from salvo import messages as m
 from salvo import seal, topics, wire
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
-from salvo.rules import SALVO, Orientation, Placement, generator, random_fleet
+from salvo.rules import SALVO, Grid, Orientation, Placement, generator, random_fleet
 from salvo_server import watching
 from salvo_server.marks import Mark
 from salvo_server.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
@@ -232,7 +233,7 @@ def test_a_recap_that_the_team_asked_for_shows_its_fleet_and_shots() -> None:
     recap = m.Recap("alice", 1, 2, fleet.placements, (m.OwnShot(1, "bob", 9, 9),), ((1, 1),), (), ("alice", "bob"))
     held, screen = connected(TeamWatcher, "", "alice", "secret")
     begin(held)
-    blob = seal.make_blob(wire.write_recap(recap), seal.key_to_team(sealer.key), sealer.salt)
+    blob = seal.make_blob(wire.write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
     held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
     assert lines(screen)[-1] == "recap: game 1, turn 2"
     assert screen.own_marks()[0] in (Mark.HIT, Mark.MISS)
@@ -244,12 +245,64 @@ def test_a_recap_that_the_team_asked_for_shows_its_fleet_and_shots() -> None:
     assert lines(screen) == [f"a shot at our {SALVO.grid.name(cell)}: carrier"]
 
 
+def recap_message(recap: m.Recap) -> Inbound:
+    sealer = seal.Sealer("secret", bytes(16))
+    blob = seal.make_blob(wire.write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
+    return Inbound(f"/players/{recap.to}/recap", blob.encode(), False, 1, 1)
+
+
+def test_a_screen_shows_what_a_recap_of_a_very_long_game_sums_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet = random_fleet(SALVO, generator(1))
+    results = tuple(m.SalvoResolved(1, turn, ("bob", "alice")[turn % 2], 1, 0, (), ()) for turn in range(1, 41))
+    shots = tuple(m.OwnShot(turn, "bob", turn // 2 % 10 + 1, 1) for turn in range(1, 41, 2))
+    landed = tuple((number % 10 + 1, 10) for number in range(20))
+    recap = m.Recap("alice", 1, 41, fleet.placements, shots, landed, results, ("alice", "bob"))
+    monkeypatch.setattr("salvo.wire.recap.LARGEST_RECAP_BYTES", 700)
+    monkeypatch.setattr("salvo.wire.recap._MOST_HITS", 3)
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    message = recap_message(recap)
+    told = wire.read_recap("alice", wire.write_recap(recap, SALVO.grid))
+    assert told.earlier is not None
+    assert len({shot.x for shot in told.shots}) < 10
+    held.arriving.append(message)
+    assert lines(screen)[-1] == "recap: game 1, turn 41"
+    assert all(mark in (Mark.HIT, Mark.MISS) for mark in screen.own_marks()[90:])
+    screen.body()
+    assert screen.boards["bob"].marks == Mark.FIRED * 10 + Mark.BLANK * 90
+
+
+def test_a_screen_passes_over_a_recap_that_is_older_than_what_it_shows() -> None:
+    fleet = random_fleet(SALVO, generator(1))
+    older = m.Recap("alice", 1, 2, fleet.placements, (), ((1, 1),), (), ("alice", "bob"))
+    newer = dataclasses.replace(older, landed=((1, 1), (2, 1)))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    for recap in (newer, older):
+        held.arriving.append(recap_message(recap))
+        lines(screen)
+    assert screen.own_marks()[1] in (Mark.HIT, Mark.MISS)
+    held.say(m.TurnBegan(1, 3, "bob", 5, 0, 30_000))
+    held.arriving.append(recap_message(newer))
+    assert not any("recap" in line for line in lines(screen))
+
+
+def test_a_recap_that_does_not_fit_made_up_rules_is_told_and_changes_nothing() -> None:
+    recap = m.Recap("alice", 1, 2, random_fleet(SALVO, generator(1)).placements, (), ((9, 9),), (), ("alice", "bob"))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    held.say(m.RulesAnnounced(dataclasses.replace(SALVO, grid=Grid(5, 5)), "", 60, 30, 300, 3))
+    held.arriving.append(recap_message(recap))
+    assert "does not fit the rules" in lines(screen)[-1]
+    assert set(screen.own_marks()) == {Mark.BLANK}
+
+
 def test_a_recap_under_another_secret_is_told_and_changes_nothing() -> None:
     sealer = seal.Sealer("another", bytes(16))
     held, screen = connected(TeamWatcher, "", "alice", "secret")
     begin(held)
     recap = m.Recap("alice", 1, 2, (Placement("carrier", 1, 1, Orientation.VERTICAL),), (), (), ())
-    blob = seal.make_blob(wire.write_recap(recap), seal.key_to_team(sealer.key), sealer.salt)
+    blob = seal.make_blob(wire.write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
     held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
     assert "forged" in lines(screen)[-1]
     assert set(screen.own_marks()) == {Mark.BLANK}

@@ -16,7 +16,7 @@ from salvo.rules.book import (
     Spacing,
     Starter,
 )
-from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, random_fleet
+from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, check_room, random_fleet
 from salvo.rules.game import Game, Salvo, draw_fair_starter, draw_starter
 from salvo.rules.randomness import draw, generator, sample
 
@@ -37,6 +37,7 @@ __all__ = [
     "Spacing",
     "Starter",
     "check_placement",
+    "check_room",
     "draw",
     "draw_fair_starter",
     "draw_starter",

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Rows are named by one letter, so a grid is at most 26 high; the same bound for the width keeps it printable.
 LARGEST_SIDE = 26
+#: The referee's view has one letter for each ship of a fleet (SALVO-VIEW-5).
+MOST_SHIPS = 26
 
 
 class Spacing(StrEnum):
@@ -150,6 +152,12 @@ class RuleBook:
     def __post_init__(self) -> None:
         if not self.fleet or len({ship.name for ship in self.fleet}) != len(self.fleet):
             raise ValueError(f"rule book {self.name}: a fleet has at least one ship and no name twice")
+        cells = sum(ship.length for ship in self.fleet)
+        if len(self.fleet) > MOST_SHIPS or cells > self.grid.size:
+            raise ValueError(
+                f"rule book {self.name}: {len(self.fleet)} ships with {cells} cells; a fleet has at most {MOST_SHIPS} "
+                f"and, on this grid, {self.grid.size}"
+            )
         longest = max(self.grid.width, self.grid.height)
         for ship in self.fleet:
             if not 1 <= ship.length <= longest:

@@ -10,7 +10,7 @@ from itertools import chain
 from random import Random
 
 from salvo.errors import IllegalCommand
-from salvo.rules.book import Grid, RuleBook, Spacing
+from salvo.rules.book import LARGEST_SIDE, Grid, RuleBook, Spacing
 
 
 class Orientation(StrEnum):
@@ -190,6 +190,60 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
         else:
             return _fleet_of(book, layout)
     raise ValueError(f"rule book {book.name}: no legal fleet found in {MOST_TRIES} tries")
+
+
+#: Fleets that :func:`check_room` draws: enough for every book with one legal layout in a hundred, and less than a tenth
+#: of a second for one that has none.
+_MOST_TRIALS = 1000
+
+
+def check_room(book: RuleBook, random: Random) -> None:
+    """Make sure that a fleet is soon drawn, before somebody tries :data:`MOST_TRIES` times.
+
+    For books that come from elsewhere: nothing is laid out and nothing is kept.
+
+    Raises:
+        ValueError: none of 1000 layouts drawn was legal.
+    """
+    longest_first = sorted((ship.length for ship in book.fleet), reverse=True)
+    for _ in range(_MOST_TRIALS):
+        taken = 0
+        for length in longest_first:
+            mask = _drawn_mask(book.grid, length, random.random())
+            if taken & mask:
+                break
+            taken |= _with_margin(mask, book.grid, book.spacing)
+        else:
+            return
+    raise ValueError(f"rule book {book.name}: none of {_MOST_TRIALS} fleets drawn has room on the grid")
+
+
+def _drawn_mask(grid: Grid, length: int, chance: float) -> int:
+    """Return the cells of a ship drawn evenly on the empty grid, as a bit mask."""
+    width, height = grid.width, grid.height
+    lying = max(0, width - length + 1) * height
+    standing = max(0, height - length + 1) * width if length > 1 else 0
+    number = int(chance * (lying + standing))
+    if number < lying:
+        y, x = divmod(number, width - length + 1)
+        return ((1 << length) - 1) << (y * width + x)
+    return _column(width, length) << (number - lying)  # the cell of the anchor, row by row
+
+
+@lru_cache(maxsize=LARGEST_SIDE * LARGEST_SIDE)
+def _column(width: int, length: int) -> int:
+    return _mask(row * width for row in range(length))
+
+
+def _with_margin(mask: int, grid: Grid, spacing: Spacing) -> int:
+    """Add the cells beside a ship that no other one may occupy; what leaves the grid below does no harm."""
+    if spacing is Spacing.TOUCH:
+        return mask
+    width = grid.width
+    first_column = _column(width, grid.height + 1)  # what is moved beyond the last row is off the grid, too
+    line = mask | (mask & ~first_column) >> 1 | (mask << 1) & ~first_column
+    beside = line if spacing is Spacing.APART else mask
+    return line | beside >> width | beside << width
 
 
 def _fleet_of(book: RuleBook, layout: Sequence[tuple[Placement, tuple[int, ...], int]]) -> Fleet:

@@ -50,7 +50,7 @@ class ScriptedServer:
 
     def say_recap(self, recap: m.Recap, sealer: Sealer) -> list[Event]:
         """Publish a recap, sealed for the team."""
-        blob = make_blob(wire.write_recap(recap), key_to_team(sealer.key), sealer.salt)
+        blob = make_blob(wire.write_recap(recap, self._book.grid), key_to_team(sealer.key), sealer.salt)
         topic = BY_NAME["recap"].of(self._session.table, player=self._session.name)
         return self._deliver(topic, blob.encode(), False)
 

@@ -195,22 +195,46 @@ class AimedShot(_message.Message):
     def __init__(self, to: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ..., hit: bool = ...) -> None: ...
 
 class Recap(_message.Message):
-    __slots__ = ("game", "turn", "fleet", "shots", "hits", "results", "players")
+    __slots__ = ("game", "turn", "players", "fleet", "first", "results", "sunk", "defeated", "shots", "hits", "outcomes", "before")
     GAME_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
+    PLAYERS_FIELD_NUMBER: _ClassVar[int]
     FLEET_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    SUNK_FIELD_NUMBER: _ClassVar[int]
+    DEFEATED_FIELD_NUMBER: _ClassVar[int]
     SHOTS_FIELD_NUMBER: _ClassVar[int]
     HITS_FIELD_NUMBER: _ClassVar[int]
-    RESULTS_FIELD_NUMBER: _ClassVar[int]
-    PLAYERS_FIELD_NUMBER: _ClassVar[int]
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
     game: int
     turn: int
-    fleet: _containers.RepeatedCompositeFieldContainer[RecapShip]
-    shots: _containers.RepeatedCompositeFieldContainer[RecapShot]
-    hits: _containers.RepeatedCompositeFieldContainer[Hit]
-    results: _containers.RepeatedCompositeFieldContainer[Result]
     players: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., fleet: _Optional[_Iterable[_Union[RecapShip, _Mapping]]] = ..., shots: _Optional[_Iterable[_Union[RecapShot, _Mapping]]] = ..., hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., results: _Optional[_Iterable[_Union[Result, _Mapping]]] = ..., players: _Optional[_Iterable[str]] = ...) -> None: ...
+    fleet: _containers.RepeatedCompositeFieldContainer[RecapShip]
+    first: int
+    results: _containers.RepeatedScalarFieldContainer[int]
+    sunk: _containers.RepeatedScalarFieldContainer[int]
+    defeated: _containers.RepeatedScalarFieldContainer[int]
+    shots: _containers.RepeatedScalarFieldContainer[int]
+    hits: _containers.RepeatedScalarFieldContainer[int]
+    outcomes: str
+    before: RecapBefore
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., players: _Optional[_Iterable[str]] = ..., fleet: _Optional[_Iterable[_Union[RecapShip, _Mapping]]] = ..., first: _Optional[int] = ..., results: _Optional[_Iterable[int]] = ..., sunk: _Optional[_Iterable[int]] = ..., defeated: _Optional[_Iterable[int]] = ..., shots: _Optional[_Iterable[int]] = ..., hits: _Optional[_Iterable[int]] = ..., outcomes: _Optional[str] = ..., before: _Optional[_Union[RecapBefore, _Mapping]] = ...) -> None: ...
+
+class RecapBefore(_message.Message):
+    __slots__ = ("tallies", "shots", "aimed", "hits", "struck")
+    TALLIES_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    AIMED_FIELD_NUMBER: _ClassVar[int]
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    STRUCK_FIELD_NUMBER: _ClassVar[int]
+    tallies: _containers.RepeatedScalarFieldContainer[int]
+    shots: int
+    aimed: _containers.RepeatedScalarFieldContainer[str]
+    hits: int
+    struck: str
+    def __init__(self, tallies: _Optional[_Iterable[int]] = ..., shots: _Optional[int] = ..., aimed: _Optional[_Iterable[str]] = ..., hits: _Optional[int] = ..., struck: _Optional[str] = ...) -> None: ...
 
 class RecapShip(_message.Message):
     __slots__ = ("ship", "coordinates", "orientation")
@@ -221,15 +245,3 @@ class RecapShip(_message.Message):
     coordinates: str
     orientation: str
     def __init__(self, ship: _Optional[str] = ..., coordinates: _Optional[str] = ..., orientation: _Optional[str] = ...) -> None: ...
-
-class RecapShot(_message.Message):
-    __slots__ = ("turn", "to", "x", "y")
-    TURN_FIELD_NUMBER: _ClassVar[int]
-    TO_FIELD_NUMBER: _ClassVar[int]
-    X_FIELD_NUMBER: _ClassVar[int]
-    Y_FIELD_NUMBER: _ClassVar[int]
-    turn: int
-    to: str
-    x: int
-    y: int
-    def __init__(self, turn: _Optional[int] = ..., to: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ...) -> None: ...

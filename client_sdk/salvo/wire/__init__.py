@@ -3,9 +3,7 @@
 from salvo.wire.announcements import (
     Publication,
     read_announcement,
-    read_recap,
     write_announcement,
-    write_recap,
 )
 from salvo.wire.commands import (
     ParticipationRequest,
@@ -23,6 +21,7 @@ from salvo.wire.commands import (
     write_placement,
     write_shot,
 )
+from salvo.wire.recap import read_recap, write_recap
 from salvo.wire.strict_json import LARGEST_PAYLOAD_BYTES, parse_json, same_value
 
 __all__ = [

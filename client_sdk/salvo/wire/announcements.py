@@ -20,24 +20,21 @@ from salvo.rules import (
     Ending,
     Grid,
     Order,
-    Orientation,
-    Placement,
     RuleBook,
     ShipClass,
     Shots,
     Spacing,
     Starter,
+    check_room,
+    generator,
 )
 from salvo.rules.book import LARGEST_SIDE
 from salvo.seal import KEY_BYTES, read_base64, seal_for_server
 from salvo.topics import BY_NAME, Address
-from salvo.wire.commands import placement_body, read_coordinates
 from salvo.wire.strict_json import Strict, parse_json, read_text, validate
 
 #: The rules of a large fleet and a recap of a long game are bigger than any command.
 LARGEST_ANNOUNCEMENT_BYTES: Final = 64 * 1024
-#: A recap holds results, which hold sunk ships.
-_DEEPEST_RECAP: Final = 5
 
 
 class Publication(NamedTuple):
@@ -52,15 +49,16 @@ class Publication(NamedTuple):
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 
 
-def _json(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
+    """Return a value's JSON text, without white space."""
     return _ENCODER.encode(value).encode()
 
 
 def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:
     """Return the publications of an announcement.
 
-    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`write_recap`; what
-    leaves a table (``PlayerLeft``, ``GameForgotten``) depends on what is retained, which the publisher knows.
+    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`salvo.wire.write_recap`;
+    what leaves a table (``PlayerLeft``, ``GameForgotten``) depends on what is retained, which the publisher knows.
     """
     return [
         Publication(BY_NAME[name].of(table, player=player, ship=ship), payload, BY_NAME[name].retained)
@@ -76,7 +74,7 @@ def _state(a: m.StateChanged) -> list[_Part]:
 
 
 def _players(a: m.PlayersListed) -> list[_Part]:
-    return [("count", "", "", str(len(a.names)).encode()), ("list", "", "", _json(list(a.names)))]
+    return [("count", "", "", str(len(a.names)).encode()), ("list", "", "", encode_json(list(a.names)))]
 
 
 def _judged(a: m.PlacementJudged) -> list[_Part]:
@@ -96,7 +94,7 @@ def _turn_part(a: m.TurnBegan | m.TurnResumed) -> _Part:
         "now": a.now,
         "deadline": a.deadline,
     }
-    return ("turn", "", "", _json(body))
+    return ("turn", "", "", encode_json(body))
 
 
 def _turn(a: m.TurnBegan) -> list[_Part]:
@@ -109,7 +107,7 @@ def _resumed(a: m.TurnResumed) -> list[_Part]:
 
 
 def _salvo(a: m.SalvoResolved) -> list[_Part]:
-    parts = [("hits", "", "", str(a.hits).encode()), ("result", "", "", _json(result_body(a)))]
+    parts = [("hits", "", "", str(a.hits).encode()), ("result", "", "", encode_json(result_body(a)))]
     for ship in a.sunk:
         parts += [(name, ship.player, ship.spelling, b"true") for name in ("sunk", "sunk_as_printed")]
     for player in a.defeated:
@@ -135,7 +133,7 @@ def result_body(a: m.SalvoResolved) -> dict[str, Any]:
 
 def _stats(a: m.PlayerStats) -> list[_Part]:
     body = {"shots": a.shots, "hits": a.hits, "sunk": a.sunk, "turns": a.turns, "place": a.place}
-    return [("stats", a.player, "", _json(body))]
+    return [("stats", a.player, "", encode_json(body))]
 
 
 def _won(a: m.GameWon) -> list[_Part]:
@@ -178,7 +176,7 @@ def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
 
 
 def _rules(a: m.RulesAnnounced) -> list[_Part]:
-    return [("rules", "", "", _json(rules_body(a)))]
+    return [("rules", "", "", encode_json(rules_body(a)))]
 
 
 def _server(a: m.ServerStatus) -> list[_Part]:
@@ -188,7 +186,7 @@ def _server(a: m.ServerStatus) -> list[_Part]:
     if a.keys is not None:
         keys = {"sign": a.keys.sign, "seal": a.keys.seal}
         body["keys"] = {use: base64.b64encode(key).decode() for use, key in keys.items()}
-    return [("server", "", "", _json(first | body))]
+    return [("server", "", "", encode_json(first | body))]
 
 
 def referee_body(a: m.RefereeView) -> dict[str, Any]:
@@ -213,7 +211,7 @@ def referee_body(a: m.RefereeView) -> dict[str, Any]:
 
 
 def _referee(a: m.RefereeView) -> list[_Part]:
-    return [("referee", "", "", _json(referee_body(a)))]
+    return [("referee", "", "", encode_json(referee_body(a)))]
 
 
 _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
@@ -346,36 +344,13 @@ class _RefereeBody(Strict):
     winner: str = ""
 
 
-class _RecapShip(Strict):
-    ship: str
-    coordinates: str
-    orientation: Annotated[str, Field(alias="Orientation")]
-
-
-class _RecapShot(Strict):
-    turn: _Count
-    to: str
-    x: _Count
-    y: _Count
-
-
-class _RecapBody(Strict):
-    game: _Count
-    turn: _Count
-    fleet: list[_RecapShip]
-    shots: list[_RecapShot]
-    hits: list[_HitBody]
-    results: list[_ResultBody]
-    players: list[str]
-
-
 def read_announcement(address: Address, payload: bytes) -> m.Announcement | None:
     """Read what the server published.
 
     Returns:
         the announcement; None for a cleared topic and for the topics that say again, in the specification's words,
         what another one says in full (count, current, hits, sunk, defeated), and for a recap, which
-        :func:`read_recap` reads once it is opened.
+        :func:`salvo.wire.read_recap` reads once it is opened.
 
     Raises:
         WireError: the server at the other end is not one of ours.
@@ -451,7 +426,17 @@ def _read_error(address: Address, payload: bytes) -> m.CommandRefused:
 
 
 def _read_rules(address: Address, payload: bytes) -> m.RulesAnnounced:
-    return rules_announced(validate(RulesBody, _body(payload)))
+    """Read the rules of a table; whoever hears them draws a fleet for them next."""
+    announced = rules_announced(validate(RulesBody, _body(payload)))
+    try:
+        check_room(announced.book, generator("room"))
+    except ValueError as error:
+        raise _unplayable(error) from None
+    return announced
+
+
+def _unplayable(error: ValueError) -> WireError:
+    return WireError("wrong_shape", f"rules this SDK cannot play: {str(error)[:160]}")
 
 
 def rules_announced(body: RulesBody) -> m.RulesAnnounced:
@@ -473,7 +458,7 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
             starter=Starter(body.starter),
         )
     except ValueError as error:
-        raise WireError("wrong_shape", f"rules this SDK cannot play: {str(error)[:120]}") from None
+        raise _unplayable(error) from None
     return m.RulesAnnounced(
         book, body.table, body.placement_seconds, body.turn_seconds, body.over_seconds, body.empty_turns
     )
@@ -529,49 +514,3 @@ _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
     "server": _read_server,
     "referee": _read_referee,
 }
-
-
-# --- the recap --------------------------------------------------------------------------------------------------
-
-
-def write_recap(recap: m.Recap) -> bytes:
-    """Return the plaintext of a recap; the publisher seals it for its reader."""
-    return _json(
-        {
-            "game": recap.game,
-            "turn": recap.turn,
-            "fleet": [{"ship": place.ship, **placement_body(place)} for place in recap.fleet],
-            "shots": [{"turn": s.turn, "to": s.target, "x": s.x, "y": s.y} for s in recap.shots],
-            "hits": [{"x": x, "y": y} for x, y in recap.landed],
-            "results": [result_body(result) for result in recap.results],
-            "players": list(recap.players),
-        }
-    )
-
-
-def read_recap(player: str, plaintext: bytes) -> m.Recap:
-    """Read the plaintext of a recap.
-
-    Raises:
-        WireError: the server at the other end is not one of ours.
-    """
-    body = validate(_RecapBody, parse_json(plaintext, 4 * LARGEST_ANNOUNCEMENT_BYTES, _DEEPEST_RECAP))
-    try:
-        fleet = tuple(
-            Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation))
-            for ship in body.fleet
-        )
-    except ValueError:
-        raise WireError("bad_orientation", "a ship of the recap lies neither HORIZONTAL nor VERTICAL") from None
-    shots = tuple(m.OwnShot(shot.turn, shot.to, shot.x, shot.y) for shot in body.shots)
-    landed = tuple((hit.x, hit.y) for hit in body.hits)
-    return m.Recap(
-        player,
-        body.game,
-        body.turn,
-        fleet,
-        shots,
-        landed,
-        tuple(_result(result) for result in body.results),
-        tuple(body.players),
-    )

@@ -35,7 +35,8 @@ class BrokerLimits:
 
     Attributes:
         packet_bytes: largest packet that is read at all; a command is at most 4,096 bytes beside its topic.
-        server_packet_bytes: the same of the contest's server: the recap of a long game of eight has some 110,000.
+        server_packet_bytes: the same of the contest's server: an entry of the log may have 262,144, a recap has at most
+            65,536 (SALVO-LOG-1, SALVO-JOIN-12).
         client_id_bytes: longest client id; the SDK's has some 80 at most.
         topic_bytes: longest topic or filter; the contract's longest topic has some 150.
         topic_levels: most levels of a topic or filter; the contract's deepest topic has 7.

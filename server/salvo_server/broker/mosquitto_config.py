@@ -86,7 +86,7 @@ _LIMITS = """\
 # flood is therefore one connection a user (above), the second one the bounds below, and the third one the server,
 # which derives keys at a bounded rate (SALVO-FRESH-6) and answers each player a bounded number of times (SALVO-ERR-4).
 
-# The largest message is the server's, the recap of a long game: with eight players it has some 110,000 bytes. A command
+# The largest message is the server's: an entry of the log may have 262,144 bytes, a recap has at most 65,536. A command
 # has at most 4096, but mosquitto has one bound for all. Accounts are sent in messages of 16 KiB.
 max_packet_size 262144
 

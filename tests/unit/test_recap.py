@@ -1,0 +1,278 @@
+"""The recap of a long game: small enough for every client, and right about the present whatever is left out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from salvo import messages as m
+from salvo import wire
+from salvo.errors import WireError
+from salvo.messages import Limits, State
+from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, random_fleet
+from salvo.seal import LONGEST_RECAP_BYTES, Sealer, key_to_team, make_blob
+from salvo.session import GameTakenUp, Session
+from salvo.testing import ScriptedServer
+from salvo.wire.recap import LARGEST_RECAP_BYTES
+from salvo_server.referee import Referee
+
+NOW = 1_760_000_000_000
+SEALER = Sealer("secret", bytes(16))
+#: What clients read of an announcement, and the longest payload of a recap.
+CLIENTS_READ = 64 * 1024
+
+
+def begun(players: int, book: RuleBook = SALVO) -> Referee:
+    """A game with names as long as they may be."""
+    referee = Referee(7, book=book, limits=Limits(players=players))
+    names = [f"team-{number:02}".ljust(32, "x") for number in range(players)]
+    for name in names:
+        referee.receive(m.Participate(name, name.encode()), NOW)
+    for name in names:
+        for placement in random_fleet(book, generator(name)).placements:
+            referee.receive(m.PlaceShip(name, placement.ship, placement), NOW)
+    return referee
+
+
+def play(referee: Referee, turns: int = 10**9, *, seed: int = 1) -> Referee:
+    """Let everybody fire at random, never at a cell of a standing rival twice, as long as there are turns."""
+    random, grid = generator(seed), referee.book.grid
+    left = {name: {other: list(range(grid.size)) for other in referee.players} for name in referee.players}
+    for name, boards in left.items():
+        del boards[name]
+        for cells in boards.values():
+            random.shuffle(cells)
+    until = len(referee.results) + turns
+    while referee.state is State.TURN and len(referee.results) < until:
+        game = referee.game
+        assert game is not None
+        shooter = referee.current
+        assert shooter is not None
+        rivals = [p.name for p in referee.players.values() if p is not shooter and game.afloat[p.seat]]
+        target = random.choice(rivals)
+        cells = left[shooter.name][target] or list(range(grid.size))
+        referee.receive(m.Fire(shooter.name, target, *grid.xy(cells.pop())), NOW)
+    return referee
+
+
+@cache
+def finished(players: int) -> Referee:
+    return play(begun(players))
+
+
+def blob_of(recap: m.Recap, grid: Grid = SALVO.grid) -> str:
+    return make_blob(wire.write_recap(recap, grid), key_to_team(SEALER.key), SEALER.salt)
+
+
+def recap_of(referee: Referee, name: str) -> m.Recap:
+    recap = referee.recap(name)
+    assert recap is not None
+    return recap
+
+
+def without_spelling(result: m.SalvoResolved) -> m.SalvoResolved:
+    return result._replace(sunk=tuple(m.SunkShip(s.player, s.ship, s.ship) for s in result.sunk))
+
+
+def as_read(recap: m.Recap) -> m.Recap:
+    """The spelling of ships is their owners' business and does not travel."""
+    return dataclasses.replace(recap, results=tuple(map(without_spelling, recap.results)))
+
+
+def taken_up(recap: m.Recap, book: RuleBook = SALVO) -> Session:
+    """A killed team's new process, which has nothing but the rules and its recap."""
+    session = Session(recap.to, "secret", generator(2), sealer=SEALER)
+    server = ScriptedServer(session, "secret", book)
+    server.say(m.ServerStatus(True, "0", recap.game, "literal"), m.RulesAnnounced(book, "", 60, 30, 300, 3))
+    server.say(m.StateChanged(State.TURN), retained=True)
+    session.connected()
+    assert server.say_recap(recap, SEALER) == [GameTakenUp(recap.game)]
+    return session
+
+
+# --- whole ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 4, 8])
+def test_everybody_gets_a_whole_recap_of_a_game_of_eight_up_to_its_end(players: int) -> None:
+    """It had 107 KB with eight, which no client reads that keeps to 64 KiB."""
+    referee = finished(players)
+    for name in referee.players:
+        recap = recap_of(referee, name)
+        blob = blob_of(recap)
+        assert len(blob) < CLIENTS_READ
+        assert wire.read_recap(name, wire.write_recap(recap, SALVO.grid)) == as_read(recap)
+
+
+def test_a_table_that_announces_each_shot_has_the_outcomes_in_its_recaps() -> None:
+    book = dataclasses.replace(SALVO, name="each", announce=Announce.EACH_SHOT)
+    referee = play(begun(3, book), 40)
+    for name in referee.players:
+        recap = recap_of(referee, name)
+        assert any(result.outcomes and any(result.outcomes) for result in recap.results)
+        assert wire.read_recap(name, wire.write_recap(recap, book.grid)) == as_read(recap)
+
+
+# --- shortened ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [16, 64])
+def test_the_recap_of_a_very_long_game_stays_below_its_bound(players: int) -> None:
+    """With 64 it had 1.2 MB, more than any broker here carries."""
+    referee = finished(players)
+    for name in list(referee.players)[::5]:
+        text = wire.write_recap(recap_of(referee, name), SALVO.grid)
+        assert len(text) <= LARGEST_RECAP_BYTES
+        assert len(blob_of(recap_of(referee, name))) <= (LONGEST_RECAP_BYTES + 2) // 3 * 4 == CLIENTS_READ
+
+
+@pytest.mark.parametrize("name", [0, 20, 63])
+def test_a_shortened_recap_and_what_it_summed_up_are_the_whole_one(name: int) -> None:
+    referee = finished(64)
+    whole = as_read(recap_of(referee, list(referee.players)[name]))
+    told = wire.read_recap(whole.to, wire.write_recap(recap_of(referee, whole.to), SALVO.grid))
+    earlier = told.earlier
+    assert earlier is not None
+    assert earlier.turns > 100
+    assert told.progress == whole.progress
+    assert told.results == whole.results[earlier.turns :]
+    left_out = whole.results[: earlier.turns]
+    assert earlier.sunk == tuple(ship for result in left_out for ship in result.sunk)
+    assert earlier.defeated == tuple(player for result in left_out for player in result.defeated)
+    for player, tally in earlier.tallies.items():
+        mine = [result for result in left_out if result.player == player]
+        assert tally == (len(mine), sum(r.shots for r in mine), sum(r.hits for r in mine))
+    assert told.shots == whole.shots[earlier.shots :]
+    for player, cells in earlier.aimed.items():
+        shots = whole.shots[: earlier.shots]
+        assert cells == tuple(sorted({SALVO.grid.cell(s.x, s.y) for s in shots if s.target == player}))
+    assert told.landed == whole.landed[earlier.hits :]
+    assert earlier.struck == tuple(sorted({SALVO.grid.cell(x, y) for x, y in whole.landed[: earlier.hits]}))
+
+
+@pytest.mark.parametrize("bound", [4_000, 6_000, 9_000])
+def test_a_team_that_comes_back_late_knows_the_present(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is left out: who stands, what sank, what fell, and where there is still something to fire at."""
+    referee = play(begun(16), 900)
+    [whole] = [taken_up(recap_of(referee, name)).view for name in list(referee.players)[-1:]]
+    monkeypatch.setattr("salvo.wire.recap.LARGEST_RECAP_BYTES", bound)
+    monkeypatch.setattr("salvo.wire.recap._MOST_HITS", 10)
+    assert whole is not None
+    view = taken_up(recap_of(referee, whole.me)).view
+    assert view is not None
+    assert len(view.results) < len(whole.results)
+    assert view.sunk == whole.sunk
+    assert (view.opponents, view.defeated, view.ships_afloat) == (whole.opponents, whole.defeated, whole.ships_afloat)
+    assert (view.turn, view.resolved_turn) == (whole.turn, whole.resolved_turn)
+    assert set(view.untouched) == set(whole.untouched)
+    assert set(view.incoming) == set(whole.incoming)
+    assert view.incoming[-10:] == whole.incoming[-10:]
+    assert view.fired_this_turn == whole.fired_this_turn
+    assert view.salvos == whole.salvos[len(whole.salvos) - len(view.salvos) :]
+
+
+def test_the_shots_of_the_salvo_that_is_on_are_told_whatever_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    referee = play(begun(8), 100)
+    shooter = referee.current
+    assert shooter is not None
+    target = next(name for name in referee.players if name != shooter.name)
+    referee.receive(m.Fire(shooter.name, target, 3, 4), NOW)
+    monkeypatch.setattr("salvo.wire.recap.LARGEST_RECAP_BYTES", 1)
+    told = wire.read_recap(shooter.name, wire.write_recap(recap_of(referee, shooter.name), SALVO.grid))
+    assert (told.results, told.shots) == ((), (m.OwnShot(101, target, 3, 4),))
+    assert told.earlier is not None
+    assert told.earlier.turns == 100
+    view = taken_up(recap_of(referee, shooter.name)).view
+    assert view is not None
+    assert (view.resolved_turn, len(view.fired_this_turn)) == (100, 1)
+
+
+def test_a_shot_that_did_not_count_stays_fired_at_when_an_older_one_was_left_out() -> None:
+    earlier = m.Earlier(2, {"me": m.Tally(1, 1, 0), "you": m.Tally(1, 5, 0)}, (), (), 1, {"you": (11,)}, 0, ())
+    recap = m.Recap("me", 1, 3, random_fleet(SALVO, generator(1)).placements, (), (), (), ("me", "you"))
+    view = taken_up(recap).view
+    assert view is not None
+    view.summed_up(earlier)
+    again, fresh = m.OwnShot(3, "you", 2, 2), m.OwnShot(3, "you", 3, 3)
+    untouched = {shot[1:] for shot in view.untouched}
+    assert (2, 2) not in untouched
+    from salvo.view import Shot
+
+    view.fired([Shot("you", 1, 1), Shot(*dataclasses.astuple(again)[1:]), Shot(*dataclasses.astuple(fresh)[1:])])
+    view.resolved(m.SalvoResolved(1, 3, "me", 1, 0, (), ()))
+    assert {(2, 2), (3, 3)} & {shot[1:] for shot in view.untouched} == {(3, 3)}
+
+
+def test_the_longest_recap_there_can_be_keeps_to_the_bound() -> None:
+    """The largest grid, the largest fleet and 64 teams with long names, at the end of a game without end."""
+    fleet = tuple(ShipClass(f"{'ship' * 7}{letter:03}", 1) for letter in range(26))
+    book = dataclasses.replace(SALVO, name="large", grid=Grid(26, 26), fleet=fleet, announce=Announce.EACH_SHOT)
+    names = tuple(f"team-{number:02}".ljust(32, "x") for number in range(64))
+    placements = random_fleet(book, generator(1)).placements
+    sunk = [m.SunkShip(name, ship.name, ship.name) for name in names[1:] for ship in fleet]
+    results = tuple(
+        m.SalvoResolved(
+            999_999_999,
+            turn,
+            names[turn % 64],
+            26,
+            26,
+            tuple(sunk[turn - 1 : turn]),
+            names[turn // 26 : turn // 26 + 1] if turn % 26 == 0 and turn // 26 < 64 else (),
+            (True,) * 26,
+        )
+        for turn in range(1, 50_000)
+    )
+    shots = tuple(
+        m.OwnShot(turn, names[1 + number % 63], 26, 1 + number % 26)
+        for turn in range(1, 50_000, 64)
+        for number in range(26)
+    )
+    landed = ((26, 26), (1, 1)) * 20_000
+    recap = m.Recap(names[0], 999_999_999, 50_000, placements, shots, landed, results, names)
+    text = wire.write_recap(recap, book.grid)
+    assert len(text) <= LARGEST_RECAP_BYTES
+    told = wire.read_recap(names[0], text)
+    assert told.earlier is not None
+    assert told.results == results[told.earlier.turns :]
+    assert len(told.results) > 0
+
+
+# --- read strictly --------------------------------------------------------------------------------------------------
+
+
+def changed(**fields: Any) -> bytes:
+    body = json.loads(wire.write_recap(recap_of(play(begun(2), 9), "team-00".ljust(32, "x")), SALVO.grid))
+    return json.dumps(body | fields).encode()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"results": [0, 5]},
+        {"results": [2, 5, 1]},
+        {"shots": [1, 1, 3]},
+        {"shots": [1, 2, 3, 4]},
+        {"hits": [1]},
+        {"sunk": [1, 0, 5]},
+        {"sunk": [99, 0, 0]},
+        {"defeated": [99, 0]},
+        {"outcomes": "1"},
+        {"outcomes": "2"},
+        {"before": {"tallies": [1, 2, 3], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
+        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": [""], "hits": 0, "struck": ""}},
+        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": ["", "xyz"], "hits": 0, "struck": ""}},
+        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": ["", "f" * 170], "hits": 0, "struck": ""}},
+    ],
+)
+def test_lists_that_do_not_fit_together_are_no_recap(fields: dict[str, Any]) -> None:
+    with pytest.raises(WireError, match="wrong_shape"):
+        wire.read_recap("me", changed(**fields))
+
+
+def test_a_recap_that_is_changed_in_nothing_is_read() -> None:
+    assert wire.read_recap("me", changed()).game == 1
