@@ -45,5 +45,6 @@ client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
 topics = "/players/list", "/player/#", "/game/state", "/game/winner", "/game/current"
 client.on_connect = lambda *_: client.subscribe([(topic, 1) for topic in topics])
 client.on_message = on_message
+client.username_pw_set(me, secret)
 client.connect(host, int(port))
 client.loop_forever()

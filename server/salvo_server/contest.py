@@ -29,8 +29,9 @@ log = logging.getLogger(__name__)
 
 #: The default table, whose topics are the specification's.
 DEFAULT_TABLE = ""
-#: For a broker to take the first users and rights; it is tried on when it is not there yet.
-FURNISH_SECONDS: Final = 5.0
+#: For a broker to take the first users and rights; it is tried on when it is not there yet. Longer than it takes to see
+#: that one does not answer, so that a broker without the plugin is told at once.
+FURNISH_SECONDS: Final = 8.0
 
 
 def open_journal(settings: ServerSettings) -> Journal:

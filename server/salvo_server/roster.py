@@ -99,6 +99,15 @@ class Member:
     secret: str = field(repr=False)
 
 
+def has_begun(path: Path) -> bool:
+    """Whether there is a roster, if only its key: before the first name the server's own accounts are there already."""
+    return path.exists() or _key_path(path).exists()
+
+
+def _key_path(path: Path) -> Path:
+    return path.with_name(path.name + ".key")
+
+
 class Roster:
     """The roster in a file, whose key lies beside it as ``<file>.key``."""
 
@@ -109,7 +118,7 @@ class Roster:
             RosterError: ``roster_key``.
         """
         self.path = path
-        self._vault = Vault.at(path.with_name(path.name + ".key"), "roster", RosterError)
+        self._vault = Vault.at(_key_path(path), "roster", RosterError)
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -240,6 +249,8 @@ class Roster:
 
     def _draw(self, name: str, role: str) -> tuple[str, _Member]:
         secret = secrets.token_urlsafe(SECRET_BYTES)
+        while secret.startswith("-"):  # a command line would take it for an option
+            secret = secrets.token_urlsafe(SECRET_BYTES)
         since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         sealed = base64.b64encode(self._vault.seal(f"{name}\0{secret}".encode())).decode()
         return secret, _Member.model_validate({"name": name, "role": role, "since": since, "sealed": sealed})

@@ -470,7 +470,9 @@ def _check_sent(report: ProofReport) -> None:
     ):
         if left:
             first = f"first that of line {left[0].line}"
-            report.remarks.append(f"{len(left)} {what} that were sent did not count, {first}: refused, late or lost")
+            report.remarks.append(
+                f"{len(left)} {what} that were sent did not count, {first}: refused, late, void or lost"
+            )
 
 
 _UNLESS: Final = "unless the notes in this file were changed"

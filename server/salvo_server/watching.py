@@ -220,9 +220,13 @@ class Watcher:
         return [News(line, {"event": "salvo", **wire.announcements.result_body(result)})]
 
     def _won(self, winner: str) -> list[News]:
-        self.games_ended += 1
+        self.games_ended += self._is_last(winner)
         record = {"event": "won", "winner": winner, "places": dict(self._places)}
         return [News(f"winner: {winner}; places: {places_line(self._places)}", record)]
+
+    def _is_last(self, winner: str) -> bool:
+        """Whether nothing more of the game is to come once the winner was told."""
+        return True
 
     # --- the page -------------------------------------------------------------------------------------------------
 
@@ -393,6 +397,8 @@ class RefereeWatcher(Watcher):
             return super().take_in(announcement)
         known = self.view is not None and self.view.game == announcement.game and self.view.turn >= announcement.turn
         self.view = announcement
+        if announcement.winner and not known:
+            self.games_ended += 1
         last = announcement.last
         if last is None:
             self._last = {}
@@ -400,6 +406,10 @@ class RefereeWatcher(Watcher):
             self._last[last.player] = f"{sum(shot.hit for shot in last.shots)} of {len(last.shots)}"
         record = {"event": "boards", **wire.announcements.referee_body(announcement)}
         return [] if known else [News(boards_line(announcement), record)]
+
+    def _is_last(self, winner: str) -> bool:
+        """The boards with the winner come after the news, by as much as they are late; without boards nothing does."""
+        return self.view is None
 
     def forget(self) -> None:
         """The next game begins from nothing."""

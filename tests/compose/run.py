@@ -19,8 +19,10 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+
+from salvo import topics
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docker-compose.yml"
@@ -77,12 +79,21 @@ class Engine:
     """The machine's own container engine."""
 
     inside: tuple[str, ...] = ()  # what commands need in front to reach the published ports
+    files: tuple[Path, ...] = (FILE,)
+    settings: Mapping[str, str] = SETTINGS
+    _docker: tuple[str, ...] = ("docker",)
+    _compose: tuple[str, ...] = ("docker", "compose")
+    _env: Mapping[str, str] = {}
 
     def docker(self, *words: str) -> str:
-        return sh("docker", *words)
+        return sh(*self._docker, *words, timeout=600, env=self._env)
 
     def compose(self, *words: str) -> str:
-        return sh("docker", "compose", "-p", PROJECT, "-f", str(FILE), *words, timeout=600, env=SETTINGS)
+        files = [word for file in self.files for word in ("-f", str(file))]
+        return sh(*self._compose, "-p", PROJECT, *files, *words, timeout=600, env={**self._env, **self.settings})
+
+    def container(self, service: str) -> str:
+        return self.compose("ps", "-aq", service).split()[-1]
 
     def build(self) -> None:
         self.compose("build")
@@ -91,6 +102,9 @@ class Engine:
 class OwnEngine(Engine):
     """Debian's dockerd in a folder and a network namespace of its own."""
 
+    _docker = ("/usr/bin/docker",)
+    _compose = ("/usr/bin/docker-compose",)
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._space = f"salvo{os.getpid()}"
@@ -98,13 +112,6 @@ class OwnEngine(Engine):
         self._daemon: subprocess.Popen[bytes] | None = None
         self.inside = ("nsenter", f"--net=/run/netns/{self._space}")
         self._env = {"DOCKER_HOST": f"unix://{self._socket}", "DOCKER_BUILDKIT": "0"}
-
-    def docker(self, *words: str) -> str:
-        return sh("/usr/bin/docker", *words, timeout=600, env=self._env)
-
-    def compose(self, *words: str) -> str:
-        command = ("/usr/bin/docker-compose", "-p", PROJECT, "-f", str(FILE), *words)
-        return sh(*command, timeout=600, env=self._env | SETTINGS)
 
     def start(self, *, apart: bool) -> None:
         """Start the daemon: in the namespace to run containers, in the machine's own to build with its network."""
@@ -157,6 +164,8 @@ class OwnEngine(Engine):
         (context / "Dockerfile").write_text(
             "FROM debian:bookworm-slim\n"
             "RUN mkdir -p /mosquitto/config /mosquitto/data /mosquitto/log && chown -R 1883:1883 /mosquitto\n"
+            "RUN ln -s /usr/lib/*/mosquitto_dynamic_security.so /usr/lib/mosquitto_dynamic_security.so\n"
+            'VOLUME ["/mosquitto/data", "/mosquitto/log"]\n'
             'CMD ["/usr/sbin/mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]\n'
         )
         self.docker("build", "--network=host", "-t", "eclipse-mosquitto:2", str(context))
@@ -226,6 +235,97 @@ def engine(steps: Steps) -> Iterator[Engine]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+# --- who is outside of the containers -----------------------------------------------------------------------------
+
+
+class Outside:
+    """Teams and onlookers on the machine that runs the containers, with the accounts that they were given."""
+
+    def __init__(self, used: Engine, folder: Path, scheme: str = "mqtt", ca: Path | None = None) -> None:
+        """Prepare; all of them remember the server's key in one file of this folder."""
+        self._used = used
+        self._folder = folder
+        self._scheme = scheme
+        self._environment = {"SALVO_KNOWN_SERVERS": str(folder / "known_servers.json"), "SALVO_SLOW_SECONDS": "0.1"}
+        if ca is not None:
+            self._environment["SALVO_CA"] = str(ca)
+        self._secrets: dict[str, str] = {}
+        self._running: list[subprocess.Popen[str]] = []
+
+    def learn(self, said: str) -> None:
+        """Read the secrets that ``salvo teams add --json`` has shown."""
+        for line in said.splitlines():
+            if line.startswith("{"):
+                shown = json.loads(line)
+                self._secrets[shown["name"]] = shown["secret"]
+
+    def secret_file(self, name: str) -> Path:
+        path = self._folder / f"{name}.secret"
+        path.write_text(self._secrets[name])
+        return path
+
+    def url(self, user: str = "", secret: str | None = None) -> str:
+        """Where the broker is, for a user with its own secret or another one."""
+        if user and secret is None:
+            secret = self._secrets[user.partition(".")[0]]
+        account = f"{user}:{secret}@" if user else ""
+        return f"{self._scheme}://{account}127.0.0.1:1883"
+
+    def salvo(self, *words: str, check: bool = False) -> str:
+        return sh(*self._used.inside, SALVO, *words, check=check, env=self._environment)
+
+    def health(self, url: str) -> str:
+        """Ask whether the server is online; there is no roster here whose account could help."""
+        return self.salvo("health", "--broker", url, "--roster", str(self._folder / "none"))
+
+    def is_refused(self, url: str) -> bool:
+        return "refused the connection" in self.health(url)
+
+    def retained(self, topic: str) -> str:
+        """What an onlooker reads on a topic; empty when there is nothing."""
+        broker = self._used.container("broker")
+        words = ("mosquitto_sub", "-u", "hall.1", "-P", self._secrets["hall"], "-t", topic, "-C", "1", "-W", "3")
+        try:
+            return self._used.docker("exec", broker, *words).strip()
+        except RuntimeError:  # nothing in time, or no broker yet
+            return ""
+
+    def join(self, name: str, bot: str = "hunter") -> subprocess.Popen[str]:
+        return self._start(
+            [SALVO, "join", self.url(), bot, "--team", name, "--games", "1"], {"SALVO_SECRET": self._secrets[name]}
+        )
+
+    def listen(self, user: str) -> subprocess.Popen[str]:
+        return self._start([PYTHON, str(ROOT / "tests" / "compose" / "listen.py"), self.url(user)])
+
+    def _start(self, command: list[str], environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+        self._running.append(
+            subprocess.Popen(
+                [*self._used.inside, *command],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env={**os.environ, **self._environment, **(environment or {})},
+            )
+        )
+        return self._running[-1]
+
+    def play(self, *teams: subprocess.Popen[str]) -> str:
+        """Wait for the end of a game that all teams tell alike; return how it ended."""
+        said = [team.communicate(timeout=90)[0].strip().splitlines()[-1] for team in teams]
+        ends = {line.partition(",")[0] for line in said}
+        assert len(ends) == 1, said
+        [end] = ends
+        assert end.endswith((" red wins", " blue wins")), said
+        return end
+
+    def go(self) -> None:
+        """End whoever is still there."""
+        for process in self._running:
+            process.kill()
+            process.wait()
+
+
 # --- what is shown ------------------------------------------------------------------------------------------------
 
 
@@ -237,115 +337,199 @@ def is_healthy(used: Engine, service: str) -> bool:
     return bool(state.get("Health", {}).get("Status") == "healthy")
 
 
-def health(used: Engine) -> str:
-    return sh(*used.inside, SALVO, "health", "--broker", "mqtt://127.0.0.1:1883", check=False)
+def go_up(used: Engine, *services: str) -> None:
+    used.compose("up", "-d", "--no-build", *services)
+    for service in services or ("broker", "server"):
+        wait_for(service, lambda service=service: is_healthy(used, service))  # type: ignore[misc]
 
 
-def play(used: Engine, first: subprocess.Popen[str] | None = None) -> str:
-    """Play a game with two clients outside of the containers; return the winner."""
-    names = ["right"] if first else ["left", "right"]
-    clients = [first] if first else []
-    clients += [join(used, name) for name in names]
-    said = [client.communicate(timeout=60)[0].strip() for client in clients]
-    assert len(set(said)) == 1, said
-    assert said[0].startswith("winner: "), said
-    return said[0]
-
-
-def join(used: Engine, name: str) -> subprocess.Popen[str]:
-    """The client of the README that knows nothing of ours."""
-    script = str(ROOT / "examples" / "spec_client_40_lines.py")
-    command = [*used.inside, PYTHON, script, "127.0.0.1", "1883", name, f"secret of {name}"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
-def slow(used: Engine, name: str) -> subprocess.Popen[str]:
-    """A bot that leaves time for somebody to kill the server."""
-    command = [*used.inside, SALVO, "join", "mqtt://127.0.0.1:1883", "slow", "--team", name, "--games", "1"]
-    environment = os.environ | {"SALVO_SLOW_SECONDS": "0.1"}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
-
-
-def turn(used: Engine) -> int:
-    said = retained(used, "/game/turn")
-    return int(json.loads(said)["turn"]) if said else 0
+def roster(used: Engine, *words: str) -> str:
+    """What an operator does with the roster while the server runs."""
+    return used.compose("exec", "-T", "server", "salvo", "teams", *words)
 
 
 def kill_server(used: Engine) -> None:
     """Kill the process itself: a container that the engine is told to kill would not start again."""
-    identity = used.compose("ps", "-q", "server").split()[-1]
-    lines = used.docker("top", identity, "-o", "pid,args").splitlines()[1:]
+    lines = used.docker("top", used.container("server"), "-o", "pid,args").splitlines()[1:]
     [process] = [line.split()[0] for line in lines if "serve" in line and "init" not in line]
     os.kill(int(process), signal.SIGKILL)
 
 
-def retained(used: Engine, topic: str) -> str:
-    broker = used.compose("ps", "-q", "broker").split()[-1]
-    return used.docker("exec", broker, "mosquitto_sub", "-t", topic, "-C", "1", "-W", "3").strip()
-
-
 def roots(used: Engine) -> list[str]:
-    """Processes in the containers that run as root."""
+    """Processes in the containers that run as root, and containers that may start one."""
     found = []
     for service in ("broker", "server"):
-        identity = used.compose("ps", "-q", service).split()[-1]
-        lines = used.docker("top", identity, "-o", "uid,pid,comm").splitlines()[1:]
+        lines = used.docker("top", used.container(service), "-o", "uid,pid,comm").splitlines()[1:]
+        assert lines
         found += [f"{service}: {line}" for line in lines if line.split()[0] == "0"]
+    for service in ("setup", "broker", "server"):
+        user = json.loads(used.docker("inspect", used.container(service)))[0]["Config"]["User"]
+        if user.partition(":")[0] in ("", "0", "root"):
+            found.append(f"{service}: user {user!r}")
     return found
 
 
-def show(used: Engine, steps: Steps) -> None:
+def volumes(used: Engine) -> set[str]:
+    return set(used.docker("volume", "ls", "-q").split())
+
+
+def show(used: Engine, steps: Steps, folder: Path) -> None:
     """The steps of a contest's life."""
+    outside = Outside(used, folder)
+    before = volumes(used)
+    try:
+        show_the_door(used, steps, outside)
+        show_deaths(used, steps, outside)
+        show_the_end(used, steps, outside, before)
+    finally:
+        outside.go()
+
+
+def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
     with steps.step("up: broker and server become healthy"):
-        used.compose("up", "-d", "--no-build")
-        for service in ("broker", "server"):
-            wait_for(service, lambda service=service: is_healthy(used, service))  # type: ignore[misc]
-    with steps.step("the server is online from outside"):
-        wait_for("online", lambda: health(used).startswith("online"))
+        go_up(used)
     with steps.step("nothing runs as root"):
         assert not roots(used), roots(used)
+    with steps.step("who has no name is refused, over WebSocket too"):
+        for url in (outside.url(), "ws://127.0.0.1:9001/mqtt"):
+            assert outside.is_refused(url), outside.health(url)
+    with steps.step("docker compose exec server salvo teams add red blue, while it runs"):
+        outside.learn(roster(used, "add", "red", "blue", "green", "--json"))
+        outside.learn(roster(used, "add", "hall", "--role", "watcher", "--json"))
+        wait_for("online", lambda: outside.health(outside.url("hall.2")).startswith("online"))
+        print("    " + outside.health(outside.url("hall.2")).strip())
+    with steps.step("a wrong password is refused"):
+        assert outside.is_refused(outside.url("red", "wrong")), outside.health(outside.url("red", "wrong"))
+    with steps.step("a team that is struck off is gone, and does not come back"):
+        green = outside.listen("green")
+        assert green.stdout is not None
+        assert green.stdout.readline().startswith("/")
+        roster(used, "remove", "green")
+        assert green.communicate(timeout=30)[0].splitlines()[-1] == "not_authorised"
+        assert outside.is_refused(outside.url("green"))
+    with steps.step("red and blue play with the secrets that were shown; blue's screen is given nothing of red's"):
+        screens = {name: outside.listen(f"{name}.1") for name in ("red", "blue")}
+        print("    " + outside.play(outside.join("red"), outside.join("blue")))
+        for name, screen in screens.items():
+            screen.terminate()
+            closed = closed_topics(screen.communicate(timeout=10)[0].split())
+            assert f"/players/{name}/hit" in closed, closed
+            assert all(topic.startswith(f"/players/{name}/") for topic in closed), closed
+    with steps.step("salvo doctor, from outside with two accounts"):
+        tell_doctor(outside.salvo(*doctor(used, outside), check=True))
+    with steps.step("salvo doctor, in the server's container"):
+        tell_doctor(used.compose("exec", "-T", "server", "salvo", "doctor"))
+
+
+def closed_topics(seen: Iterable[str]) -> set[str]:
+    """Those that not everybody may read; there are some, or nothing was seen at all."""
+    rows = {topic: topics.parse(topic).topic for topic in seen}
+    assert any(row.name == "winner" for row in rows.values()), rows
+    return {topic for topic, row in rows.items() if row.reader is not topics.Reader.EVERYBODY}
+
+
+def doctor(used: Engine, outside: Outside) -> list[str]:
+    """The command, by an address that is not the machine's own, as from another one."""
+    [network] = used.docker("network", "ls", "-q", "--filter", f"name={PROJECT}_default").split()
+    gateway = json.loads(used.docker("network", "inspect", network))[0]["IPAM"]["Config"][0]["Gateway"]
+    accounts = [word for name in ("red", "blue") for word in ("--as", f"{name}:{outside.secret_file(name)}")]
+    return ["doctor", f"mqtt://{gateway}:1883", "--websocket", f"ws://{gateway}:9001/mqtt", *accounts]
+
+
+def tell_doctor(said: str) -> None:
+    lines = said.strip().splitlines()
+    assert any(line.startswith("PASS") for line in lines), said
+    for line in lines:
+        if not line.startswith("PASS"):
+            print("    " + line)
+
+
+def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
+    def state() -> str:
+        return outside.retained("/game/state")
+
+    def turn() -> int:
+        said = outside.retained("/game/turn")
+        return int(json.loads(said)["turn"]) if said else 0
+
     with steps.step("restart broker in the lobby, with a team listed, and the game is played all the same"):
-        broker = used.compose("ps", "-q", "broker").split()[-1]
-        waiting = join(used, "left")
-        wait_for("listed", lambda: retained(used, "/players/list") == '["left"]')
-        used.docker("exec", broker, "mosquitto_pub", "-r", "-t", "/marker", "-m", "survives")
+        wait_for("the next lobby", lambda: state() == "lobby")
+        red = outside.join("red")
+        wait_for("listed", lambda: outside.retained("/players/list") == '["red"]')
         used.compose("restart", "broker")
         wait_for("broker", lambda: is_healthy(used, "broker"))
-        wait_for("list is back", lambda: retained(used, "/players/list") == '["left"]')
-        print("    " + play(used, waiting))
+        wait_for("list is back", lambda: outside.retained("/players/list") == '["red"]')
+        print("    " + outside.play(red, outside.join("blue")))
     with steps.step("kill -9 of the server in mid-game: its container starts again and the game goes on"):
-        wait_for("the next lobby", lambda: retained(used, "/game/state") == "lobby")
-        teams = [slow(used, name) for name in ("anna", "bert")]
-        wait_for("mid-game", lambda: turn(used) > 5)
+        wait_for("the next lobby", lambda: state() == "lobby")
+        teams = [outside.join(name, "slow") for name in ("red", "blue")]
+        wait_for("mid-game", lambda: turn() > 5)
         kill_server(used)
-        said = [team.communicate(timeout=90)[0].strip().splitlines()[-1] for team in teams]
-        assert all("wins" in line for line in said), said
-        assert said[0].split(",")[0] == said[1].split(",")[0], said
-        print("    " + said[0])
-    with steps.step("down and up: the data of both survives, the next lobby opens, a game is played"):
+        print("    " + outside.play(*teams))
+    with steps.step("down, and only the broker up: its users and what is retained have survived"):
+        wait_for("the next lobby", lambda: state() == "lobby")
         used.compose("down")
-        used.compose("up", "-d", "--no-build")
-        for service in ("broker", "server"):
-            wait_for(service, lambda service=service: is_healthy(used, service))  # type: ignore[misc]
-        assert retained(used, "/marker") == "survives"
-        wait_for("the next lobby", lambda: retained(used, "/game/state") == "lobby")
-        print("    " + play(used))
+        go_up(used, "broker")
+        assert "is offline" in outside.health(outside.url("red.1")), outside.health(outside.url("red.1"))
+        assert state() == "lobby"
+        for url in (outside.url(), outside.url("green"), outside.url("red", "wrong")):
+            assert outside.is_refused(url), outside.health(url)
+    with steps.step("all up: roster and identity have survived, and red and blue play with their old secrets"):
+        go_up(used)
+        assert [line.split()[0] for line in roster(used, "list").splitlines()] == ["red", "blue", "hall"]
+        # Their SDK would end with server_changed if this were another server.
+        print("    " + outside.play(outside.join("red"), outside.join("blue")))
+
+
+def show_the_end(used: Engine, steps: Steps, outside: Outside, before: set[str]) -> None:
     with steps.step("stop: the server says that it is offline, and ends by itself"):
         used.compose("stop", "-t", "10", "server")
-        identity = json.loads(used.docker("inspect", used.compose("ps", "-q", "server").split()[-1]))
-        assert identity[0]["State"]["ExitCode"] == 0, identity[0]["State"]
-        assert '"offline"' in retained(used, "/game/server")
+        state = json.loads(used.docker("inspect", used.container("server")))[0]["State"]
+        assert state["ExitCode"] == 0, state
+        assert '"offline"' in outside.retained("/game/server")
     with steps.step("down: everything is gone"):
         used.compose("down", "-v")
-        assert not used.docker("ps", "-q").strip()
+        assert not used.docker("ps", "-aq", "--filter", f"name={PROJECT}_").strip()
+        assert volumes(used) == before, volumes(used) - before
+
+
+def show_tls(used: Engine, steps: Steps, folder: Path) -> None:
+    """The same under TLS, in the profile strict."""
+    certificates = folder / "tls"
+    sh(SALVO, "tls", str(certificates), "--host", "contest.test", "--host", "127.0.0.1")
+    for path in (certificates, *certificates.iterdir()):
+        os.chown(path, 10001, 10001)
+    used.files = (FILE, ROOT / "deploy" / "tls.yml")
+    used.settings = {
+        **SETTINGS,
+        "SALVO_HOST": "contest.test",
+        "SALVO_TLS_FOLDER": str(certificates),
+        "SALVO_PROFILE": "strict",
+    }
+    (folder / "strict").mkdir()
+    outside = Outside(used, folder / "strict", "mqtts", certificates / "ca.pem")
+    try:
+        with steps.step("deploy/tls.yml: broker and server become healthy, nobody comes in without TLS"):
+            go_up(used)
+            said = outside.health("mqtt://127.0.0.1:1883")
+            assert "speaks TLS only" in said, said
+            assert outside.is_refused(outside.url())
+        with steps.step("deploy/tls.yml: red and blue play"):
+            outside.learn(roster(used, "add", "red", "blue", "--json"))
+            wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+            print("    " + outside.health(outside.url("red.2")).strip())
+            print("    " + outside.play(outside.join("red"), outside.join("blue")))
+    finally:
+        outside.go()
 
 
 def main() -> int:
     steps = Steps()
     try:
-        with engine(steps) as used:
+        with engine(steps) as used, tempfile.TemporaryDirectory(prefix="salvo-outside-") as folder:
             try:
-                show(used, steps)
+                show(used, steps, Path(folder))
+                show_tls(used, steps, Path(folder))
             except BaseException:
                 print(used.compose("logs", "--tail", "40"))
                 raise

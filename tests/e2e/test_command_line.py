@@ -28,7 +28,7 @@ def _run(*arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
 
 def _serve(*arguments: str) -> tuple[subprocess.Popen[str], dict[str, object]]:
     server = subprocess.Popen(
-        [SALVO, "serve", "--listen", "127.0.0.1:0", "--json", *arguments],
+        [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "literal", "--json", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -40,7 +40,7 @@ def _serve(*arguments: str) -> tuple[subprocess.Popen[str], dict[str, object]]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_ends_cleanly_on_signals(number: signal.Signals) -> None:
-    server, ready = _serve("--profile", "literal", "--players", "2")
+    server, ready = _serve("--players", "2")
     assert str(ready["url"]).startswith("mqtt://127.0.0.1:")
     assert server.stdout is not None
     while '"lobby"' not in server.stdout.readline():
@@ -82,7 +82,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("play", "hunter"), 1, "error: too_few_players: 1 bot"),
         (("play", "missing.py", "hunter"), 1, "error: bad_bot: no file missing.py"),
         (("play", "rude", "hunter", "--seed", "1"), 1, "error: bad_salvo: rude, seed 1, game 1: turn"),
-        (("serve", "--profile", "contest"), 2, "error: bad_setting: --profile: 'contest': input should be 'literal'"),
+        (("serve", "--profile", "open"), 2, "error: bad_setting: --profile: 'open': input should be 'literal', "),
         (("serve", "--turn-seconds", "0"), 2, "error: bad_setting: --turn-seconds: 0: input should be greater than"),
         (("serve", "--table", "game"), 1, "error: bad_name: table name 'game'"),
         (("serve", "--listen", "nowhere"), 2, "error: bad_address: 'nowhere' is not HOST:PORT"),

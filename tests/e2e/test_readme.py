@@ -23,7 +23,12 @@ THREE_LINES, CLASS, TESTING, SPEC_CLIENT = PYTHON
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
     "make test": (".ci/run", "make check"),
-    "docker compose up": ("tests/compose/run.py", "docker-compose.yml"),
+    "SALVO_PLAYERS=2 docker compose up --detach": ("tests/compose/run.py", "docker-compose.yml"),
+    "docker compose exec server salvo teams add red blue": (
+        "tests/compose/run.py",
+        'roster(used, "add", "red", "blue"',
+    ),
+    "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
 }
 
 
@@ -33,37 +38,51 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _environment() -> dict[str, str]:
+def _environment(folder: Path) -> dict[str, str]:
     scripts = sysconfig.get_path("scripts")
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-    return clean | {"PATH": f"{scripts}:{os.environ['PATH']}", "PYTHONWARNINGS": "error"}
+    own = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "configuration")}
+    return clean | own | {"PATH": f"{scripts}:{os.environ['PATH']}", "PYTHONWARNINGS": "error"}
 
 
 def _run(command: str, folder: Path) -> str:
     done = subprocess.run(
-        shlex.split(command), cwd=folder, env=_environment(), capture_output=True, text=True, timeout=60
+        shlex.split(command), cwd=folder, env=_environment(folder), capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
 
 
 @pytest.fixture
-def contest(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The README's server, on a port of its own."""
+def secrets(folder: Path) -> dict[str, str]:
+    """The README's teams and watcher, by name."""
+    found: dict[str, str] = {}
+    for command in (line for line in COMMANDS if line.startswith("salvo teams add")):
+        found |= dict(re.findall(r"^\w+ (\w+), secret (\S+)", _run(command, folder), re.MULTILINE))
+    assert set(found) == {"red", "blue", "hall"}
+    return found
+
+
+@pytest.fixture
+def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
+    """The README's server, on a port of its own, for one game."""
     [command] = [line for line in COMMANDS if line.startswith("salvo serve")]
     server = subprocess.Popen(
-        shlex.split(command.replace("127.0.0.1:1883", "127.0.0.1:0")),
+        shlex.split(command.replace("0.0.0.0:1883", "127.0.0.1:0") + " --games 1"),
         cwd=folder,
-        env=_environment(),
+        env=_environment(folder),
         stdout=subprocess.PIPE,
         text=True,
     )
     assert server.stdout is not None
-    address = server.stdout.readline().split()[-1]
-    yield address, server
-    server.terminate()
-    server.wait(10)
-    server.stdout.close()
+    try:
+        yield server.stdout.readline().split()[-1]
+        assert server.wait(20) == 0
+        assert re.search(r"^players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
 
 
 def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None:
@@ -101,20 +120,34 @@ def test_the_testing_example_holds(folder: Path) -> None:
     assert "A A A A A" in _run("python mytest.py", folder)
 
 
-def test_the_contest_is_served_joined_and_watched(folder: Path, contest: tuple[str, subprocess.Popen[str]]) -> None:
-    address, server = contest
-    clients = [line.replace("mqtt://127.0.0.1:1883", address) for line in COMMANDS if "mqtt://127.0.0.1:1883" in line]
-    assert len(clients) == 3
-    processes = [
-        subprocess.Popen(shlex.split(line), cwd=folder, env=_environment(), stdout=subprocess.PIPE, text=True)
-        for line in clients
-    ]
-    said = [process.communicate(timeout=40)[0] for process in processes]
-    assert all(process.returncode == 0 for process in processes), said
-    assert server.wait(10) == 0
-    winner = re.search(r"^winner: (\w+)", said[2], re.MULTILINE)
+def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest: str, secrets: dict[str, str]) -> None:
+    host = contest.removeprefix("mqtt://")
+    [play] = [line for line in COMMANDS if line.startswith("salvo join")]
+    [watch] = [line for line in COMMANDS if line.startswith("salvo watch")]
+    [export] = [line for line in COMMANDS if line.startswith("export SALVO_TEAM=red SALVO_SECRET=")]
+    assert export.endswith("=the-one-that-it-was-given")
+    [verify] = [line for line in COMMANDS if line.startswith("salvo verify")]
+
+    def start(command: str, team: str = "") -> subprocess.Popen[str]:
+        words = shlex.split(command.replace("SECRET", secrets["hall"]).replace("HOST", host))
+        account = {"SALVO_TEAM": team, "SALVO_SECRET": secrets[team]} if team else {}
+        return subprocess.Popen(
+            words,
+            cwd=folder,
+            env=_environment(folder) | account,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    looking_on = start(watch)
+    teams = [start(f"{play} --games 1", "red"), start(f"{play.replace('mybot.py', 'hunter')} --games 1", "blue")]
+    said = [process.communicate(timeout=60) for process in (looking_on, *teams)]
+    assert [process.returncode for process in (looking_on, *teams)] == [0, 0, 0], said
+    winner = re.search(r"^winner: (\w+)", said[0][0], re.MULTILINE)
     assert winner is not None
-    assert all(f"{winner[1]} wins" in text for text in said[:2])
+    assert all(f"{winner[1]} wins" in out for out, _ in said[1:])
+    assert "fair" in _run(verify, folder)
 
 
 def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
@@ -130,9 +163,10 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
 
 
 def test_a_journal_is_looked_at(folder: Path) -> None:
-    command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --journal contest.journal --transcripts games"
+    command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --profile literal --journal contest.journal"
+    command += " --transcripts games"
     with subprocess.Popen(
-        shlex.split(command), cwd=folder, env=_environment(), stdout=subprocess.PIPE, text=True
+        shlex.split(command), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
         address = server.stdout.readline().split()[-1]
@@ -140,7 +174,7 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
             subprocess.Popen(
                 shlex.split(f"salvo join {address} {bot} --games 1"),
                 cwd=folder,
-                env=_environment(),
+                env=_environment(folder),
                 stdout=subprocess.DEVNULL,
             )
             for bot in ("mybot.py", "hunter")
@@ -166,9 +200,12 @@ def test_no_command_is_left_out() -> None:
         "python mybot.py",
         "salvo play",
         "salvo replay",
+        "salvo teams",
         "salvo serve",
+        "export SALVO_TEAM=",
         "salvo join",
         "salvo watch",
+        "salvo verify",
     )
     for command in COMMANDS:
         if command.startswith(run_above):

@@ -20,7 +20,7 @@ from salvo import topics
 from salvo.errors import ConnectionLost, SalvoError, WireError
 from salvo.mqtt import Connection, Inbound
 from salvo.seal import derive_key, parse_blob
-from salvo.topics import BY_NAME
+from salvo.topics import BY_NAME, Reader
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 TEAMS = ("ann", "bob", "cy")
@@ -64,11 +64,11 @@ def test_a_leak_would_be_found_in_every_form(offset: int) -> None:
 class Ear:
     """Somebody who subscribes to everything."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, user: str | None = None, secret: str | None = None) -> None:
         self.heard: list[Inbound] = []
         self.status: dict[str, object] = {}
         self._stop = threading.Event()
-        self._connection = Connection(url, "ear", clean_session=True)
+        self._connection = Connection(url, "ear", clean_session=True, username=user, password=secret)
         self._connection.on_connect = lambda _: self._connection.subscribe(["#"])
         self._connection.connect(10)
         self._thread = threading.Thread(target=self._listen, daemon=True)
@@ -111,9 +111,9 @@ class ProcessList(threading.Thread):
                     self.lines.add(path.read_bytes())
 
 
-def _misbehave(url: str, wrong: str) -> None:
+def _misbehave(url: str, wrong: str, user: str | None = None, secret: str | None = None) -> None:
     """Ask in other teams' names, and in all the ways in which a request can be misspelt."""
-    rude = Connection(url, "rude", clean_session=True)
+    rude = Connection(url, "rude", clean_session=True, username=user, password=secret)
     rude.connect(10)
     requests = [
         {"name": "ann", "secret": wrong},
@@ -136,15 +136,19 @@ def _misbehave(url: str, wrong: str) -> None:
     for text in texts:
         rude.publish(BY_NAME["request_participation"].of(), text)
     rude.close()
-    with contextlib.suppress(SalvoError):
-        guessing = Connection(url, "guess", username="ann", password=wrong, clean_session=True)
+    guessing = Connection(url, "guess", username="ann", password=wrong, clean_session=True)
+    with contextlib.suppress(SalvoError), contextlib.closing(guessing):
         guessing.connect(2)
-        guessing.close()
 
 
 def _start(folder: Path, name: str, *arguments: str, **extra: str) -> subprocess.Popen[bytes]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-    environment |= {"XDG_CONFIG_HOME": str(folder), "SALVO_KNOWN_SERVERS": str(folder / f"{name}.servers"), **extra}
+    environment |= {
+        "XDG_CONFIG_HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "SALVO_KNOWN_SERVERS": str(folder / f"{name}.servers"),
+        **extra,
+    }
     with open(folder / f"{name}.out", "wb") as out, open(folder / f"{name}.log", "wb") as err:
         command = [SALVO, "--log-level", "debug", *arguments]
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
@@ -210,6 +214,59 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
     known = {name: secret.encode() for name, secret in secrets.items()} | _keys(said, secrets)
     assert leaks(places, known) == []
     _check_that_something_was_searched(places, command_lines.lines, tmp_path)
+
+
+def _roster(folder: Path) -> dict[str, str]:
+    """Make a roster; return the secrets by name."""
+    state = {"XDG_STATE_HOME": str(folder / "state")}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")} | state
+    found: dict[str, str] = {}
+    for role, names in (("team", (*TEAMS, "rival")), ("watcher", ("hall",)), ("referee", ("booth",))):
+        command = [SALVO, "--log-level", "debug", "teams", "add", "--json", "--role", role, *names]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        found |= {line["name"]: line["secret"] for line in map(json.loads, done.stdout.splitlines())}
+        assert not any(secret in done.stderr for secret in found.values())
+    return found
+
+
+def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> None:
+    """Nothing is left out: what a watcher, a rival and the referee hear, every file, every command line."""
+    secrets = _roster(tmp_path)
+    wrong = token_urlsafe(16)
+    journal = ("--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts"))
+    serve = ("serve", "--listen", "127.0.0.1:0", "--json", "--players", "3", *journal, "--referee-delay-seconds", "0")
+    processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
+    command_lines = ProcessList()
+    command_lines.start()
+    with _ending(processes):
+        url = _address(tmp_path)
+        ears = [Ear(url, name, secrets[name]) for name in ("hall", "rival", "booth")]
+        ears[0].until(BY_NAME["state"].of())
+        account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secrets["hall"]}
+        processes.append(_start(tmp_path, "watch", "watch", url, **account))
+        for name in TEAMS:
+            own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
+            processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
+        ears[0].until(BY_NAME["turn"].of())
+        ears[1].close()  # a user has one connection
+        _misbehave(url, wrong, "rival", secrets["rival"])
+        ears[2].until(BY_NAME["referee"].of())
+        ears[0].until(BY_NAME["winner"].of())
+        time.sleep(1.0)
+    for ear in ears:
+        ear.close()
+    command_lines.over.set()
+    command_lines.join()
+    places = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    places |= {f"the process list: {line[:60]!r}": line for line in command_lines.lines}
+    for ear, name in zip(ears, ("hall", "rival", "booth"), strict=True):
+        heard = enumerate(ear.heard)
+        places |= {f"message {number} to {name} on {each.topic}": each.payload for number, each in heard}
+    known = {name: secret.encode() for name, secret in {**secrets, "wrong": wrong, "number": NUMBER}.items()}
+    assert leaks(places, known) == []
+    assert places["serve.log"]
+    assert any("roster.json" in place for place in places)
+    assert not any(topics.parse(each.topic).topic.reader is Reader.SERVER for ear in ears for each in ear.heard)
 
 
 def _keys(said: list[Inbound], secrets: dict[str, str]) -> dict[str, bytes]:

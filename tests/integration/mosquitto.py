@@ -1,4 +1,4 @@
-"""A real mosquitto, started from the configuration that docker compose mounts."""
+"""A real mosquitto: one open to everybody, and one started from the configuration that is written for a contest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from salvo_server.broker.dynamic_security import Credentials
 from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
 from salvo_server.broker.roster_access import Account
 
-CONFIG = Path(__file__).parents[2] / "deploy" / "mosquitto.conf"
+_OPEN = Path(__file__).with_name("open_mosquitto.conf")
 _START_SECONDS = 10.0
 
 
@@ -63,18 +63,12 @@ class Mosquitto:
                 assert time.monotonic() < end, "mosquitto does not listen"
 
     def _write_config(self) -> Path:
-        """The contest's own file; only what the container decides, folder and ports, is the test's."""
-        local = self._folder / "conf.d"
-        local.mkdir(exist_ok=True)
-        (local / "listeners.conf").write_text(
-            f"persistence_location {self._folder}/\n"
+        config = self._folder / "mosquitto.conf"
+        config.write_text(
+            f"{_OPEN.read_text()}\nuser root\npersistence_location {self._folder}/\n"
             f"listener {self.port} 127.0.0.1\nprotocol mqtt\n"
             f"listener {self.websocket_port} 127.0.0.1\nprotocol websockets\n"
         )
-        text = CONFIG.read_text()
-        assert "include_dir /mosquitto/config/conf.d" in text
-        config = self._folder / "mosquitto.conf"
-        config.write_text(text.replace("/mosquitto/config/conf.d", str(local)) + "\nuser root\n")
         return config
 
     def kill(self, number: int = signal.SIGKILL) -> None:

@@ -231,7 +231,7 @@ def test_a_keeper_with_another_secret_is_refused_with_a_reason() -> None:
     wrong = replace(KEEPER, secret="wrong")
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, wrong) as security:
         security.sync(contest("red"), TABLES)
-        assert problem_of(security).code == "connection_refused"
+        assert problem_of(security).code == "not_authorised"
 
 
 def test_the_plugin_is_commanded_through_tls(tmp_path: Path) -> None:

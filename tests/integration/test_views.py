@@ -164,7 +164,7 @@ def test_the_command_tells_a_stranger_to_name_an_account(tmp_path: Path) -> None
         running = _watch(contest.url)
         _, err = running.communicate(timeout=30)
     assert running.returncode == 1
-    assert "connection_refused" in err
+    assert "not_authorised" in err
     assert "SALVO_TEAM and SALVO_SECRET" in err
 
 

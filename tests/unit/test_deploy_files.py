@@ -8,14 +8,17 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+import pytest
+
 from salvo_server.settings import ServerSettings
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
+COMPOSE = ("docker-compose.yml", "deploy/tls.yml")
 
 
-def test_the_compose_file_fits_the_compose_schema() -> None:
-    command = [str(SCRIPTS / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", "docker-compose.yml"]
+def test_the_compose_files_fit_the_compose_schema() -> None:
+    command = [str(SCRIPTS / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", *COMPOSE]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
@@ -23,10 +26,24 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     subprocess.run([SCRIPTS / "hadolint", "server/Dockerfile"], cwd=ROOT, check=True)
 
 
-def test_compose_sets_only_settings_that_exist() -> None:
-    environment = re.findall(r"^      SALVO_([A-Z_]+):", (ROOT / "docker-compose.yml").read_text(), re.MULTILINE)
+@pytest.mark.parametrize("file", COMPOSE)
+def test_compose_sets_only_settings_that_exist(file: str) -> None:
+    environment = re.findall(r"^      SALVO_([A-Z_]+):", (ROOT / file).read_text(), re.MULTILINE)
     assert environment
-    assert {name.lower() for name in environment} <= set(ServerSettings.model_fields)
+    assert {name.lower() for name in environment} <= {*ServerSettings.model_fields, "ca"}
+
+
+def test_every_service_is_locked_in_and_nobody_is_root() -> None:
+    services = (ROOT / "docker-compose.yml").read_text().partition("\nservices:\n")[2].partition("\nvolumes:\n")[0]
+    texts = re.split(r"^  (?=[a-z]+:$)", services, flags=re.MULTILINE)[1:]
+    assert len(texts) == 3
+    user = re.findall(r"^USER (\S+)$", (ROOT / "server" / "Dockerfile").read_text(), re.MULTILINE)
+    assert user == ["10001:10001"]
+    for text in texts:
+        assert "read_only: true" in text
+        assert "cap_drop: [ALL]" in text
+        assert 'security_opt: ["no-new-privileges:true"]' in text
+        assert f'user: "{user[0]}"' in text or "image: battleship-salvo" in text
 
 
 def test_the_dockerfile_installs_what_the_project_is_made_of() -> None:

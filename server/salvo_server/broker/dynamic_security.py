@@ -377,7 +377,9 @@ class DynamicSecurity:
 
 
 _NO_ANSWER = (
-    "{url} does not answer on " + COMMANDS + ". It must be a mosquitto 2 whose mosquitto.conf has "
+    "{url} does not answer on "
+    + COMMANDS
+    + ". salvo mosquitto FOLDER writes what a mosquitto 2 needs: mosquitto.conf has "
     "'plugin /usr/lib/x86_64-linux-gnu/mosquitto_dynamic_security.so' (where your system has it) and "
     "'plugin_opt_config_file /var/lib/mosquitto/dynamic-security.json', and in that file {user} must have a role with "
     "publishClientSend on " + COMMANDS + ", and publishClientReceive and subscribeLiteral on " + RESPONSES

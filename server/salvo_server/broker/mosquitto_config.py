@@ -6,9 +6,11 @@ Only the server's two users are in it. All others come at run time, see :mod:`sa
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
+import pwd
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,6 +37,7 @@ PLUGINS = (
     Path("/usr/lib/mosquitto_dynamic_security.so"),
 )
 CONFIG_NAME = "mosquitto.conf"
+MOSQUITTO_USER = "mosquitto"
 USERS_NAME = "dynamic-security.json"
 #: The role of the user that commands the plugin. It is not one of those that are kept equal to the roster.
 _KEEPER_ROLE = "salvo-roster"
@@ -145,7 +148,9 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
         config = folder / CONFIG_NAME
         config.write_text(configuration(seen_as or folder.absolute(), find_plugin(plugin), listeners, tls))
-        _create(folder / USERS_NAME, json.dumps(first_users(server, keeper, tables), indent=1) + "\n")
+        users = folder / USERS_NAME
+        _create(users, json.dumps(first_users(server, keeper, tables), indent=1) + "\n")
+        _hand_over(folder, users)
     except OSError as error:
         raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None
     return config
@@ -159,6 +164,15 @@ def _create(path: Path, text: str) -> None:
         return
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
+
+
+def _hand_over(*paths: Path) -> None:
+    """Give files that mosquitto writes to the user that it becomes when root starts it."""
+    if os.geteuid() == 0:
+        with contextlib.suppress(KeyError):  # no such user here: in a container, or nothing is installed
+            owner = pwd.getpwnam(MOSQUITTO_USER)
+            for path in paths:
+                os.chown(path, owner.pw_uid, owner.pw_gid)
 
 
 def configuration(folder: Path, plugin: Path, listeners: Sequence[Listener], tls: MosquittoTls | None) -> str:

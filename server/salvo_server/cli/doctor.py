@@ -18,7 +18,7 @@ from salvo.mqtt import BrokerUrl
 from salvo.tls import client_context
 from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests, is_here
-from salvo_server.roster import Roster
+from salvo_server.roster import Roster, has_begun
 from salvo_server.settings import ServerSettings, load_settings, roster_path
 
 _STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.SKIP: "yellow"}
@@ -91,8 +91,7 @@ def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patien
     if here or is_here(address.host):
         patient.settings = settings
         path = roster_path(settings.roster)
-        has_begun = path.exists() or path.with_name(path.name + ".key").exists()
-        patient.roster = Roster(path) if has_begun else None
+        patient.roster = Roster(path) if has_begun(path) else None
         if settings.websocket is not None:
             scheme = "wss" if settings.tls_cert is not None else "ws"
             patient.websocket = BrokerUrl.parse(f"{scheme}://{settings.websocket}/mqtt")

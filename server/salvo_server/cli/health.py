@@ -13,7 +13,7 @@ from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
 from salvo.mqtt import BrokerUrl, Connection
 from salvo.topics import BY_NAME, Role
-from salvo_server.roster import Account, Roster
+from salvo_server.roster import Account, Roster, has_begun
 from salvo_server.settings import roster_path
 
 
@@ -37,7 +37,7 @@ def health(broker: str, table: str, roster: Path | None, timeout_seconds: float)
 
 def _looker_on(broker: str, file: Path | None) -> Account | None:
     path = roster_path(file)
-    if BrokerUrl.parse(broker).username is not None or not path.exists():
+    if BrokerUrl.parse(broker).username is not None or not has_begun(path):
         return None
     return next(account for account in Roster(path).accounts() if account.role is Role.WATCHER)
 

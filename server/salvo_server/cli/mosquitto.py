@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from salvo.topics import check_name
-from salvo_server.broker.mosquitto_config import MosquittoTls, write
+from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
 from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.roster import Roster
 from salvo_server.settings import roster_path
@@ -17,6 +17,8 @@ from salvo_server.settings import roster_path
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--roster", "file", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
+@click.option("--port", type=int, default=1883, show_default=True, help="Where it speaks MQTT.")
+@click.option("--websocket-port", type=int, default=9001, show_default=True, help="Where it speaks it over WebSocket.")
 @click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
 @click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's name where mosquitto runs.")
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate, PEM, as mosquitto finds it.")
@@ -25,6 +27,8 @@ def mosquitto(
     folder: Path,
     file: Path | None,
     tables: tuple[str, ...],
+    port: int,
+    websocket_port: int,
     plugin: Path | None,
     seen_as: Path | None,
     tls_cert: Path | None,
@@ -39,5 +43,8 @@ def mosquitto(
     tls = None if tls_cert is None or tls_key is None else MosquittoTls(tls_cert, tls_key)
     roster = Roster(roster_path(file))
     named = [DEFAULT_TABLE, *(check_name(table, "table") for table in tables)]
-    config = write(folder, roster.server, roster.keeper, named, plugin=plugin, tls=tls, seen_as=seen_as)
+    listeners = (Listener(port), Listener(websocket_port, websocket=True))
+    config = write(
+        folder, roster.server, roster.keeper, named, listeners=listeners, plugin=plugin, tls=tls, seen_as=seen_as
+    )
     click.echo(f"mosquitto -c {config}")

@@ -14,7 +14,7 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo.topics import Role
 from salvo_server.cli.output import look_again, places_line
-from salvo_server.contest import Contest, open_journal
+from salvo_server.contest import Contest, open_identity, open_journal
 from salvo_server.journal import GameOpened
 from salvo_server.journal.kept import KeptGames
 from salvo_server.settings import ServerSettings, load_settings
@@ -42,7 +42,6 @@ PROFILES = {
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
 @click.option("--tls-ca", type=click.Path(path_type=Path), help="Whom to trust for a broker that is given, PEM.")
-@click.option("--referee-delay-seconds", type=int, help="Show referees all boards, so late.  [default: never]")
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
@@ -63,12 +62,12 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = load_settings(given, config).with_journal()
     report = _Report(as_json, settings.games)
+    identity = open_identity(settings)
     kept: KeptGames | None = None
     if settings.transcripts is not None:
+        report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         kept = KeptGames(open_journal(settings))
-    contest = Contest(settings, report, journal=kept)
-    if settings.transcripts is not None:
-        report.folder = TranscriptFolder(settings.transcripts, report.written, contest.identity)
+    contest = Contest(settings, report, journal=kept, identity=identity)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
     report.say(

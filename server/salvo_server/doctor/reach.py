@@ -161,7 +161,9 @@ def _judge(patient: Patient, status: m.ServerStatus) -> Finding:
     if status.version != __version__:
         return failed("server", f"online; {text}; this is {__version__}", "use one version on both sides")
     if status.profile != "literal" and patient.is_open:
-        return failed("server", f"online; {text}; and yet the broker is open", "let the broker ask for names: deploy/")
+        return failed(
+            "server", f"online; {text}; and yet the broker is open", "start it from what salvo mosquitto writes"
+        )
     return passed("server", f"online; {text}")
 
 

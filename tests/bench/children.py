@@ -1,0 +1,319 @@
+"""What the benchmarks measure, each in a process of its own: ``python -m bench.children PART``.
+
+The reports start them with :func:`process`, which waits for their word that they are ready, or with :func:`answer`,
+which waits for their figures. What talks to them and holds the watch is in ``teams.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import contextlib
+import json
+import os
+import resource
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from salvo import topics, wire
+from salvo.messages import Limits
+from salvo.mqtt import Connection, Inbound
+from salvo.rules import SALVO, generator, random_fleet
+from salvo.seal import Sealer, make_blob
+from salvo_server.broker import EmbeddedBroker
+from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.broker.tls import ServerTls
+from salvo_server.gate import Gate
+from salvo_server.identity import Identity
+from salvo_server.journal.database import DatabaseJournal
+from salvo_server.roster import Register, Roster
+from salvo_server.service import Service
+
+TESTS = Path(__file__).parents[1]
+#: No turn ends by itself while something is measured.
+LIMITS = Limits(players=2, turn_ms=600_000)
+
+
+class Child(NamedTuple):
+    """A part that runs.
+
+    Attributes:
+        told: what it said beside being ready.
+    """
+
+    pid: int
+    told: str
+
+
+@contextlib.contextmanager
+def process(*arguments: object) -> Iterator[Child]:
+    """Run a part for the length of a ``with`` block, ready when it says so."""
+    child = subprocess.Popen(_command(arguments), env=_environment(), stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    try:
+        word, _, told = child.stdout.readline().strip().partition(" ")
+        assert word == "ready", f"{arguments} ended"
+        yield Child(child.pid, told)
+    finally:
+        child.terminate()
+        child.wait(10)
+        child.stdout.close()
+
+
+def answer(*arguments: object) -> dict[str, Any]:
+    """Run a part to its end and return the figures that it printed."""
+    done = subprocess.run(_command(arguments), env=_environment(), stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _command(arguments: tuple[object, ...]) -> list[str]:
+    return [sys.executable, "-m", "bench.children", *map(str, arguments)]
+
+
+def _environment() -> dict[str, str]:
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def table_names(count: int) -> list[str]:
+    """The default table and so many more that there are ``count``."""
+    return ["", *(f"t{number}" for number in range(1, count))]
+
+
+# --- on a broker --------------------------------------------------------------------------------------------------
+
+
+def run_echo(url: str) -> None:
+    """A bare echo responder on the same client library: no decoding, no state, one answer a message."""
+    connection = Connection(url, "echo", clean_session=True)
+
+    def connected(_: bool) -> None:
+        connection.subscribe(["/echo/fire"])
+
+    connection.on_connect = connected
+    connection.connect(10)
+    connection.flush(5)
+    print("ready", flush=True)
+    while True:
+        for message in connection.poll(1.0):
+            connection.publish("/echo/hits", message.payload)
+            connection.acknowledge(message)
+
+
+def run_server(
+    url: str | None, tables: int, journal: str, signed: bool, roster: Roster | None, tls: ServerTls | None
+) -> None:
+    """The real service; every table plays for ever, because every shot misses a fleet that is out of its way.
+
+    Says where the teams connect when it is ready.
+
+    Args:
+        url: the broker; with none the server brings its own, in this process as ``salvo serve`` does.
+        journal: what its commits survive, ``process`` or ``power``; empty for none.
+        signed: whether it has an identity, and so a log.
+        roster: makes it a contest among these teams; its own broker then asks for names.
+        tls: what its own broker shows.
+    """
+    names = table_names(tables)
+    accounts = None if roster is None else roster.accounts()
+    told = url or ""
+    if url is None:
+        access = None if accounts is None else RosterAccess(accounts, names)
+        broker = EmbeddedBroker(access=access, tls=tls).start()
+        url, told = broker.own_url, broker.url
+    user = None if roster is None else roster.server
+    connection = Connection(
+        url,
+        "server",
+        username=None if user is None else user.user,
+        password=None if user is None else user.secret,
+    )
+    service = Service(
+        connection,
+        names,
+        seed=1,
+        limits=LIMITS,
+        profile="literal" if accounts is None else "contest",
+        journal=_new_journal(journal == "power") if journal else None,
+        identity=Identity.fresh() if signed else None,
+        register=None if accounts is None else Register(accounts),
+    )
+    said = False
+    while True:
+        service.step(1.0)
+        if not said and connection.connected:
+            connection.flush(5)
+            print(f"ready {told}", flush=True)
+            said = True
+
+
+def _new_journal(power_safe: bool) -> DatabaseJournal:
+    folder = tempfile.mkdtemp(prefix="bench-", dir=Path.home())  # a disk, where /tmp may be memory
+    atexit.register(shutil.rmtree, folder)
+    return DatabaseJournal(f"{folder}/a.journal", power_safe=power_safe)
+
+
+def run_flood(url: str, rate_a_second: int) -> None:
+    """Forged shots under salts that nobody has seen."""
+    connection = Connection(url, "flood", clean_session=True)
+    connection.connect(10)
+    print("ready", flush=True)
+    begin, sent = time.monotonic(), 0
+    while True:
+        due = int((time.monotonic() - begin) * rate_a_second)
+        while sent < due:
+            blob = make_blob(b"{}", bytes(32), secrets.token_bytes(16))
+            connection.publish("/players/a/fire", b'{"data":{"x":1,"y":1},"signature":"%s"}' % blob.encode())
+            sent += 1
+        connection.poll(0.005)
+
+
+# --- without a broker ---------------------------------------------------------------------------------------------
+
+
+class Wire:
+    """An edge without a broker: what the service costs, and nothing else."""
+
+    on_connect: Callable[[bool], None] | None = None
+    connected = True
+    published = delivered = 0
+
+    def __init__(self) -> None:
+        self.inbox: list[Inbound] = []
+
+    def give(self, topic: str, payload: bytes) -> None:
+        self.inbox.append(Inbound(topic, payload, False, 1, 1))
+
+    def poll(self, timeout_seconds: float) -> list[Inbound]:
+        arrived, self.inbox = self.inbox, []
+        return arrived
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
+    def subscribe(self, filters: object) -> None: ...
+    def unsubscribe(self, filters: object) -> None: ...
+    def acknowledge(self, message: object) -> None: ...
+    def wake(self) -> None: ...
+    def flush(self, timeout_seconds: float) -> bool:
+        return True
+
+
+def run_recovery(tables: int) -> None:
+    """Print how long a server takes to take up so many tables in mid-game, with 100 shots each."""
+    edge, gate = Wire(), Gate()
+    names = [f"t{number}" for number in range(tables)]
+    journal = _new_journal(False)
+    service = Service(edge, names, seed=1, limits=LIMITS, gate=gate, journal=journal)
+    sealers = _seat_in_process(edge, service, gate, names)
+    for _ in range(20):
+        for name in names:
+            _fire_in_process(edge, service, name, sealers)
+        service.step()
+    start = time.perf_counter()
+    Service(edge, names, seed=1, limits=LIMITS, gate=Gate(), journal=journal, resume="always")
+    print(json.dumps({"s": time.perf_counter() - start, "steps": service._last_step}))
+    gate.close()
+
+
+def run_tables(count: int, signed: bool, seconds: float) -> None:
+    """Print microseconds a shot and resident memory with so many tables in play.
+
+    Args:
+        signed: whether the server has an identity, and so a log.
+        seconds: of processor time that the service may take about.
+    """
+    edge = Wire()
+    names = [f"t{number}" for number in range(count)]
+    gate = Gate()
+    identity = Identity.fresh() if signed else None
+    service = Service(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity)
+    sealers = _seat_in_process(edge, service, gate, names)
+    spent, shots = 0.0, 0
+    for turn in range(max(4, 4000 // count)):
+        for name in names if count > 20 else names * 20:
+            _fire_in_process(edge, service, name, sealers)
+            start = time.process_time()
+            service.step()
+            spent += time.process_time() - start
+            shots += 5
+        if spent > seconds and turn > 2:
+            break
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"us": spent / shots * 1e6, "mb": memory}))
+    gate.close()
+
+
+def _seat_in_process(edge: Wire, service: Service, gate: Gate, names: list[str]) -> dict[str, Sealer]:
+    """Two teams with their fleets at every table; return what they sign with."""
+    assert edge.on_connect is not None
+    edge.on_connect(False)
+    sealers = {team: Sealer(f"secret {team}", bytes((number,)) * 16) for number, team in enumerate(("a", "b"))}
+    for name in names:
+        for team, sealer in sealers.items():
+            edge.give(
+                topics.BY_NAME["request_participation"].of(name), wire.write_participation(team, f"secret {team}")
+            )
+            service.step()
+            # As if proven: 2,000 derivations take minutes.
+            gate._learn(name, gate._members[name][team], sealer.salt, sealer.key)
+            for place in random_fleet(SALVO, generator(name, team)).placements:
+                topic = topics.BY_NAME["place"].of(name, player=team, ship=place.ship)
+                edge.give(topic, wire.write_placement(place, sealer))
+        service.step()
+    assert all(table.referee.current is not None for table in service.tables.values())
+    return sealers
+
+
+def _fire_in_process(edge: Wire, service: Service, name: str, sealers: dict[str, Sealer]) -> None:
+    """Give the service a salvo of five shots into the water."""
+    current = service.tables[name].referee.current
+    assert current is not None
+    rival = "b" if current.name == "a" else "a"
+    x, y = SALVO.grid.xy(random_fleet(SALVO, generator(name, rival)).board.index(0))
+    topic = topics.BY_NAME["fire"].of(name, player=rival)
+    for _ in range(5):
+        edge.give(topic, wire.write_shot(x, y, None, sealers[current.name]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parts = parser.add_subparsers(dest="part", required=True)
+    for name in ("echo", "flood"):
+        parts.add_parser(name).add_argument("url")
+    server = parts.add_parser("server")
+    server.add_argument("url", nargs="?")
+    server.add_argument("--tables", type=int, default=1)
+    server.add_argument("--journal", default="")
+    server.add_argument("--signed", action="store_true")
+    server.add_argument("--roster", type=lambda path: Roster(Path(path)))
+    server.add_argument("--tls", type=Path, nargs=2, metavar=("CERT", "KEY"))
+    parts.add_parser("recovery").add_argument("tables", type=int)
+    tables = parts.add_parser("tables")
+    tables.add_argument("count", type=int)
+    tables.add_argument("--signed", action="store_true")
+    tables.add_argument("--seconds", type=float, default=3.0)
+    given = parser.parse_args()
+    match given.part:
+        case "echo":
+            run_echo(given.url)
+        case "flood":
+            run_flood(given.url, 1000)
+        case "server":
+            tls = ServerTls(*given.tls) if given.tls else None
+            run_server(given.url, given.tables, given.journal, given.signed, given.roster, tls)
+        case "recovery":
+            run_recovery(given.tables)
+        case "tables":
+            run_tables(given.count, given.signed, given.seconds)
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        main()

@@ -1,0 +1,270 @@
+"""What it costs that nobody sees or does what they may not, and that anyone can check that it was fair.
+
+A profile is measured against another in one run: each round starts all of them anew, one after the other and the next
+round the other way round, and a ratio is the median of the rounds' ratios. So a machine that gets slower meanwhile, or
+a process that was laid out unluckily, is in both halves or in few of the rounds.
+
+The embedded broker runs in the server's process, as in ``salvo serve``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+from bench.children import answer, process, table_names
+from bench.figures import rate, row
+from bench.teams import NAMES, Door, Teams
+from integration.certificates import Certificate, make_certificate
+from integration.mosquitto import ContestMosquitto, Mosquitto
+from proofs import IDENTITY, Played
+from salvo import messages as m
+from salvo.rules import SALVO
+from salvo_server.broker.dynamic_security import DynamicSecurity
+from salvo_server.log import TableLog, proof_lines
+from salvo_server.roster import Roster
+from salvo_server.table import Table, seat
+from salvo_server.transcript import no_status
+from salvo_server.verify import verify_lines
+
+TABLES: Final = 4
+#: What a team of the SDK asks for, of what is said at every salvo.
+_HEARD: Final = ("hits", "current", "log")
+_ROUNDS: Final = 7
+#: Salvos before the watch is started: the interpreter knows its way by then.
+_FIRST_SALVOS: Final = 10
+
+
+class Way(NamedTuple):
+    """A way to run a contest.
+
+    Attributes:
+        signed: whether the server has an identity, and says everything in `/game/log` as well.
+        guarded: profile contest: roster, and a broker with users and rights; else profile literal on an open broker.
+        tls: whether the teams come over TLS.
+    """
+
+    name: str
+    signed: bool
+    guarded: bool = False
+    tls: bool = False
+
+
+UNSIGNED: Final = Way("literal without log", signed=False)
+LITERAL: Final = Way("literal", signed=True)
+CONTEST: Final = Way("contest", signed=True, guarded=True)
+ENCRYPTED: Final = Way("contest over TLS", signed=True, guarded=True, tls=True)
+
+
+class Ratio(NamedTuple):
+    """Two ways that differ in one thing, or in two."""
+
+    way: Way
+    against: Way
+    price_of: str
+
+
+_RATIOS: Final = (
+    Ratio(LITERAL, UNSIGNED, "the signed log"),
+    Ratio(CONTEST, LITERAL, "access control"),
+    Ratio(CONTEST, UNSIGNED, "both"),
+)
+
+
+class Stage(Protocol):
+    """Starts broker and server for a ``with`` block; gives where the teams connect."""
+
+    def __call__(self, way: Way, folder: Path) -> AbstractContextManager[Door]: ...
+
+
+class Pace(NamedTuple):
+    """What one round found.
+
+    Attributes:
+        turnaround: median from the last shot to hits, ms.
+        shots: a second, at all tables at once.
+    """
+
+    turnaround: float
+    shots: float
+
+
+def bench_mosquitto_profiles(share: float) -> None:
+    _compare("mosquitto", _on_mosquitto, _RATIOS, share, salvos=300)
+
+
+def bench_embedded_profiles(share: float) -> None:
+    ratios = (*_RATIOS, Ratio(ENCRYPTED, CONTEST, "TLS"))
+    _compare("embedded", _on_embedded, ratios, share, salvos=200)
+
+
+# --- a stage for every way ----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _on_mosquitto(way: Way, folder: Path) -> Iterator[Door]:
+    roster, secrets = _roster(folder)
+    names = table_names(TABLES)
+    arguments = _server_arguments(way, roster)
+    with contextlib.ExitStack() as stack:
+        broker: Mosquitto
+        if way.guarded:
+            broker = stack.enter_context(ContestMosquitto(roster.server, roster.keeper, tuple(names)))
+            security = stack.enter_context(DynamicSecurity(broker.url, roster.keeper))
+            security.sync(roster.accounts(), names)
+            security.wait(15)
+        else:
+            broker = stack.enter_context(Mosquitto())
+        stack.enter_context(process("server", broker.url, *arguments))
+        yield Door(broker.url, secrets, _HEARD)
+
+
+@contextlib.contextmanager
+def _on_embedded(way: Way, folder: Path) -> Iterator[Door]:
+    roster, secrets = _roster(folder)
+    certificate = make_certificate(folder) if way.tls else None
+    with process("server", *_server_arguments(way, roster, certificate)) as server:
+        ca = None if certificate is None else str(certificate.cert)
+        yield Door(server.told, secrets, _HEARD, ca)
+
+
+def _roster(folder: Path) -> tuple[Roster, dict[str, str]]:
+    """Both teams; they send their names and secrets to an open broker as well, which looks at neither."""
+    roster = Roster(folder / "roster.json")
+    return roster, {name: roster.add(name) for name in NAMES}
+
+
+def _server_arguments(way: Way, roster: Roster, certificate: Certificate | None = None) -> list[object]:
+    arguments: list[object] = ["--tables", TABLES]
+    arguments += ["--signed"] if way.signed else []
+    arguments += ["--roster", roster.path] if way.guarded else []
+    arguments += [] if certificate is None else ["--tls", certificate.cert, certificate.key]
+    return arguments
+
+
+# --- one against the other ----------------------------------------------------------------------------------------
+
+
+def _compare(broker: str, stage: Stage, ratios: Sequence[Ratio], share: float, salvos: int) -> None:
+    ways = list(dict.fromkeys(way for ratio in ratios for way in (ratio.against, ratio.way)))
+    found: dict[Way, list[Pace]] = {way: [] for way in ways}
+    for number in range(max(3, int(_ROUNDS * share))):
+        for way in ways if number % 2 else reversed(ways):
+            found[way].append(_pace(stage, way, int(salvos * share)))
+    for way, paces in found.items():
+        row(f"{broker}, {way.name}: last shot to hits, p50", f"{_median(pace.turnaround for pace in paces):.2f} ms")
+        row(f"{broker}, {way.name}: shots, {TABLES} tables at once", f"{_median(p.shots for p in paces):,.0f} shots/s")
+    for way, against, price_of in ratios:
+        pairs = list(zip(found[way], found[against], strict=True))
+        what = f"{broker}, {way.name} / {against.name}"
+        _ratio_row(f"{what}: p50", [one.turnaround / other.turnaround for one, other in pairs], price_of)
+        _ratio_row(f"{what}: shots", [one.shots / other.shots for one, other in pairs], price_of)
+
+
+def _pace(stage: Stage, way: Way, salvos: int) -> Pace:
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-") as folder,
+        stage(way, Path(folder)) as door,
+        Teams(door, TABLES) as teams,
+    ):
+        teams.round_trips(_FIRST_SALVOS)
+        turnaround = _median(teams.round_trips(salvos)) * 1000
+        return Pace(turnaround, teams.throughput(2 * salvos))
+
+
+def _ratio_row(what: str, ratios: Sequence[float], price_of: str) -> None:
+    spread = f"{len(ratios)} rounds, {min(ratios):.2f} to {max(ratios):.2f}"
+    row(what, f"{statistics.median(ratios):.2f} x", f"price of {price_of}; {spread}")
+
+
+def _median(figures: Iterable[float]) -> float:
+    return statistics.median(figures)
+
+
+# --- the log ------------------------------------------------------------------------------------------------------
+
+
+class Match(Played):
+    """A game of teams that shoot at random, each at no cell twice, with a fair draw and without trouble."""
+
+    def __init__(self, players: int) -> None:
+        super().__init__(f"bench {players}", SALVO, players)
+        self.play()
+        self.salvos = sum(isinstance(each, m.SalvoResolved) for step in self.steps for each in step.announcements)
+
+    def fight(self) -> Played:
+        referee, grid = self.table.referee, SALVO.grid
+        aims = {name: [(rival, cell) for rival in self.names for cell in range(grid.size)] for name in self.names}
+        for each in aims.values():
+            self.random.shuffle(each)
+        while (current := referee.current) is not None:
+            target, cell = aims[current.name].pop()
+            assert referee.game is not None
+            if target != current.name and not referee.game.out[referee.players[target].seat]:
+                self.shot(target, *grid.xy(cell))
+        return self
+
+    def log_bytes(self) -> int:
+        """Payloads of `/game/log`, the lobby's repeated when the game begins as they are said."""
+        log = TableLog(self.header, IDENTITY)
+        said = [*log.opening(), *(each for step in self.steps for each in log.take_in(step))]
+        return sum(len(each.payload) for each in said)
+
+    def other_bytes(self) -> int:
+        """Payloads of everything else that the server says."""
+        return sum(len(each.payload) for step in self.steps for each in step.publications)
+
+    def sign(self, _: int) -> None:
+        self.log_bytes()
+
+    def execute(self, _: int) -> None:
+        """Carry out every step again."""
+        table = Table(seat(self.header), no_status)
+        table.open()
+        for step in self.steps:
+            table.carry_out(step.command, step.at)
+
+
+def bench_log(share: float) -> None:
+    """What the log costs while it is written, and afterwards to whoever checks it."""
+    service = _service_ratio(share)
+    for players in (2, 8):
+        match = Match(players)
+        what = f"signed log, game of {players}"
+        each = 1e6 / rate(match.sign, 3.0 * share) / match.salvos
+        row(f"{what}: a salvo", f"{each:.0f} us", f"{match.salvos} salvos; without publishing them")
+        log, other = match.log_bytes(), match.other_bytes()
+        row(f"{what}: payloads a game", f"{log:,} bytes", f"{log / other:.1f} x all other topics of the game")
+    row("service without a broker, with log / without: a salvo", f"{service[0]:.2f} x", service[1])
+    for players in (2, 8):
+        _bench_verify(Match(players), players, share)
+
+
+def _service_ratio(share: float) -> tuple[float, str]:
+    """A salvo's whole way through the service, with the log against without."""
+    rounds = []
+    for _ in range(3):
+        plain, signed = (
+            5 * answer("tables", 1, *options, "--seconds", 2.0 * share)["us"] for options in ([], ["--signed"])
+        )
+        rounds.append((signed / plain, plain, signed))
+    ratio, plain, signed = sorted(rounds)[1]
+    return ratio, f"{signed:.0f} / {plain:.0f} us for five shots"
+
+
+def _bench_verify(match: Match, players: int, share: float) -> None:
+    lines = proof_lines(match.header, match.steps, IDENTITY)
+
+    def verify(_: int) -> None:
+        report = verify_lines(iter(lines), "bench")
+        assert report.finding is None, report.finding
+
+    seconds = 1 / rate(verify, 3.0 * share)
+    again = 1 / rate(match.execute, 3.0 * share)
+    beside = f"{len(lines)} entries; {seconds / again:.1f} x executing it again"
+    row(f"salvo verify, game of {players}", f"{seconds:.3f} s", beside)

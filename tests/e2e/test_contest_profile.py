@@ -1,0 +1,209 @@
+"""A contest as an organiser and two teams run it, with real processes, in the profiles contest and strict."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.mosquitto import free_port
+from salvo.errors import ConnectionLost
+from salvo.mqtt import Connection
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+MOSQUITTO = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
+_SECONDS = 60.0
+
+
+class Organiser:
+    """Somebody at a machine of his own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+        self.environment = clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
+
+    def run(self, *words: str, **environment: str) -> str:
+        done = subprocess.run(
+            [SALVO, *words], capture_output=True, text=True, timeout=_SECONDS, env=self.environment | environment
+        )
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def add(self, *names: str) -> dict[str, str]:
+        lines = map(json.loads, self.run("teams", "add", "--json", *names).splitlines())
+        return {line["name"]: line["secret"] for line in lines}
+
+    @contextlib.contextmanager
+    def serve(self, *words: str) -> Iterator[dict[str, Any]]:
+        """Run a server; give what its first lines say, by event."""
+        command = [SALVO, "serve", "--json", "--players", "2", "--over-seconds", "5", *words]
+        pipe = subprocess.PIPE
+        server = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=self.environment)
+        assert server.stdout is not None
+        said: dict[str, Any] = {}
+        try:
+            while "lobby" not in said:
+                read = server.stdout.readline()
+                assert read, server.communicate()[1]
+                line = json.loads(read)
+                said[line["event"]] = line
+            yield said
+        finally:
+            server.terminate()
+            server.communicate(timeout=20)
+
+    def join(self, url: str, team: str, secret: str, **environment: str) -> subprocess.Popen[str]:
+        own = {"SALVO_TEAM": team, "SALVO_SECRET": secret, **environment}
+        words = [SALVO, "join", url, "hunter", "--games", "1", "--json"]
+        return subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment | own
+        )
+
+
+@pytest.fixture
+def organiser(tmp_path: Path) -> Organiser:
+    return Organiser(tmp_path)
+
+
+@pytest.fixture
+def broker(organiser: Organiser) -> Iterator[str]:
+    """A mosquitto as ``salvo mosquitto`` makes it."""
+    port = free_port()
+    folder = organiser.folder / "broker"
+    command = organiser.run("mosquitto", str(folder), "--port", str(port), "--websocket-port", str(free_port()))
+    assert command.split() == ["mosquitto", "-c", str(folder / "mosquitto.conf")]
+    if os.geteuid() == 0:  # else it becomes the user mosquitto, who may not look into the test's folder
+        with (folder / "mosquitto.conf").open("a") as config:
+            config.write("user root\n")
+    running = subprocess.Popen([MOSQUITTO, "-c", str(folder / "mosquitto.conf")], stderr=subprocess.DEVNULL)
+    yield f"mqtt://127.0.0.1:{port}"
+    running.terminate()
+    running.wait(10)
+
+
+def ends(*teams: subprocess.Popen[str]) -> None:
+    """All teams finish, and say that the same one won."""
+    said = [team.communicate(timeout=_SECONDS) for team in teams]
+    assert all(team.returncode == 0 for team in teams), said
+    assert len({json.loads(out)["winner"] for out, _ in said}) == 1
+
+
+def refused(url: str, user: str | None = None, password: str | None = None) -> str:
+    connection = Connection(url, "", clean_session=True, username=user, password=password)
+    with pytest.raises(ConnectionLost) as caught:
+        connection.connect(10)
+    connection.close()
+    return caught.value.code
+
+
+def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, broker: str) -> None:
+    with organiser.serve("--broker", broker) as said:
+        assert said["profile"]["profile"] == "contest"
+        assert said["roster"]["teams"] == []
+        # Before the first name there is no file, and yet the server has accounts: a container is healthy then, too.
+        assert organiser.run("health", "--broker", broker).startswith("online")
+        secrets = organiser.add("red", "blue")
+        wait_until_let_in(broker, "red.1", secrets["red"])
+        wait_until_let_in(broker, "blue.1", secrets["blue"])
+        assert refused(broker) == "not_authorised"
+        assert refused(broker, "red", secrets["blue"]) == "not_authorised"
+        ends(*(organiser.join(broker, team, secret) for team, secret in secrets.items()))
+        organiser.run("teams", "remove", "red")
+        wait_until_shut_out(broker, "red.1", secrets["red"])
+
+
+def wait_until_let_in(url: str, user: str, secret: str) -> None:
+    end = time.monotonic() + _SECONDS
+    while time.monotonic() < end:
+        connection = Connection(url, "", clean_session=True, username=user, password=secret)
+        with contextlib.suppress(ConnectionLost), contextlib.closing(connection):
+            connection.connect(5)
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{user} is not let in")
+
+
+def wait_until_shut_out(url: str, user: str, secret: str) -> None:
+    end = time.monotonic() + _SECONDS
+    while time.monotonic() < end:
+        connection = Connection(url, "", clean_session=True, username=user, password=secret)
+        try:
+            connection.connect(5)
+        except ConnectionLost:
+            return
+        finally:
+            connection.close()
+        time.sleep(0.1)
+    raise AssertionError(f"{user} is still let in")
+
+
+def test_a_team_of_nobody_is_told_what_is_wrong(organiser: Organiser) -> None:
+    organiser.add("red")
+    with organiser.serve("--listen", "127.0.0.1:0") as said:
+        stranger = organiser.join(said["listening"]["url"], "red", "guessed")
+        _, errors = stranger.communicate(timeout=_SECONDS)
+        assert stranger.returncode == 1
+        assert "not_authorised" in errors
+        assert "guessed" not in errors
+
+
+def test_strangers_play_under_tls(organiser: Organiser) -> None:
+    organiser.run("tls", str(organiser.folder / "tls"), "--host", "127.0.0.1")
+    made = {path.name: path for path in (organiser.folder / "tls").iterdir()}
+    [key] = [path for name, path in made.items() if "key" in name]
+    [cert] = [path for name, path in made.items() if "server" in name and path != key]
+    [ca] = [path for name, path in made.items() if name.startswith("ca")]
+    secrets = organiser.add("red", "blue")
+    strict = ("--profile", "strict", "--listen", "127.0.0.1:0", "--tls-cert", str(cert), "--tls-key", str(key))
+    with organiser.serve(*strict) as said:
+        url = said["listening"]["url"]
+        assert url.startswith("mqtts://")
+        assert said["profile"]["encrypted"] is True
+        ends(*(organiser.join(url, team, secret, SALVO_CA=str(ca)) for team, secret in secrets.items()))
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--profile", "strict"), "bad_setting: --profile strict needs TLS"),
+        (("--tls-cert", "a.pem"), "bad_setting: --tls-cert and --tls-key belong together"),
+        (("--tls-cert", "/nowhere", "--tls-key", "/nowhere"), "bad_tls: certificate /nowhere: No such file"),
+        (
+            ("--profile", "literal", "--referee-delay-seconds", "0"),
+            "bad_setting: --referee-delay-seconds with --profile",
+        ),
+        (("--profile", "open"), "bad_setting: --profile: 'open'"),
+    ],
+)
+def test_what_does_not_go_together_is_said(organiser: Organiser, words: tuple[str, ...], error: str) -> None:
+    command = [SALVO, "serve", "--listen", "127.0.0.1:0", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=organiser.environment)
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"error: {error}"), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organiser) -> None:
+    port = free_port()
+    config = organiser.folder / "open.conf"
+    config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
+    running = subprocess.Popen([MOSQUITTO, "-c", str(config)], stderr=subprocess.DEVNULL)
+    try:
+        command = [SALVO, "serve", "--broker", f"mqtt://127.0.0.1:{port}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=organiser.environment)
+    finally:
+        running.terminate()
+        running.wait(10)
+    assert done.returncode == 1
+    assert "no_dynamic_security" in done.stderr
+    assert "salvo mosquitto" in done.stderr
