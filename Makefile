@@ -25,7 +25,7 @@ check: $(READY)          ## format, lint, types, import contracts, tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest $(TESTS)
 
-bench: $(READY)          ## the benchmarks, a table as result (about five minutes)
+bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python tests/bench/run.py
 

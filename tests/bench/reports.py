@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 
-from bench.children import answer, process
+from bench.children import answer, peak_mb, process
 from bench.figures import percentiles, rate, row
 from bench.teams import Door, Teams, echo_round_trips, echo_throughput
 from salvo import arena
@@ -153,11 +152,7 @@ def bench_flood(url: str, count: int) -> None:
     with process("server", url) as server, process("flood", url):
         with Teams(Door(url)) as teams:
             p50, p99 = percentiles(teams.round_trips(count))
-        peak = next(
-            int(line.split()[1]) // 1024
-            for line in Path(f"/proc/{server.pid}/status").read_text().splitlines()
-            if line.startswith("VmHWM")
-        )
+        peak = peak_mb(server.pid)
     row(
         "flood of 1,000 forged shots/s: last shot to hits, p50 and p99",
         f"{p50:.2f} / {p99:.2f} ms",
