@@ -650,8 +650,8 @@ def _refused() -> list[dict[str, Any]]:
 def recaps() -> list[dict[str, Any]]:
     """What ann learns from the text inside a recap's blob, or the code; the grid has 10 x 10 cells.
 
-    ``afloat``: ships by player. ``fired``: shots and hits by player. ``aimed`` and ``struck``: cells that ann has fired at
-    and cells of her board that were shot at, once each.
+    ``afloat``: ships by player. ``fired``: shots and hits by player. ``aimed`` and ``struck``: cells that ann has fired
+    at and cells of her board that were shot at, once each.
     """
     names = ("carrier", "battleship", "destroyer", "submarine", "patrolboat")
     fleet = [{"ship": ship, "coordinates": f"1;{y}", "Orientation": "HORIZONTAL"} for y, ship in enumerate(names, 1)]
