@@ -166,6 +166,7 @@ class Service:
         self._clock = clock or epoch_clock()
         self._profile = profile
         self._register = register
+        self._register_seen: object = None
         self._logs: dict[str, TableLog] = {}
         self._draw = m.Draw(draw)
         self._fresh_secret = fresh_secret
@@ -274,6 +275,7 @@ class Service:
         if self._connected_anew:
             self._connected_anew = False
             self._greet()
+        self._strike_off()
         for message in arrived:
             self._receive(message)
         for receipt, opened in self.gate.finished():
@@ -523,6 +525,21 @@ class Service:
         if len(self._askers) > MOST_ASKERS:
             self._askers.popitem(last=False)
         return bucket.take(now)
+
+    def _strike_off(self) -> None:
+        """Let those leave their lobby whom the roster has no longer (SALVO-ACCESS-8); they would hold it up."""
+        register = self._register
+        if register is None or register.revision is self._register_seen:
+            return
+        self._register_seen = register.revision
+        now = self._now()
+        for table in self.tables.values():
+            gone = [name for name, secret in self.gate.teams(table.name) if not register.has(name, secret)]
+            if gone:
+                self._pass_time(table, now)
+            for name in gone:
+                if table.referee.state is State.LOBBY:
+                    self._carry_out(table, m.StruckOff(name), now)
 
     def _why_not(self, request: wire.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
         """Return why a team may not take part in this contest; None when it may."""

@@ -212,6 +212,7 @@ def verify_lines(lines: Iterator[bytes], name: str, key: str | bytes | None = No
         try:
             if game.ended:
                 _Check(game).run()
+                report.remarks += _struck_off(game)
         except _Wrong as each:
             wrong.append(each)
     if not wrong:
@@ -284,6 +285,13 @@ def _check_whole(report: ProofReport) -> None:
             raise _Wrong(game.lines[-1].number + 1, Fault.INCOMPLETE, text)
         if game.told:
             report.remarks.append(f"{_called(game)} has not begun")
+
+
+def _struck_off(game: LoggedGame) -> list[str]:
+    """Return who had to leave the list by the operator's will: no rule forbids it, and it may decide who begins."""
+    struck = [step.command.name for step in game.told if isinstance(step.command, m.StruckOff)]
+    names = ", ".join(dict.fromkeys(struck))
+    return [f"before {_called(game)} began the operator struck off {names}"] if struck else []
 
 
 def _called(game: LoggedGame) -> str:

@@ -32,6 +32,7 @@ INPUTS: tuple[m.Input, ...] = (
     m.PlaceShip("ann", "Carrier", Placement("carrier", 1, 1, Orientation.VERTICAL)),
     m.Fire("ann", "bob", 1, 1, m.ShotContext(1, 1, 1, "bob")),
     m.Unreadable("ann", "", "not_json", "text"),
+    m.StruckOff("ann"),
     m.TimePassed(),
     m.Resumed(),
 )
