@@ -124,6 +124,7 @@ class Peer:
         self._outgoing.clear()
         self._unread = b""
         self._broker.peers.discard(self)
+        self._broker.newcomers.pop(self, None)
         if self._session is not None:
             if self._session.peer is self:
                 self._session.left()
@@ -304,6 +305,7 @@ class Peer:
             raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
 
     def _take_session(self, client_id: str, clean: bool, username: str | None, grant: object) -> None:
+        self._broker.newcomers.pop(self, None)
         self._session, present = self._broker.clients.take(client_id, clean)
         self._session.username = username
         self._session.grant = grant
