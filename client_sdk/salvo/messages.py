@@ -137,8 +137,15 @@ class Resumed:
     """Server or broker were away and are back: the time to act begins anew (SALVO-BACK-2)."""
 
 
+@dataclass(frozen=True, slots=True)
+class StruckOff:
+    """The roster has a team no longer, or not with the secret that it came with (SALVO-ACCESS-8)."""
+
+    name: str
+
+
 #: All that ever moves a table; a game is its header and the inputs that followed, each with its time.
-Input = Command | TimePassed | Resumed
+Input = Command | StruckOff | TimePassed | Resumed
 
 
 # --- announcements to everybody -------------------------------------------------------------------------------

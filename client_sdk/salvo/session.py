@@ -20,6 +20,7 @@ from salvo.rules import Fleet, RuleBook
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Reader
 from salvo.view import Shot, View
+from salvo.wire.log import message_digest
 from salvo.witness import GameVerified, LogDoubted, Witness
 
 
@@ -234,12 +235,15 @@ class Session:
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
         self._placed_at = now
-        self.witness.placed(self.game, self._fleet.placements)
+        messages = []
         for placement in self._fleet.placements:
             if placement.ship in self._approved:
                 continue
             topic = BY_NAME["place"].of(self.table, player=self.name, ship=placement.ship)
-            self._outbox.append(wire.Publication(topic, wire.write_placement(placement, self._sealer), False))
+            payload = wire.write_placement(placement, self._sealer)
+            messages.append(message_digest(topic, payload))
+            self._outbox.append(wire.Publication(topic, payload, False))
+        self.witness.placed(self.game, self._fleet.placements, messages)
 
     def fire(self, shots: Sequence[Shot]) -> None:
         """Fire shots of the turn that was asked for, signed for just this game, turn, shot and target."""

@@ -76,9 +76,14 @@ class GameVerified:
 
 @dataclass(slots=True)
 class _Sent:
-    """What the team sent for one game; only what it knows from the begin is held against the log."""
+    """What the team sent for one game; only what it knows from the begin is held against the log.
+
+    Attributes:
+        messages: what stands for each placement that was sent, also for those that were sent again.
+    """
 
     fleet: dict[str, Placement] = field(default_factory=dict)
+    messages: set[bytes] = field(default_factory=set)
     refused: bool = False
     shots: dict[int, set[tuple[int, Shot]]] = field(default_factory=dict)  # number and shot, by turn
     from_first_shot: set[int] = field(default_factory=set)  # turns
@@ -127,9 +132,11 @@ class Witness:
 
     # --- what the team does ---------------------------------------------------------------------------------------
 
-    def placed(self, game: int, placements: Iterable[Placement]) -> None:
-        """Note a fleet that was sent, in place of the one before."""
-        self._of(game).fleet = {placement.ship: placement for placement in placements}
+    def placed(self, game: int, placements: Iterable[Placement], messages: Iterable[bytes]) -> None:
+        """Note a fleet that was sent, in place of the one before, and what stands for its messages (SALVO-LOG-8)."""
+        sent = self._of(game)
+        sent.fleet = {placement.ship: placement for placement in placements}
+        sent.messages.update(messages)
 
     def refused(self, game: int) -> None:
         """Note that a placement was refused: perhaps the fleet of an earlier run of this program stands."""
@@ -292,19 +299,22 @@ class Witness:
             return
         commands = [_read_hidden(text, opening) for text in game.texts]
         mine = [c for c in commands if isinstance(c, (m.PlaceShip, m.Fire)) and c.player == self._name]
-        self._check_placements(opening, sent, [c.placement for c in mine if isinstance(c, m.PlaceShip)])
+        self._check_placements(opening, sent, [c for c in mine if isinstance(c, m.PlaceShip)])
         self._check_shots(game, opening, sent, [c for c in mine if isinstance(c, m.Fire)])
 
-    def _check_placements(self, opening: Opening, sent: _Sent, counted: Sequence[Placement]) -> None:
-        """What counted last of each ship must be what was sent."""
+    def _check_placements(self, opening: Opening, sent: _Sent, counted: Sequence[m.PlaceShip]) -> None:
+        """What counted last of each ship must be what was sent, in a message that was: it decides who begins."""
         if sent.refused:
             return
-        last = {placement.ship: placement for placement in counted}
+        last = {command.placement.ship: command for command in counted}
         for ship, placement in sent.fleet.items():
-            if last.get(ship) != placement:
-                raise _unfair(
-                    opening, f"{last.get(ship, f'no {ship}')} counted for {self._name}, which sent {placement}"
-                )
+            command = last.get(ship)
+            if command is None or command.placement != placement:
+                told = f"no {ship}" if command is None else command.placement
+                raise _unfair(opening, f"{told} counted for {self._name}, which sent {placement}")
+            if opening.draw is m.Draw.FAIR and command.message not in sent.messages:
+                text = f"the {ship} of {self._name} came with the message {command.message.hex()}, which it never sent"
+                raise _unfair(opening, text)
 
     def _check_shots(self, game: _Game, opening: Opening, sent: _Sent, counted: Sequence[m.Fire]) -> None:
         """In every turn that this program played from its first shot, what counted must be what was sent.

@@ -236,6 +236,10 @@ class Gate:
             credential = self.credential(name, secret)
             members[name] = _Member(name, secret, credential, bucket=Bucket(filled_ms=now))
 
+    def teams(self, table: str) -> list[tuple[str, str]]:
+        """Return name and secret of every team at a table."""
+        return [(member.name, member.secret) for member in self._members.get(table, {}).values()]
+
     def restore(self, table: str, name: str, keys: Iterable[tuple[bytes, bytes]]) -> None:
         """Give a team the (salt, key) pairs back that were proven before a restart."""
         member = self._members[table][name]

@@ -29,14 +29,12 @@ class Recovered:
     Attributes:
         log: of the game, as it was; None for a server without an identity.
         unsent: what the broker has perhaps not got, in order.
-        last_at: time of the last step, epoch ms.
     """
 
     game: SavedGame
     table: Table
     log: TableLog | None
     unsent: Sequence[wire.Publication]
-    last_at: int
 
 
 def recover(
@@ -62,10 +60,8 @@ def recover(
     unsent: list[wire.Publication] = []
     if game_log is not None and game.steps and game.steps[0].id > sent_through:
         unsent += game_log.opening()
-    at = game.opened.at
     for number, record in enumerate(game.steps, start=1):
         step = repeat(table, game, number, record)
-        at = record.at
         if follow is not None:
             follow(table, step)
         if record.id > sent_through:
@@ -73,7 +69,7 @@ def recover(
             unsent += game_log.take_in(step) if game_log is not None else ()
         elif game_log is not None:
             game_log.skip(step)
-    return Recovered(game, table, game_log, unsent, at)
+    return Recovered(game, table, game_log, unsent)
 
 
 def open_table(game: SavedGame, status: Callable[[Referee], m.ServerStatus]) -> Table:

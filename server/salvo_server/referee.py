@@ -211,6 +211,15 @@ class Referee:
             self._refill(player)
         return [self._listing()]
 
+    def _strike_off(self, command: m.StruckOff, now: int) -> list[m.Announcement]:
+        """Let a team leave the lobby, with a fleet that is complete, too (SALVO-ACCESS-8)."""
+        player = self.players.get(command.name)
+        if player is None or self.state is not State.LOBBY:
+            return []
+        del self.players[player.name]
+        self._order = [other for other in self._order if other is not player]
+        return [m.PlayerLeft(player.name), self._listing()]
+
     def _listing(self) -> m.PlayersListed:
         return m.PlayersListed(tuple(self.players))
 
@@ -506,6 +515,7 @@ class Referee:
 
 _HANDLERS: dict[type, Callable[[Referee, Any, int], list[m.Announcement]]] = {
     m.Participate: Referee._participate,
+    m.StruckOff: Referee._strike_off,
     m.PlaceShip: Referee._place,
     m.Fire: Referee._fire,
     m.Unreadable: Referee._unreadable,

@@ -290,6 +290,9 @@ class Register:
     """Who may take part: the teams of a roster as they are at the moment.
 
     Not thread-safe by locks but by replacement: whoever looks sees one state of the roster or the next.
+
+    Attributes:
+        revision: another object for every state.
     """
 
     def __init__(self, accounts: Iterable[Account] = ()) -> None:
@@ -297,7 +300,9 @@ class Register:
 
     def replace(self, accounts: Iterable[Account]) -> None:
         """Go by another state of the roster."""
-        self._teams = {account.name: account.secret for account in accounts if account.role is Role.TEAM}
+        self.revision = self._teams = {
+            account.name: account.secret for account in accounts if account.role is Role.TEAM
+        }
 
     def has(self, name: str, secret: str) -> bool:
         """Whether this is a team of the roster and its secret (SALVO-ACCESS-3)."""

@@ -166,6 +166,7 @@ class Service:
         self._clock = clock or epoch_clock()
         self._profile = profile
         self._register = register
+        self._register_seen: object = None
         self._logs: dict[str, TableLog] = {}
         self._draw = m.Draw(draw)
         self._fresh_secret = fresh_secret
@@ -185,12 +186,14 @@ class Service:
         self._askers: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
         self._earliest: int | None = None
         self._last_at = 0
+        self._clock_is_back_ms = 0
         self._next_look = 0
         edge.on_connect = self._connected
         self._set_tables(tables, book, resume)
 
     def _set_tables(self, names: Sequence[str], book: RuleBook, resume: Resume) -> None:
         saved = self._journal.load()
+        self._go_on_from(saved.games)
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)
         self._batch.ended = False
         self._last_game, self._last_step = saved.last_game, saved.last_step
@@ -216,6 +219,14 @@ class Service:
             self._news.append((name, self._now(), None, announcements))
         for name in kept if goes_on else ():
             log.warning("the journal has a game of table %r, which is not set; it waits", name)
+
+    def _go_on_from(self, games: Iterable[SavedGame]) -> None:
+        """Let the time go on from where the journal's games left it, should the clock have been set back since.
+
+        It must not stand still until the clock is there again: deadlines would not pass.
+        """
+        self._last_at = max((game.steps[-1].at if game.steps else game.opened.at for game in games), default=0)
+        self._clock_is_back_ms = max(0, self._last_at - self._clock())
 
     def _next_seed(self) -> int | str:
         return self._fresh_secret().hex() if self._draw is m.Draw.FAIR else self._seed
@@ -243,7 +254,6 @@ class Service:
                 self.gate.restore(table.name, team.name, team.keys)
                 table.referee.players[team.name].credential = self.gate.credential(team.name, team.secret)
         self._outbox += recovered.unsent
-        self._last_at = max(self._last_at, recovered.last_at)
         self._outbox += self._referee_views.catch_up(self._now())
         self._schedule(table)
         log.info(
@@ -274,6 +284,7 @@ class Service:
         if self._connected_anew:
             self._connected_anew = False
             self._greet()
+        self._strike_off()
         for message in arrived:
             self._receive(message)
         for receipt, opened in self.gate.finished():
@@ -305,7 +316,7 @@ class Service:
 
     def _now(self) -> int:
         """Return the time, which never goes back, not even over a restart with the clock set back."""
-        self._last_at = max(self._last_at, self._clock())
+        self._last_at = max(self._last_at, self._clock() + self._clock_is_back_ms)
         return self._last_at
 
     def _wait_seconds(self, longest_seconds: float) -> float:
@@ -523,6 +534,21 @@ class Service:
         if len(self._askers) > MOST_ASKERS:
             self._askers.popitem(last=False)
         return bucket.take(now)
+
+    def _strike_off(self) -> None:
+        """Let those leave their lobby whom the roster has no longer (SALVO-ACCESS-8); they would hold it up."""
+        register = self._register
+        if register is None or register.revision is self._register_seen:
+            return
+        self._register_seen = register.revision
+        now = self._now()
+        for table in self.tables.values():
+            gone = [name for name, secret in self.gate.teams(table.name) if not register.has(name, secret)]
+            if gone:
+                self._pass_time(table, now)
+            for name in gone:
+                if table.referee.state is State.LOBBY:
+                    self._carry_out(table, m.StruckOff(name), now)
 
     def _why_not(self, request: wire.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
         """Return why a team may not take part in this contest; None when it may."""

@@ -150,7 +150,7 @@ def header_check(header: Header) -> bytes:
 
 def _moves(command: m.Input, announcements: Sequence[m.Announcement]) -> bool:
     """Whether an input changed anything; what did not need not be remembered, however often it comes."""
-    if isinstance(command, m.Participate):
+    if isinstance(command, (m.Participate, m.StruckOff)):
         return any(isinstance(announcement, m.PlayersListed) for announcement in announcements)
     return bool(announcements) or not isinstance(command, m.Unreadable) or command.proven
 

@@ -20,6 +20,7 @@ from salvo.errors import SalvoError, WireError
 from salvo.messages import Draw
 from salvo.proof import SENT, has_begun
 from salvo.seal import fingerprint
+from salvo.wire import read_ship
 from salvo.wire.log import (
     LARGEST_ENTRY_BYTES,
     Entry,
@@ -212,6 +213,7 @@ def verify_lines(lines: Iterator[bytes], name: str, key: str | bytes | None = No
         try:
             if game.ended:
                 _Check(game).run()
+                report.remarks += [*_struck_off(game), *_begun_anew(game)]
         except _Wrong as each:
             wrong.append(each)
     if not wrong:
@@ -283,7 +285,32 @@ def _check_whole(report: ProofReport) -> None:
             text = f"{_called(game)} does not end here, and nothing is revealed"
             raise _Wrong(game.lines[-1].number + 1, Fault.INCOMPLETE, text)
         if game.told:
-            report.remarks.append(f"{_called(game)} has not begun")
+            report.remarks.append(_not_begun(report, game))
+
+
+def _struck_off(game: LoggedGame) -> list[str]:
+    """Return who had to leave the list by the operator's will: no rule forbids it, and it may decide who begins."""
+    struck = [step.command.name for step in game.told if isinstance(step.command, m.StruckOff)]
+    names = ", ".join(dict.fromkeys(struck))
+    return [f"before {_called(game)} began the operator struck off {names}"] if struck else []
+
+
+def _begun_anew(game: LoggedGame) -> list[str]:
+    """Return whose turns had more time than others: no rule forbids a server to have been away."""
+    names = [each["turn_resumed"]["player"] for step in game.told for each in step.said if "turn_resumed" in each]
+    told = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
+    text = f"in {_called(game)} the time of turns began anew, as it does when server or broker were away: {told}"
+    return [text] if names else []
+
+
+def _not_begun(report: ProofReport, game: LoggedGame) -> str:
+    """Tell of a lobby that came to nothing: with its secret and some placements a server may foresee who begins."""
+    text = f"{_called(game)} has not begun"
+    placed = sum(bool(step.message) for step in game.told)
+    later = any(other.opening.table == game.opening.table for other in report.games[report.games.index(game) + 1 :])
+    if not later or not placed:
+        return text
+    return f"{text}: the server gave it up after {placed} placements and opened another one, with another secret"
 
 
 def _called(game: LoggedGame) -> str:
@@ -462,7 +489,7 @@ def _check_sent(report: ProofReport) -> None:
     for game in report.games:
         for team in dict.fromkeys(sent.team for sent in report.sent):
             if game.ended and team in game.players:
-                _check_placements(game, team, waiting)
+                report.remarks += _check_placements(game, team, waiting)
                 _check_shots(game, team, waiting)
     for what, left in (
         ("placements", [each for each in waiting if each.shot is None]),
@@ -475,25 +502,41 @@ def _check_sent(report: ProofReport) -> None:
             )
 
 
-_UNLESS: Final = "unless the notes in this file were changed"
+_UNLESS: Final = "unless the notes in this file were changed, or another program of its sent it"
 
 
-def _check_placements(game: LoggedGame, team: str, waiting: list[Sent]) -> None:
+def _check_placements(game: LoggedGame, team: str, waiting: list[Sent]) -> list[str]:
+    """Hold the fleet with which a team played against its notes; return remarks.
+
+    A program that comes back to a complete fleet places none, and one that comes back to a few ships places all of them
+    anew. So a file without any placement proves nothing, and neither does one that was replaced.
+    """
+    placements = [each for each in waiting if each.shot is None and each.address.table == game.opening.table]
     if game.opening.draw is not Draw.FAIR:  # no message is told
-        waiting[:] = [each for each in waiting if each.shot is not None or each.address.table != game.opening.table]
-        return
+        waiting[:] = [each for each in waiting if each not in placements]
+        return []
+    noted = any(each.team == team for each in placements)
+    in_force: dict[str, tuple[Line, Sent | None]] = {}
     for line in game.lines:
         body = line.entry.body
-        if not isinstance(body, LogStep) or not body.message or not _judged(body, team):
+        judged = _judged(body, team) if isinstance(body, LogStep) and body.message else None
+        if judged is None or not isinstance(body, LogStep):
             continue
         found = next((each for each in waiting if (each.team, each.message) == (team, body.message)), None)
-        if found is None:
+        if found is not None:
+            waiting.remove(found)
+        if judged["approved"]:
+            in_force[read_ship(judged["spelling"], game.opening.rules.book)] = line, found
+    for line, found in in_force.values():
+        if found is None and noted:
             _server(line, f"a placement counted for {team} that {team} did not send, {_UNLESS}")
-        waiting.remove(found)
+    if noted or not in_force:
+        return []
+    return [f"{team} has not noted any placement in {_called(game)}: if no other program of its placed, nobody did"]
 
 
-def _judged(step: LogStep, team: str) -> bool:
-    return any(each.get("judged", {}).get("player") == team for each in step.said)
+def _judged(step: LogStep, team: str) -> dict[str, Any] | None:
+    return next((each["judged"] for each in step.said if each.get("judged", {}).get("player") == team), None)
 
 
 def _check_shots(game: LoggedGame, team: str, waiting: list[Sent]) -> None:
@@ -528,18 +571,28 @@ def compare_stories(reports: Sequence[ProofReport]) -> list[Finding]:
     games = [(report, game) for report in reports for game in report.games]
     for number, (report, game) in enumerate(games):
         for other_report, other in games[:number]:
-            if report is not other_report:
+            if report is not other_report and not _one_after_the_other(report, game, other_report, other):
                 finding = _two_stories(report.file, game, other_report.file, other)
                 findings += [] if finding is None else [finding]
     return findings
 
 
+def _one_after_the_other(report: ProofReport, game: LoggedGame, other_report: ProofReport, other: LoggedGame) -> bool:
+    """Whether somebody heard both games: then they are two, also if their times overlap as a clock was set back."""
+    same = game.of == other.of
+    return not same and (_has(report, other) or _has(other_report, game))
+
+
+def _has(report: ProofReport, game: LoggedGame) -> bool:
+    return any(each.of == game.of for each in report.games)
+
+
 def _two_stories(file: str, game: LoggedGame, other_file: str, other: LoggedGame) -> Finding | None:
     opening, its = game.opening, other.opening
-    if (opening.key, opening.table, opening.game) != (its.key, its.table, its.game):
+    if (opening.key, opening.table) != (its.key, its.table):
         return None
     if game.of != other.of and not _overlap(game.told, other.told):
-        return None  # a server without a journal begins with game 1 again
+        return None  # two games; a server without a journal begins with game 1 again
     for mine, theirs in zip(game.lines, other.lines, strict=False):
         if mine.text != theirs.text:
             text = (

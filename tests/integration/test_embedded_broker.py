@@ -545,6 +545,20 @@ def test_one_client_too_many_is_turned_away() -> None:
             assert second.read() == b""
 
 
+def test_whoever_does_not_greet_makes_room_for_others() -> None:
+    """Idle sockets cost nothing, so anybody in the network could hold all places, and nobody come back."""
+    with ours(connections=3) as broker, contextlib.ExitStack() as stack:
+        bot = stack.enter_context(Raw(broker.port))
+        assert bot.read() == b"\x20\2\0\0"
+        idle = [stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), 5)) for _ in range(4)]
+        time.sleep(0.2)
+        another = stack.enter_context(Raw(broker.port))
+        assert another.read() == b"\x20\2\0\0"
+        bot.send(b"\xc0\0")
+        assert bot.read() == b"\xd0\0"
+        assert idle[0].recv(1) == b""
+
+
 @pytest.mark.parametrize(
     "greeting",
     [

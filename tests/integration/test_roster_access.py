@@ -87,6 +87,28 @@ def test_accounts_change_on_another_thread_while_messages_flow() -> None:
             assert blue.stands
 
 
+class _OutdatedAtOnce(RosterAccess):
+    """The doorkeeper's thread gives red another secret just after its old one was found right."""
+
+    def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
+        admitted = super().admits(client_id, username, password)
+        if username == "red":
+            self.replace([*contest("blue"), *team("red", "another")], ("",))
+        return admitted
+
+
+def test_nobody_stays_on_a_secret_that_was_changed_while_it_was_compared() -> None:
+    with (
+        EmbeddedBroker(access=_OutdatedAtOnce(contest("red", "blue"))) as broker,
+        Raw(broker.port, user=RED.user, password=RED.secret) as red,
+    ):
+        got = b""
+        while chunk := red.read():
+            got += chunk
+        assert chunk == b"", "the connection stands"
+        assert got in (b"", b"\x20\2\0\0")
+
+
 def test_a_flood_is_read_at_the_pace_that_a_user_may_publish_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """300 messages at 100 a second, with 200 at a go, take a second; the server's own take none."""
     monkeypatch.setattr(RosterAccess, "messages_a_second", 100)

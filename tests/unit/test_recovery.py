@@ -32,6 +32,7 @@ INPUTS: tuple[m.Input, ...] = (
     m.PlaceShip("ann", "Carrier", Placement("carrier", 1, 1, Orientation.VERTICAL)),
     m.Fire("ann", "bob", 1, 1, m.ShotContext(1, 1, 1, "bob")),
     m.Unreadable("ann", "", "not_json", "text"),
+    m.StruckOff("ann"),
     m.TimePassed(),
     m.Resumed(),
 )
@@ -149,6 +150,26 @@ def test_a_clock_that_was_set_back_does_no_harm(world: World) -> None:
     assert world.table.referee.deadline() > world.now + 3_600_000  # type: ignore[operator]
     world.fire(3)
     assert len(world.table.referee.results) == 1
+
+
+def test_turns_end_in_time_behind_a_clock_that_was_set_back(world: World) -> None:
+    """The server's time goes on from where it was: it does not stand still until the clock is there again."""
+    world.join()
+    world.fire(2)
+    world.restart(away=-3_600_000)
+    turn = json.loads(world.table.retained["/game/turn"])
+    world.now += turn["deadline"] - turn["now"]
+    world.run()
+    assert len(world.table.referee.results) == 1
+
+
+def test_a_new_game_is_later_than_the_one_before_it_was_ended(world: World) -> None:
+    """Games of one table that overlap in time are two stories to whoever verifies them."""
+    world.join()
+    world.fire(2)
+    ended_at = world.service._last_at
+    world.restart("never", away=-3_600_000)
+    assert world.service._now() >= ended_at
 
 
 def test_what_the_broker_has_not_acknowledged_is_said_again(world: World) -> None:

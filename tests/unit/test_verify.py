@@ -261,6 +261,23 @@ def test_two_games_of_one_number_at_different_times_are_no_two_stories() -> None
     assert compare_stories([verify_named("one", one.proof()), verify_named("two", other.play().proof())]) == []
 
 
+def test_two_games_at_a_time_are_two_stories_whatever_their_numbers() -> None:
+    one, other = Played("first", SMALL).play(), Played("second", SMALL)
+    renumbered = entries_of(other.play().proof())
+    for entry in renumbered:
+        text = json.dumps(entry).replace('"game": 1', '"game": 2')
+        entry.update(json.loads(text))
+    second = verify_named("two", signed(renumbered))
+    [finding] = compare_stories([verify_named("one", one.proof()), second])
+    assert (finding.line, finding.fault) == (1, Fault.SERVER)
+
+
+def test_games_that_one_listener_heard_both_of_are_two_though_a_clock_was_set_back() -> None:
+    one, other = Played("first", SMALL).play().proof(), Played("second", SMALL).play().proof()
+    assert compare_stories([verify_named("both", [*one, *other]), verify_named("two", [*one, *other])]) == []
+    assert compare_stories([verify_named("both", [*one, *other]), verify_named("two", other)]) == []
+
+
 def test_the_same_story_twice_is_one_story_and_a_cut_one_is_none_of_its_own() -> None:
     reports = [verify_named(name, lines) for name, lines in (("one", LINES), ("two", LINES), ("cut", LINES[:9]))]
     assert compare_stories(reports) == []
@@ -310,11 +327,65 @@ def test_a_shot_that_was_made_up_for_a_team_is_found_by_that_team() -> None:
 
 
 def test_a_placement_that_was_made_up_for_a_team_is_found_by_that_team() -> None:
-    notes = [note for note in _notes(HONEST, "team1") if b"/place" not in note]
-    finding = verify([*LINES, *notes]).finding
-    assert finding is not None
-    assert finding.fault is Fault.SERVER
-    assert "a placement counted for team1" in finding.text
+    notes = _notes(HONEST, "team1")
+    in_force = {
+        step.command.placement.ship: step.command.message.hex().encode()
+        for step in HONEST.steps
+        if isinstance(step.command, m.PlaceShip)
+        and step.command.player == "team1"
+        and m.PlacementJudged("team1", step.command.spelling, True) in step.announcements
+    }
+    for message in in_force.values():
+        finding = verify([*LINES, *(note for note in notes if message not in note)]).finding
+        assert finding is not None
+        assert finding.fault is Fault.SERVER
+        assert "a placement counted for team1" in finding.text
+
+
+def test_a_bot_that_came_back_to_its_fleet_accuses_nobody() -> None:
+    """Its first run placed, and noted that in a file that the second run has replaced."""
+    report = verify([*LINES, *(note for note in _notes(HONEST, "team1") if b"/place" not in note)])
+    assert report.finding is None
+    assert any("team1 has not noted any placement in game 1" in remark for remark in report.remarks)
+
+
+def test_a_bot_that_came_back_and_placed_all_anew_accuses_nobody() -> None:
+    played = Played("anew", SMALL)
+    for name in played.names:
+        played.do(m.Participate(name, b""))
+    first = played.header.rules.book.random_fleet(played.random).placements[0]
+    played.place("team0", first)
+    lost = played.steps[-1].command
+    assert isinstance(lost, m.PlaceShip)
+    for name in played.names:
+        for placement in played.header.rules.book.random_fleet(played.random).placements:
+            played.place(name, placement)
+    lines = played.fight().proof()
+    notes = [note for note in _notes(played, "team0") if lost.message.hex().encode() not in note]
+    assert len(notes) < len(_notes(played, "team0"))
+    assert verify([*lines, *notes]).finding is None
+
+
+def test_a_lobby_that_was_given_up_for_another_is_remarked() -> None:
+    """The server knows the secret, so it might have seen that its friend would not begin."""
+    given_up = Played("first try", SMALL).lobby()
+    cut = next(n for n, line in enumerate(given_up.proof()) if b'"state":"turn"' in line)
+    report = verify([*given_up.proof()[:cut], *LINES])
+    assert report.finding is None
+    placed = sum(b'"message"' in line for line in given_up.proof()[:cut])
+    assert any(f"gave it up after {placed} placements" in remark for remark in report.remarks)
+    assert not any("gave it up" in remark for remark in verify([*LINES, *given_up.proof()[:cut]]).remarks)
+
+
+def test_more_time_for_somebody_is_remarked() -> None:
+    played = Played("more time", SMALL).lobby()
+    current = played.table.referee.current
+    assert current is not None
+    played.do(m.Resumed())
+    played.do(m.Resumed())
+    report = verify(played.fight().proof())
+    assert report.finding is None
+    assert any(remark.endswith(f"were away: {current.name} 2") for remark in report.remarks)
 
 
 def test_what_was_sent_and_did_not_count_is_remarked_and_proves_nothing() -> None:

@@ -36,6 +36,7 @@ from salvo_server.transcript import no_status
 
 IDENTITY = Identity(bytes(32))
 FLEETS = {name: random_fleet(SALVO, generator(name)) for name in ("me", "you")}
+MESSAGES = {name: [f"{name}{number}".encode().ljust(16) for number in range(5)] for name in FLEETS}
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def play(game: int = 1, secret: str = "11", contexts: bool = True) -> tuple[Mome
         do(m.Participate(name, name.encode()))
     for name, fleet in FLEETS.items():
         for number, placement in enumerate(fleet.placements):
-            do(m.PlaceShip(name, placement.ship, placement, f"{name}{number}".encode().ljust(16)))
+            do(m.PlaceShip(name, placement.ship, placement, MESSAGES[name][number]))
     left = {name: cells(fleet) for name, fleet in FLEETS.items()}
     while table.referee.state is m.State.TURN:
         turn = turns[-1]
@@ -104,7 +105,7 @@ class Team:
     def send(self, command: m.Input | None, game: int = 1) -> None:
         match command:
             case m.PlaceShip("me"):
-                self.witness.placed(game, FLEETS["me"].placements)
+                self.witness.placed(game, FLEETS["me"].placements, MESSAGES["me"])
             case m.Fire("me", target, x, y, m.ShotContext() as context):
                 self.witness.fired(context, Shot(target, x, y))
 
@@ -299,8 +300,19 @@ def test_another_fleet_than_the_one_that_was_sent_is_found() -> None:
     moments = [
         replace(each, command=None if isinstance(each.command, m.PlaceShip) else each.command) for each in play()
     ]
-    team.witness.placed(1, random_fleet(SALVO, generator("other")).placements)
+    team.witness.placed(1, random_fleet(SALVO, generator("other")).placements, MESSAGES["me"])
     with pytest.raises(UnfairGame, match=r"counted for me, which sent Placement"):
+        team.hear(moments)
+
+
+def test_a_message_of_the_servers_own_for_our_placement_is_found() -> None:
+    """Else it could try message after message until its friend begins."""
+    team = Team()
+    moments = [
+        replace(each, command=None if isinstance(each.command, m.PlaceShip) else each.command) for each in play()
+    ]
+    team.witness.placed(1, FLEETS["me"].placements, [*MESSAGES["me"][:4], b"the one we sent.", b"the one before.."])
+    with pytest.raises(UnfairGame, match=r"of me came with the message [0-9a-f]{32}, which it never sent"):
         team.hear(moments)
 
 
@@ -309,7 +321,7 @@ def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
     moments = [
         replace(each, command=None if isinstance(each.command, m.PlaceShip) else each.command) for each in play()
     ]
-    team.witness.placed(1, random_fleet(SALVO, generator("other")).placements)
+    team.witness.placed(1, random_fleet(SALVO, generator("other")).placements, MESSAGES["me"])
     team.witness.refused(1)
     assert team.hear(moments).found == [GameVerified(1, True)]
 

@@ -49,6 +49,12 @@ class ParticipateInput(_message.Message):
     name: str
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
+class StrikeInput(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
 class PlaceInput(_message.Message):
     __slots__ = ("player", "spelling", "ship", "x", "y", "orientation", "message")
     PLAYER_FIELD_NUMBER: _ClassVar[int]
@@ -112,7 +118,7 @@ class Nothing(_message.Message):
     def __init__(self) -> None: ...
 
 class TranscriptStep(_message.Message):
-    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "says", "check")
+    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "strike", "says", "check")
     N_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
     PARTICIPATE_FIELD_NUMBER: _ClassVar[int]
@@ -121,6 +127,7 @@ class TranscriptStep(_message.Message):
     UNREADABLE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
+    STRIKE_FIELD_NUMBER: _ClassVar[int]
     SAYS_FIELD_NUMBER: _ClassVar[int]
     CHECK_FIELD_NUMBER: _ClassVar[int]
     n: int
@@ -131,9 +138,10 @@ class TranscriptStep(_message.Message):
     unreadable: UnreadableInput
     time: Nothing
     resume: Nothing
+    strike: StrikeInput
     says: _containers.RepeatedCompositeFieldContainer[Said]
     check: str
-    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
+    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
 
 class Said(_message.Message):
     __slots__ = ("opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won", "left", "forgotten", "rules", "landed", "placement_refused", "refused")

@@ -31,6 +31,7 @@ from salvo.wire.transcript import (
     LimitsBody,
     NothingBody,
     ParticipateBody,
+    StrikeBody,
     is_hexadecimal,
     limits_body,
     read_input,
@@ -106,9 +107,10 @@ class OpenBody(Strict):
 
 
 class LogInputBody(Strict):
-    """The input of a step where everybody may know it: one of the three."""
+    """The input of a step where everybody may know it: one of the four."""
 
     participate: ParticipateBody | None = None
+    strike: StrikeBody | None = None
     time: NothingBody | None = None
     resume: NothingBody | None = None
 

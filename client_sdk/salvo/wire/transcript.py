@@ -82,6 +82,12 @@ class ParticipateBody(Strict):
     name: str
 
 
+class StrikeBody(Strict):
+    """A team was struck off the roster while it sat in the lobby."""
+
+    name: str
+
+
 class PlaceBody(Strict):
     """A ship was placed."""
 
@@ -338,6 +344,7 @@ _INPUT_WRITERS: dict[type, Callable[[Any], str]] = {
     m.PlaceShip: _write_place,
     m.Fire: _write_fire,
     m.Unreadable: _write_unreadable,
+    m.StruckOff: lambda c: _json({"strike": {"name": c.name}}),
     m.TimePassed: lambda c: '{"time":{}}',
     m.Resumed: lambda c: '{"resume":{}}',
 }
@@ -371,6 +378,10 @@ def _read_unreadable(value: Any) -> m.Unreadable:
     return m.Unreadable(body.player, body.spelling, body.code, body.text, body.proven)
 
 
+def _read_strike(value: Any) -> m.StruckOff:
+    return m.StruckOff(validate(StrikeBody, value).name)
+
+
 def _read_time(value: Any) -> m.TimePassed:
     validate(NothingBody, value)
     return m.TimePassed()
@@ -386,6 +397,7 @@ _INPUT_READERS: dict[str, Callable[[Any], m.Input]] = {
     "place": _read_place,
     "fire": _read_fire,
     "unreadable": _read_unreadable,
+    "strike": _read_strike,
     "time": _read_time,
     "resume": _read_resume,
 }

@@ -44,6 +44,7 @@ class HardenedBroker(Broker):
 
     Attributes:
         peers: the connections.
+        newcomers: those of them that have not greeted, the eldest first.
         unflushed: those that have something to write.
         web_transports: the WebSockets among them, and those that have not finished their handshake.
         read_buffer: where every TCP connection reads into.
@@ -71,6 +72,7 @@ class HardenedBroker(Broker):
         self.clients = Sessions(limits, self.retained, self.forget_subscriptions)
         self.seldom = self.clients.seldom
         self.peers: set[Peer] = set()
+        self.newcomers: dict[Peer, None] = {}
         self.unflushed: list[Peer] = []
         self.web_transports: set[BoundedWebSocket] = set()
         self.read_buffer = memoryview(bytearray(READ_BYTES))
@@ -117,12 +119,18 @@ class HardenedBroker(Broker):
         return websocket if self._tls is None else self._tls.around(websocket, WEBSOCKET_READ_BYTES)
 
     def welcome(self, edge: Edge, name: str) -> Peer | None:
-        """Return the peer for a new connection; None when there are too many."""
+        """Return the peer for a new connection; None when there are too many.
+
+        Whoever has not greeted makes room: else somebody without any account could keep everybody else out.
+        """
+        if len(self.peers) >= self.limits.connections and self.newcomers:
+            next(iter(self.newcomers)).drop("greeting", "did not greet, and others want to come in")
         if len(self.peers) >= self.limits.connections:
             self.seldom.warn("connections", f"{name} is turned away: {len(self.peers)} clients are connected")
             return None
         peer = Peer(self, edge, name)
         self.peers.add(peer)
+        self.newcomers[peer] = None
         return peer
 
     def tell_of_v5(self, client_id: str) -> None:

@@ -124,6 +124,7 @@ class Peer:
         self._outgoing.clear()
         self._unread = b""
         self._broker.peers.discard(self)
+        self._broker.newcomers.pop(self, None)
         if self._session is not None:
             if self._session.peer is self:
                 self._session.left()
@@ -273,6 +274,8 @@ class Peer:
         if len(client_id.encode()) > self._broker.limits.client_id_bytes:
             self.send(p.connack(p.BAD_ID))
             raise ProtocolFault(f"has a client id of more than {self._broker.limits.client_id_bytes} bytes")
+        # Read before anything is compared with it: if it changes meanwhile, the review of sessions ends this one.
+        grant = self._broker.access.grant(connect.username)
         self._check_rights(client_id, connect)
         client_id = self._broker.access.session_id(client_id, connect.username)
         self._name = printable(client_id)
@@ -283,7 +286,7 @@ class Peer:
         self._keep_alive_seconds = connect.keep_alive
         if self._keep_alive_seconds:
             self._watch_keep_alive()
-        self._take_session(client_id, clean, connect.username)
+        self._take_session(client_id, clean, connect.username, grant)
 
     def _check_rights(self, client_id: str, connect: ConnectPacket) -> None:
         """See that the client may come in, before anything of anybody's is touched.
@@ -301,10 +304,11 @@ class Peer:
             self.send(p.connack(p.NOT_AUTHORISED))
             raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
 
-    def _take_session(self, client_id: str, clean: bool, username: str | None) -> None:
+    def _take_session(self, client_id: str, clean: bool, username: str | None, grant: object) -> None:
+        self._broker.newcomers.pop(self, None)
         self._session, present = self._broker.clients.take(client_id, clean)
         self._session.username = username
-        self._session.grant = self._broker.access.grant(username)
+        self._session.grant = grant
         self._session.is_server = self._broker.access.is_server(client_id, username)
         self._session.peer = self
         if self._session.is_server:

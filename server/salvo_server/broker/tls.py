@@ -64,12 +64,13 @@ class TlsListener:
         """Prepare.
 
         Args:
-            most: connections at once, those that have not finished their handshake included.
+            most: connections at once, those that have not finished their handshake included; the eldest of these
+                makes room, as it may be somebody without any account who keeps everybody else out.
         """
         self._context = context
         self._most = most
         self._handshake_seconds = handshake_seconds
-        self._open: set[asyncio.BaseProtocol] = set()
+        self._open: dict[_Tls, None] = {}
 
     def around(self, protocol: asyncio.BaseProtocol, read_bytes: int) -> asyncio.BaseProtocol:
         """Return the protocol for a new TCP connection over which another protocol is spoken through TLS."""
@@ -92,6 +93,10 @@ class TlsListener:
 _GOODBYE_SECONDS = 0.5
 
 
+#: Handshakes at once when all other connections have finished theirs: for the broker to see who has not greeted.
+_HANDSHAKES = 16
+
+
 class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
     """asyncio's own TLS, that counts from the first byte, and reads as little at a time as a plain connection.
 
@@ -99,9 +104,7 @@ class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
     bound. It also reads 256 KiB at a time.
     """
 
-    def __init__(
-        self, others: set[asyncio.BaseProtocol], most: int, read_bytes: int, *arguments: Any, **options: Any
-    ) -> None:
+    def __init__(self, others: dict[_Tls, None], most: int, read_bytes: int, *arguments: Any, **options: Any) -> None:
         self.max_size = read_bytes  # the name is asyncio's
         super().__init__(*arguments, **options)
         self._others = others
@@ -109,14 +112,24 @@ class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
         self._waiter.add_done_callback(_retrieve)
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        full = len(self._others) >= self._most
-        self._others.add(self)
+        if len(self._others) >= self._most:
+            for eldest in self._others:
+                if eldest._waiter is not None:  # asyncio takes it away when the handshake is done
+                    eldest.give_way()
+                    break
+        full = len(self._others) >= self._most + _HANDSHAKES
+        self._others[self] = None
         super().connection_made(transport)
         if full:
             transport.abort()
 
+    def give_way(self) -> None:
+        """End a handshake that others wait for."""
+        self._others.pop(self, None)
+        self._transport.abort()
+
     def connection_lost(self, error: Exception | None) -> None:
-        self._others.discard(self)
+        self._others.pop(self, None)
         super().connection_lost(error)
 
 
