@@ -94,6 +94,22 @@ class Fire:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnContext:
+    """What a signed skip may say of its occasion; both must match (SALVO-BOOK-7)."""
+
+    game: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A player ends its turn with the shots that it has fired, perhaps none."""
+
+    player: str
+    context: TurnContext | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """Something that came under a player's name but is no command; it changes nothing (SALVO-ERR-3).
 
@@ -109,7 +125,7 @@ class Unreadable:
     proven: bool = False
 
 
-Command = Participate | PlaceShip | Fire | Unreadable
+Command = Participate | PlaceShip | Fire | Skip | Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +223,7 @@ class SalvoResolved(NamedTuple):
 
     Attributes:
         outcomes: hit or miss of each shot where the rule book announces that, else None.
+        aims: (target, x, y) of each shot where the rule book announces that, else None.
     """
 
     game: int
@@ -217,6 +234,27 @@ class SalvoResolved(NamedTuple):
     sunk: tuple[SunkShip, ...]
     defeated: tuple[str, ...]
     outcomes: tuple[bool, ...] | None = None
+    aims: tuple[tuple[str, int, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardShown:
+    """What everybody may know of a board, where the rule book announces cells (SALVO-BOOK-4).
+
+    Attributes:
+        cells: a letter each, row by row: ``.`` not shot at, ``X`` hit, ``0`` miss.
+    """
+
+    player: str
+    cells: str
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRevealed:
+    """A player's ships, shown to everybody when the game is over, where the rule book says so (SALVO-BOOK-11)."""
+
+    player: str
+    fleet: tuple[Placement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +263,7 @@ class PlayerStats:
 
     Attributes:
         sunk: ships that this player's shots sank.
-        place: 1 for the winner.
+        place: 1 for the winner; players that tie have the same one (SALVO-BOOK-8).
     """
 
     player: str
@@ -238,9 +276,20 @@ class PlayerStats:
 
 @dataclass(frozen=True, slots=True)
 class GameWon:
-    """The game is over."""
+    """The game is over.
+
+    Attributes:
+        winner: empty after a tie.
+        tied: who shares the first place, in play order; empty without a tie.
+    """
 
     winner: str
+    tied: tuple[str, ...] = ()
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """All that won, one or several."""
+        return self.tied or (self.winner,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +356,16 @@ class ShotLanded:
     """A shot fell on the board of ``to``."""
 
     to: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShotGiven:
+    """A shot of ``to`` counts, and waits for the end of its round (SALVO-BOOK-5)."""
+
+    to: str
+    target: str
     x: int
     y: int
 
@@ -433,6 +492,8 @@ Announcement = (
     | TurnBegan
     | TurnResumed
     | SalvoResolved
+    | BoardShown
+    | FleetRevealed
     | PlayerStats
     | GameWon
     | PlayerLeft
@@ -440,6 +501,7 @@ Announcement = (
     | RulesAnnounced
     | ServerStatus
     | ShotLanded
+    | ShotGiven
     | PlacementRefused
     | CommandRefused
     | Recap
