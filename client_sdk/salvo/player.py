@@ -43,7 +43,7 @@ class Bot:
         return rules.random_fleet(self.random)
 
     def choose_salvo(self, view: View) -> Answer:
-        """Return up to ``view.shots`` shots, each (player, x, y); may be ``async``. None gives the rest of a turn up."""
+        """Return up to ``view.shots`` shots, each (player, x, y), none to give the turn up; may be ``async``."""
         raise BotError("bad_bot", f"{type(self).__name__} has no choose_salvo(view)")
 
     def on_result(self, result: SalvoResolved) -> None:

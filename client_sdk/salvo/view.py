@@ -293,6 +293,25 @@ class View:
             points[result.player] += result.hits
         return points
 
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Who has won, as far as the results tell: several after a tie, nobody while the game goes on."""
+        results, count = self.results, len(self.players)
+        if self.rules.ending is Ending.GOAL:
+            points, goal = self.points, self.rules.goal or 0
+            unfired = count <= len(results) and not any(result.shots for result in results[-count:])
+            ended = len(results) % count == 0 and (max(points.values()) >= goal or unfired)
+            return tuple(name for name in self.players if ended and points[name] == max(points.values()))
+        standing = [name for name in self.players if name not in self._defeated]
+        if standing:
+            return tuple(standing) if len(standing) == 1 else ()
+        had: set[str] = set()  # a turn in the last round; who fell in it stood when it began
+        for result in reversed(results):
+            if result.player in had:
+                break
+            had.add(result.player)
+        return tuple(name for name in self.players if name in had)
+
     def afloat(self, player: str) -> list[str]:
         """Return the names of a player's ships that are afloat.
 

@@ -83,6 +83,7 @@ class Contest:
             tables,
             seed=self.seed,
             limits=settings.limits,
+            book=settings.book,
             profile=settings.profile,
             journal=self.journal,
             resume=settings.resume,

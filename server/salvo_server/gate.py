@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 from salvo import messages as m
 from salvo.errors import SealError, WireError
 from salvo.seal import NONCE_BYTES, SALT_BYTES, Blob, derive_key, key_to_team, make_blob, open_blob
-from salvo.wire import SealedPlacement, SignedShot, read_placement, read_shot
+from salvo.wire import Sealed, SealedPlacement, SignedSkip, read_placement, read_shot, read_skip
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ class Opened(NamedTuple):
     """
 
     table: str
-    command: m.PlaceShip | m.Fire | m.Unreadable
+    command: m.PlaceShip | m.Fire | m.Skip | m.Unreadable
     spent: bool
     proof: Proof | None = None
 
@@ -154,7 +154,7 @@ class _Found(NamedTuple):
 class _Job(NamedTuple):
     """A message that waits; ``receipts`` has one for every time that the broker has sent it."""
 
-    request: SealedPlacement | SignedShot
+    request: Sealed
     mark: bytes
     receipts: list[object]
     result: Future[_Found | None]
@@ -248,7 +248,7 @@ class Gate:
 
     def open(
         self,
-        request: SealedPlacement | SignedShot,
+        request: Sealed,
         likely: Sequence[str],
         now: int,
         *,
@@ -296,7 +296,7 @@ class Gate:
 
     def _queue(
         self,
-        request: SealedPlacement | SignedShot,
+        request: Sealed,
         unknown: Sequence[_Member],
         mark: bytes,
         now: int,
@@ -348,7 +348,7 @@ class Gate:
         first, *again = job.receipts
         return [(first, self._read(job.request, found, spent=spent)), *((receipt, None) for receipt in again)]
 
-    def _read(self, request: SealedPlacement | SignedShot, found: _Found | None, *, spent: bool) -> Opened | None:
+    def _read(self, request: Sealed, found: _Found | None, *, spent: bool) -> Opened | None:
         if found is None:
             self._turn_away(request, "forged")
             return None
@@ -359,7 +359,7 @@ class Gate:
         self._learn(request.table, member, request.blob.salt, found.key)
         return message
 
-    def _call_forward(self, proven: SealedPlacement | SignedShot, found: _Found) -> list[tuple[object, Opened | None]]:
+    def _call_forward(self, proven: Sealed, found: _Found) -> list[tuple[object, Opened | None]]:
         """Open what else waits under a salt that was just proven, before a younger message overtakes it."""
         called: list[tuple[object, Opened | None]] = []
         waiting, self._jobs = self._jobs, deque()
@@ -379,7 +379,7 @@ class Gate:
             self.learned.append(Learned(table, member.name, salt, key))
         member.learn(salt, key)
 
-    def _turn_away(self, request: SealedPlacement | SignedShot, outcome: str) -> None:
+    def _turn_away(self, request: Sealed, outcome: str) -> None:
         self.counts[outcome] += 1
         self._turned_away.add(_blob_mark(request.blob))
 
@@ -389,7 +389,7 @@ class Gate:
         if member is not None:
             member.bucket.give_back()
 
-    def _let_in(self, request: SealedPlacement | SignedShot, found: _Found, digest: bytes, *, spent: bool) -> Opened:
+    def _let_in(self, request: Sealed, found: _Found, digest: bytes, *, spent: bool) -> Opened:
         """The tag verified: burn the nonce, then read what the message says."""
         self._recent.add(digest)
         burned = _mark(found.name.encode(), request.blob.nonce)
@@ -400,10 +400,12 @@ class Gate:
         self._burned.add(burned)
         proof = Proof(burned, digest)
         self.counts["opened"] += 1
-        command: m.PlaceShip | m.Fire | m.Unreadable
+        command: m.PlaceShip | m.Fire | m.Skip | m.Unreadable
         try:
             if isinstance(request, SealedPlacement):
                 command = read_placement(request, found.plaintext)
+            elif isinstance(request, SignedSkip):
+                command = read_skip(request, found.plaintext)
             else:
                 command = read_shot(request, found.name, found.plaintext)
         except WireError as error:
@@ -482,9 +484,15 @@ def _mark(*parts: bytes) -> bytes:
     return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
-def _digest(request: SealedPlacement | SignedShot) -> bytes:
+def _digest(request: Sealed) -> bytes:
     blob = request.blob
-    where = f"{request.player}/{request.ship}" if isinstance(request, SealedPlacement) else request.target
+    match request:
+        case SealedPlacement():
+            where = f"{request.player}/{request.ship}"
+        case SignedSkip():
+            where = f"{request.player}/skip/"  # no ship has a name with a slash
+        case _:
+            where = request.target
     return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)
 
 
@@ -492,6 +500,6 @@ def _blob_mark(blob: Blob) -> bytes:
     return _mark(blob.salt, blob.nonce, blob.ciphertext)
 
 
-def _unreadable(request: SealedPlacement | SignedShot, player: str, code: str, text: str, proven: bool) -> m.Unreadable:
+def _unreadable(request: Sealed, player: str, code: str, text: str, proven: bool) -> m.Unreadable:
     spelling = request.spelling if isinstance(request, SealedPlacement) else ""
     return m.Unreadable(player, spelling, code, text, proven)

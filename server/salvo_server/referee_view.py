@@ -100,7 +100,7 @@ class RefereeViews:
             self._charts[table.name] = Charts(table.header)
             self._games[table.name] = table.header.game
         charts = self._charts[table.name]
-        charts.hear(step.at, told_to(REFEREE, step))
+        charts.hear(step.at, told_to(REFEREE, step, table.header.rules.book))
         for frame in charts.take_frames():
             self._wait(table.name, snapshot(self._games[table.name], charts, frame))
 

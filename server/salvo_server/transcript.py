@@ -193,7 +193,12 @@ def _take_down(table: Table, outcome: Outcome, salvos: Iterable[tuple[str, Seque
             yield table.carry_out(m.Fire(player, shot.player, shot.x, shot.y), at)
             at += 1000
         game, deadline = table.referee.game, table.referee.deadline()
-        if game is not None and game.turn == turn and not game.over and deadline is not None:
+        if game is None or game.turn != turn or game.over or deadline is None:
+            continue
+        if game.book.skipping:
+            yield table.carry_out(m.Skip(player), at)
+            at += 1000
+        else:
             yield table.carry_out(m.TimePassed(), deadline)
             at = deadline + 1000
 

@@ -138,6 +138,8 @@ def test_every_line_is_a_message_of_the_schema(name: str) -> None:
         (form.PlaceBody, transcript_pb2.PlaceInput),
         (form.ContextBody, transcript_pb2.ShotOccasion),
         (form.FireBody, transcript_pb2.FireInput),
+        (form.TurnContextBody, transcript_pb2.TurnOccasion),
+        (form.SkipInputBody, transcript_pb2.SkipInput),
         (form.UnreadableBody, transcript_pb2.UnreadableInput),
         (form.NothingBody, transcript_pb2.Nothing),
         (form.EndBody, transcript_pb2.EndOfGame),
@@ -165,6 +167,9 @@ def test_schema_and_reader_know_the_same_inputs_and_announcements() -> None:
         m.PlayerLeft("a"),
         m.GameForgotten(),
         m.ShotLanded("a", 1, 1),
+        m.ShotGiven("a", "b", 1, 1),
+        m.BoardShown("a", ".X0"),
+        m.FleetRevealed("a", ()),
         m.PlacementRefused("a", "raft", "overlap", ""),
         m.CommandRefused("a", "off_grid", ""),
     ]

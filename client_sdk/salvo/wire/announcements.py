@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
@@ -22,11 +22,14 @@ from salvo.rules import (
     Order,
     Orientation,
     Placement,
+    Repeats,
     RuleBook,
     ShipClass,
     Shots,
+    Sinkings,
     Spacing,
     Starter,
+    Targets,
 )
 from salvo.rules.book import LARGEST_SIDE
 from salvo.seal import KEY_BYTES, read_base64, seal_for_server
@@ -130,7 +133,22 @@ def result_body(a: m.SalvoResolved) -> dict[str, Any]:
     }
     if a.outcomes is not None:
         body["outcomes"] = list(a.outcomes)
+    if a.aims is not None:
+        body["aims"] = [{"to": target, "x": x, "y": y} for target, x, y in a.aims]
     return body
+
+
+def _shown(a: m.BoardShown) -> list[_Part]:
+    return [("board", a.player, "", a.cells.encode())]
+
+
+def fleet_body(fleet: Iterable[Placement]) -> list[dict[str, str]]:
+    """Return ships on their places as JSON has them."""
+    return [{"ship": place.ship, **placement_body(place)} for place in fleet]
+
+
+def _revealed(a: m.FleetRevealed) -> list[_Part]:
+    return [("fleet", a.player, "", _json({"fleet": fleet_body(a.fleet)}))]
 
 
 def _stats(a: m.PlayerStats) -> list[_Part]:
@@ -139,7 +157,7 @@ def _stats(a: m.PlayerStats) -> list[_Part]:
 
 
 def _won(a: m.GameWon) -> list[_Part]:
-    return [("winner", "", "", a.winner.encode())]
+    return [("winner", "", "", _json(list(a.tied)) if a.tied else a.winner.encode())]
 
 
 def _landed(a: m.ShotLanded) -> list[_Part]:
@@ -157,7 +175,7 @@ def _refused(a: m.CommandRefused) -> list[_Part]:
 def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
     """Return a table's rules as JSON has them."""
     book = a.book
-    return {
+    body = {
         "rules": book.name,
         "width": book.grid.width,
         "height": book.grid.height,
@@ -175,6 +193,16 @@ def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
         "empty_turns": a.empty_turns,
         "table": a.table,
     }
+    # Salvo has none of these, and its rules read as they always did.
+    unlike_salvo: dict[str, Any] = {
+        "sinkings": book.sinkings.value if book.sinkings is not Sinkings.TOLD else None,
+        "targets": book.targets.value if book.targets is not Targets.EVERYBODY else None,
+        "repeats": book.repeats.value if book.repeats is not Repeats.HIT else None,
+        "goal": book.goal,
+        "reveal": book.reveal or None,
+        "skipping": book.skipping or None,
+    }
+    return body | {key: value for key, value in unlike_salvo.items() if value is not None}
 
 
 def _rules(a: m.RulesAnnounced) -> list[_Part]:
@@ -224,9 +252,12 @@ _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
     m.TurnBegan: _turn,
     m.TurnResumed: _resumed,
     m.SalvoResolved: _salvo,
+    m.BoardShown: _shown,
+    m.FleetRevealed: _revealed,
     m.PlayerStats: _stats,
     m.GameWon: _won,
     m.ShotLanded: _landed,
+    m.ShotGiven: lambda a: [],  # nothing is said on the way to the end of a round
     m.PlacementRefused: _placement_refused,
     m.CommandRefused: _refused,
     m.RulesAnnounced: _rules,
@@ -256,6 +287,12 @@ class _SunkBody(Strict):
     ship: str
 
 
+class _AimBody(Strict):
+    to: str
+    x: _Count
+    y: _Count
+
+
 class _ResultBody(Strict):
     game: _Count
     turn: _Count
@@ -265,6 +302,7 @@ class _ResultBody(Strict):
     sunk: list[_SunkBody]
     defeated: list[str]
     outcomes: list[bool] | None = None
+    aims: list[_AimBody] | None = None
 
 
 class _StatsBody(Strict):
@@ -299,6 +337,12 @@ class RulesBody(Strict):
     over_seconds: _Count
     empty_turns: _Count
     table: str
+    sinkings: str = Sinkings.TOLD.value
+    targets: str = Targets.EVERYBODY.value
+    repeats: str = Repeats.HIT.value
+    goal: _Count | None = None
+    reveal: bool = False
+    skipping: bool = False
 
 
 class _KeysBody(Strict):
@@ -350,6 +394,10 @@ class _RecapShip(Strict):
     ship: str
     coordinates: str
     orientation: Annotated[str, Field(alias="Orientation")]
+
+
+class _FleetBody(Strict):
+    fleet: list[_RecapShip]
 
 
 class _RecapShot(Strict):
@@ -414,9 +462,29 @@ def _read_result(address: Address, payload: bytes) -> m.SalvoResolved:
 def _result(body: _ResultBody) -> m.SalvoResolved:
     sunk = tuple(m.SunkShip(ship.player, ship.ship, ship.ship) for ship in body.sunk)
     outcomes = None if body.outcomes is None else tuple(body.outcomes)
+    aims = None if body.aims is None else tuple((aim.to, aim.x, aim.y) for aim in body.aims)
+    if {len(each) for each in (outcomes, aims) if each is not None} - {body.shots}:
+        raise WireError("wrong_shape", f"a result of {body.shots} shots tells of more or fewer")
     return m.SalvoResolved(
-        body.game, body.turn, body.player, body.shots, body.hits, sunk, tuple(body.defeated), outcomes
+        body.game, body.turn, body.player, body.shots, body.hits, sunk, tuple(body.defeated), outcomes, aims
     )
+
+
+def _read_board(address: Address, payload: bytes) -> m.BoardShown:
+    return m.BoardShown(address.player, read_text(payload))
+
+
+def _read_fleet(address: Address, payload: bytes) -> m.FleetRevealed:
+    return m.FleetRevealed(address.player, _placements(validate(_FleetBody, _body(payload)).fleet))
+
+
+def _placements(ships: Iterable[_RecapShip]) -> tuple[Placement, ...]:
+    try:
+        return tuple(
+            Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation)) for ship in ships
+        )
+    except ValueError as error:
+        raise WireError("wrong_shape", f"a fleet: {error}") from None
 
 
 def _read_stats(address: Address, payload: bytes) -> m.PlayerStats:
@@ -425,7 +493,10 @@ def _read_stats(address: Address, payload: bytes) -> m.PlayerStats:
 
 
 def _read_winner(address: Address, payload: bytes) -> m.GameWon:
-    return m.GameWon(read_text(payload))
+    """Read a name, or several: no name begins with a bracket (SALVO-NAME-1)."""
+    if not payload.startswith(b"["):
+        return m.GameWon(read_text(payload))
+    return m.GameWon("", _read_list(address, payload).names)
 
 
 def _read_hit(address: Address, payload: bytes) -> m.ShotLanded:
@@ -471,6 +542,12 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
             announce=Announce(body.announce),
             ending=Ending(body.ending),
             starter=Starter(body.starter),
+            sinkings=Sinkings(body.sinkings),
+            targets=Targets(body.targets),
+            repeats=Repeats(body.repeats),
+            goal=body.goal,
+            reveal=body.reveal,
+            skipping=body.skipping,
         )
     except ValueError as error:
         raise WireError("wrong_shape", f"rules this SDK cannot play: {error}") from None
@@ -521,6 +598,8 @@ _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
     "result": _read_result,
     "stats": _read_stats,
     "winner": _read_winner,
+    "board": _read_board,
+    "fleet": _read_fleet,
     "hit": _read_hit,
     "approved": _read_approved,
     "placement_error": _read_placement_error,
@@ -540,7 +619,7 @@ def write_recap(recap: m.Recap) -> bytes:
         {
             "game": recap.game,
             "turn": recap.turn,
-            "fleet": [{"ship": place.ship, **placement_body(place)} for place in recap.fleet],
+            "fleet": fleet_body(recap.fleet),
             "shots": [{"turn": s.turn, "to": s.target, "x": s.x, "y": s.y} for s in recap.shots],
             "hits": [{"x": x, "y": y} for x, y in recap.landed],
             "results": [result_body(result) for result in recap.results],
@@ -556,9 +635,7 @@ def read_recap(player: str, plaintext: bytes) -> m.Recap:
         WireError: the server at the other end is not one of ours.
     """
     body = validate(_RecapBody, parse_json(plaintext, 4 * LARGEST_ANNOUNCEMENT_BYTES, _DEEPEST_RECAP))
-    fleet = tuple(
-        Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation)) for ship in body.fleet
-    )
+    fleet = _placements(body.fleet)
     shots = tuple(m.OwnShot(shot.turn, shot.to, shot.x, shot.y) for shot in body.shots)
     landed = tuple((hit.x, hit.y) for hit in body.hits)
     return m.Recap(

@@ -46,4 +46,4 @@ def join(
         if as_json:
             click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
         else:
-            click.echo(f"game {report.game}: {report.winner} wins, {team} is number {report.place}")
+            click.echo(f"game {report.game}: {report.winner or 'nobody alone'} wins, {team} is number {report.place}")

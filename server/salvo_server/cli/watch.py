@@ -20,6 +20,7 @@ from salvo.rules import SALVO, RuleBook
 from salvo.topics import Reader
 from salvo_server.cli.output import has_terminal, places_line
 from salvo_server.screen import Board, draw_page, draw_players
+from salvo_server.telling import won_line
 
 #: Lines of news below the table.
 _NEWS_LINES = 6
@@ -112,8 +113,8 @@ class Watcher:
                 return self._salvo(announcement)
             case m.PlayerStats():
                 self._places[announcement.player] = announcement.place
-            case m.GameWon(winner):
-                return self._won(winner)
+            case m.GameWon():
+                return self._won(announcement)
             case _:
                 pass
         return []
@@ -149,10 +150,10 @@ class Watcher:
         line += "".join(f"; {name} defeated" for name in result.defeated)
         return [(line, {"event": "salvo", **wire.announcements.result_body(result)})]
 
-    def _won(self, winner: str) -> list[tuple[str, dict[str, Any]]]:
+    def _won(self, won: m.GameWon) -> list[tuple[str, dict[str, Any]]]:
         self.games_ended += 1
-        line = f"winner: {winner}; places: {places_line(self._places)}"
-        return [(line, {"event": "won", "winner": winner, "places": self._places})]
+        line = f"{won_line(won.winner, won.tied)}; places: {places_line(self._places)}"
+        return [(line, {"event": "won", "winner": won.winner, "places": self._places})]
 
 
 def _public_filters(table: str) -> list[str]:
