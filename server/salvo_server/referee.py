@@ -442,7 +442,7 @@ class Referee:
             raise IllegalCommand("no_skipping", text)
         current = self._order[game.current]
         if player is not current:
-            raise self._out_of_turn(player, current)
+            raise IllegalCommand("not_your_turn", f"it is {current.name}'s turn, not {player.name}'s")
         expected = m.TurnContext(self.number, game.turn)
         if command.context is not None and command.context != expected:
             raise IllegalCommand(
