@@ -254,7 +254,8 @@ class Smackdown(NaiveGame):
 
     def places(self) -> dict[str, int]:
         ranking = [*self.ranking, set(self.standing())] if self.standing() else self.ranking
-        places, better = {}, 0
+        places: dict[str, int] = {}
+        better = 0
         for group in reversed(ranking):
             places |= dict.fromkeys(group, 1 + better)
             better += len(group)

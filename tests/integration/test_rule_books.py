@@ -49,7 +49,13 @@ def seat(url: str, heard: Heard, book: RuleBook, teams: dict[str, type[Bot]] = T
 
 
 def settings(broker: EmbeddedBroker, book: str, **given: Any) -> ServerSettings:
-    values = {"broker": broker.url, "seed": SEED, "players": 2, "rules": book, "over_seconds": 600} | given
+    values: dict[str, Any] = {
+        "broker": broker.url,
+        "seed": SEED,
+        "players": 2,
+        "rules": book,
+        "over_seconds": 600,
+    } | given
     return ServerSettings(**values)
 
 
