@@ -135,7 +135,7 @@ class _Chronicle:
             if result.player != player:
                 fired = ()
             elif game.over and salvo.turn == game.turn:
-                fired = self.last_fired
+                fired = self.last_fired or fired  # nobody falls where the game is for points
             told.append((result, fired, landed))
         return told
 

@@ -18,7 +18,8 @@ from pydantic import Field, ValidationError
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo.messages import Limits
-from salvo.rules import RuleBook, load_book
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
 from salvo.topics import check_name
 
 try:

@@ -9,7 +9,8 @@ import pytest
 
 from salvo import arena
 from salvo.bots.random_bot import RandomBot
-from salvo.rules import BOOKS, STREAK, Ending, Grid, Order, RuleFileError, ShipClass, Spacing, load_book
+from salvo.rules import BOOKS, STREAK, Ending, Grid, Order, ShipClass, Spacing
+from salvo.rules.files import RuleFileError, load_book
 from salvo_server.settings import load_settings
 
 WHOLE = """\

@@ -20,7 +20,6 @@ from salvo.rules.book import (
     UnplayableBook,
 )
 from salvo.rules.books import BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS
-from salvo.rules.files import RuleFileError, load_book
 from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, random_fleet
 from salvo.rules.game import Game, Points, Rounds, Salvo, begin, draw_starter, set_starter
 from salvo.rules.randomness import draw, generator, sample
@@ -44,7 +43,6 @@ __all__ = [
     "Repeats",
     "Rounds",
     "RuleBook",
-    "RuleFileError",
     "Salvo",
     "ShipClass",
     "Shots",
@@ -58,7 +56,6 @@ __all__ = [
     "draw",
     "draw_starter",
     "generator",
-    "load_book",
     "random_fleet",
     "sample",
     "set_starter",

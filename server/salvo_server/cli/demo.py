@@ -19,7 +19,8 @@ from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.player import Answer, Bot
-from salvo.rules import RuleBook, load_book
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo.view import View
 from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line

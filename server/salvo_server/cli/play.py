@@ -16,7 +16,8 @@ from salvo import arena
 from salvo.arena import Outcome
 from salvo.errors import BotError
 from salvo.player import Bot
-from salvo.rules import RuleBook, load_book
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
 from salvo_server.transcript import play_at_table, write_transcript
