@@ -204,6 +204,7 @@ def _shots(contest: Contest, team: Team, player: Player, referee: Referee) -> No
     for choice in team.choices:
         if choice.game == referee.number:
             chosen.setdefault(choice.turn, []).extend(choice.shots)
+    given_up = {choice.turn for choice in team.choices if choice.game == referee.number and not choice.shots}
     accepted: dict[int, list[tuple[str, int, int]]] = {}
     for shot in player.shots:
         accepted.setdefault(shot.turn, []).append((shot.target, shot.x, shot.y))
@@ -216,7 +217,7 @@ def _shots(contest: Contest, team: Team, player: Player, referee: Referee) -> No
         hold(not doubled, "turn %d: %s's shots were accepted and never chosen: %s", result.turn, team.name, doubled)
         if result.turn in referee._cut_short:
             contest.statistics["turns that ran out"] += 1
-            skipped = referee.book.skipping and not wanted
+            skipped = referee.book.skipping and result.turn in given_up
             hold(skipped or not contest.scenario.strict, "turn %d of %s ran out", result.turn, team.name)
         elif result.turn != last:
             lost = [shot for shot in wanted if shot not in got]
