@@ -15,13 +15,15 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from salvo import session as s
 from salvo.errors import BotError, SalvoError, WireError
 from salvo.messages import PlayerStats, ServerKeys
-from salvo.mqtt import Connection, Inbound
+from salvo.mqtt import Inbound
 from salvo.player import Answer, Bot, check_salvo
+from salvo.proof import Proof, ProofConnection
 from salvo.rules import Fleet, generator
 from salvo.seal import fingerprint
 from salvo.session import Event, Session
@@ -250,6 +252,7 @@ def play(
     listener: Callable[[Event], None] | None = None,
     username: str | None = None,
     password: str | None = None,
+    proof: Path | None = None,
 ) -> list[GameReport]:
     """Play games at a contest until ``games`` are over, or for ever.
 
@@ -260,6 +263,7 @@ def play(
         seed: of the bot's randomness; drawn when None.
         strict: whether an error of the bot ends the program; otherwise it loses the turn.
         listener: gets every event first.
+        proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10).
 
     Raises:
         BotError: the bot failed, with ``strict``.
@@ -270,13 +274,16 @@ def play(
     bot.prepare(team, seed)
     session = Session(team, secret, bot.random, table=table)
     client_id = f"salvo-{team}" + (f"-{table}" if table else "")
-    connection = Connection(url, client_id, clean_session=True, username=username, password=password)
+    connection = ProofConnection(url, client_id, clean_session=True, username=username, password=password)
+    if proof is not None:
+        connection.record(Proof(proof), table, team)
     contestant = Contestant(bot, session, connection, seed=seed, games=games, strict=strict, listener=listener)
     try:
         while not contestant.done and not (stop is not None and stop.is_set()):
             contestant.step(LONGEST_WAIT_SECONDS)
         return contestant.reports
     finally:
+        connection.finish_proof(len(contestant.reports))
         contestant.close()
         connection.close()
 

@@ -14,6 +14,17 @@ from typing import NamedTuple
 from salvo.rules import Placement, RuleBook
 
 
+class Draw(StrEnum):
+    """Where a game's draws come from (SALVO-LOG-8).
+
+    ``SEED``: from an explicit seed, which decides every game of a run: for development, and for the same game again.
+    ``FAIR``: from a fresh secret of the server's for every game, and from all teams' messages.
+    """
+
+    SEED = "seed"
+    FAIR = "fair"
+
+
 class State(StrEnum):
     """What a table is doing (SALVO-GAME-6)."""
 
@@ -65,11 +76,14 @@ class PlaceShip:
 
     Attributes:
         spelling: how the player wrote the ship's name; answers use it (SALVO-PLACE-6).
+        message: 16 bytes that stand for the message as it came (:func:`salvo.wire.log.message_digest`); a fair draw
+            needs them (SALVO-LOG-8). Empty where nobody does.
     """
 
     player: str
     spelling: str
     placement: Placement
+    message: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import Any
 
 import nacl.bindings
 import nacl.pwhash.argon2id
+import nacl.signing
 
 HERE = Path(__file__).parent
 SECRET = "cockadoodledoo"
@@ -833,6 +834,152 @@ def referee_views() -> list[dict[str, Any]]:
     ]
 
 
+# --- the log ----------------------------------------------------------------------------------------------------------
+
+SIGNER = nacl.signing.SigningKey(bytes(range(32)))
+OTHER_SIGNER = nacl.signing.SigningKey(bytes(32))
+GAME_SECRET = hashlib.sha256(b"a fresh secret of one game").digest()
+POND = {"rules": "pond", "width": 2, "height": 2, "first": 1, "fleet": {"raft": 1}, "spacing": "touch"}
+POND |= {"shots": "afloat", "order": "rotation", "announce": "count", "ending": "last_afloat", "starter": "random"}
+POND |= {"placement_seconds": 60, "turn_seconds": 30, "over_seconds": 300, "empty_turns": 3, "table": ""}
+
+
+def h(text: bytes, key: bytes = b"", length: int = 32) -> bytes:
+    return hashlib.blake2b(text, digest_size=length, key=key).digest()
+
+
+def compact(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+class Log:
+    """Writes a game's log, entry by entry (SALVO-LOG-1..6)."""
+
+    def __init__(self, draw: str = "fair", signer: nacl.signing.SigningKey = SIGNER) -> None:
+        self.payloads: list[str] = []
+        self.texts: list[str] = []
+        self._signer = signer
+        self._waiting: list[str] = []
+        self._of: dict[str, str] = {}
+        self._prev = ""
+        seed = h(b"salvo seed\0" + GAME_SECRET.hex().encode(), GAME_SECRET).hex()
+        limits = {"players": 2, "placement_ms": 60000, "turn_ms": 30000, "over_ms": 300000, "empty_turns": 3}
+        limits["most_players"] = 64
+        key = base64.b64encode(bytes(signer.verify_key)).decode()
+        opening = {"log": 1, "game": 1, "rules": POND, "limits": limits, "version": "1.0", "key": key, "draw": draw}
+        text = self._write("open", {**opening, "seed": seed})
+        self._of = {"of": h(text)[:8].hex()}
+
+    def _write(self, kind: str, body: dict[str, Any]) -> bytes:
+        text = compact({"n": len(self.payloads), **self._of, "prev": self._prev, kind: body})
+        sign = base64.b64encode(self._signer.sign(b"salvo log\0" + text).signature)
+        self.payloads.append((b'{"entry":' + text + b',"sign":"' + sign + b'"}').decode())
+        self._prev = h(text).hex()
+        return text
+
+    def hide(self, at: int, **given: Any) -> None:
+        text = compact({"at": at, **given})
+        key = h(b"salvo blind" + len(self.texts).to_bytes(8, "big"), GAME_SECRET)
+        self._waiting.append(h(text, key).hex())
+        self.texts.append(text.decode())
+
+    def step(self, at: int, *said: dict[str, Any], **given: Any) -> None:
+        self._write("step", {"at": at, "said": list(said), **given, "hidden": self._waiting})
+        self._waiting = []
+
+    def reveal(self, texts: list[str]) -> None:
+        self._write("reveal", {"first": 0, "seed": GAME_SECRET.hex(), "secret": GAME_SECRET.hex(), "texts": texts})
+        self._write("end", {"steps": len(self.payloads) - 2, "hidden": len(texts)})
+
+
+def pond_game(log: Log, cheat: str = "") -> list[str]:
+    """Ann and bob have a raft each; who begins misses, and the other one hits."""
+    at = 1_790_000_000_000
+    rafts = {"ann": (1, 1), "bob": (2, 2)}
+    names, messages = list(rafts), {}
+    for name in names:
+        log.step(at, {"players": {"names": names[: names.index(name) + 1]}}, input={"participate": {"name": name}})
+    turn = {"game": 1, "turn": 1, "player": "", "shots": 1, "now": at, "deadline": at + 30_000}
+    for name, (x, y) in rafts.items():
+        payload = base64.b64encode(h(name.encode(), length=58))
+        messages[name] = h(f"/players/{name}/ships/raft/place".encode() + b"\0" + payload, length=16)
+        placed = {"player": name, "spelling": "raft", "ship": "raft", "x": x, "y": y, "orientation": "HORIZONTAL"}
+        log.hide(at, place={**placed, "message": messages[name].hex()})
+        said: list[dict[str, Any]] = [{"judged": {"player": name, "spelling": "raft", "approved": True}}]
+        if len(messages) == 2:
+            drawn = h(b"salvo start" + b"".join(messages.values()), GAME_SECRET)
+            number = int.from_bytes(drawn, "big") + (cheat == "starter")
+            first, second = names[number % 2], names[(number + 1) % 2]
+            said += [{"state": {"state": "turn"}}, {"turn": {**turn, "player": first}}]
+        log.step(at, *said, message=messages[name].hex())
+    _pond_shots(log, at, turn, rafts, first, second, cheat)
+    texts = list(log.texts)
+    if cheat == "board":
+        texts[0] = texts[0].replace('"x":1', '"x":2')
+    log.reveal(texts)
+    return log.payloads
+
+
+def _pond_shots(log: Log, at: int, turn: dict[str, Any], rafts: Any, first: str, second: str, cheat: str) -> None:
+    salvo = {"game": 1, "turn": 1, "player": first, "shots": 1, "hits": int(cheat == "hits"), "sunk": []}
+    log.hide(at, fire={"player": first, "target": second, "x": 2, "y": 1})
+    log.step(at, {"result": {**salvo, "defeated": []}}, {"turn": {**turn, "turn": 2, "player": second}})
+    x, y = rafts[first]
+    log.hide(at, fire={"player": second, "target": first, "x": x, "y": y})
+    sunk = {"sunk": [{"player": first, "ship": "raft"}], "defeated": [first]}
+    won = {"shots": 1, "hits": 1, "sunk": 1, "turns": 1, "place": 1}
+    lost = {"shots": 1, "hits": 0, "sunk": 0, "turns": 1, "place": 2}
+    log.step(
+        at,
+        {"result": {"game": 1, "turn": 2, "player": second, "shots": 1, "hits": 1, **sunk}},
+        *({"stats": {"player": name, **(won if name == second else lost)}} for name in rafts),
+        {"won": {"winner": second}},
+        {"state": {"state": "over"}},
+    )
+
+
+def log() -> list[dict[str, Any]]:
+    """A game's payloads of /game/log, in order: null when it was fair, else the first bad payload, counted from 1, and
+    whose fault it is: "server" signed what is not so, "file" is not signed by it, "incomplete" lacks something.
+
+    The server's key is Ed25519 of the seed 00 01 02 ... 1f (SALVO-LOG-11).
+    """
+
+    def found(payload: int, fault: str) -> dict[str, Any]:
+        return {"payload": payload, "fault": fault}
+
+    fair = pond_game(Log())
+    elsewhere = pond_game(Log(signer=OTHER_SIGNER))
+    entry, sign = fair[3][:-99], fair[3][-99:]
+    return [
+        case("a fair game", "SALVO-LOG-11", fair, result=None),
+        case(
+            "a changed digit",
+            "SALVO-LOG-2",
+            [*fair[:3], entry.replace("approved", "approvee") + sign, *fair[4:]],
+            result=found(4, "file"),
+        ),
+        case("white space", "SALVO-LOG-1", [*fair[:3], fair[3] + " ", *fair[4:]], result=found(4, "file")),
+        case(
+            "another signature", "SALVO-LOG-2", [*fair[:3], entry + fair[2][-99:], *fair[4:]], result=found(4, "file")
+        ),
+        case("another server's entry", "SALVO-LOG-2", [*fair[:3], *elsewhere[3:]], result=found(4, "file")),
+        case("an entry is missing", "SALVO-LOG-4", [*fair[:3], *fair[4:]], result=found(4, "incomplete")),
+        case("an entry twice", "SALVO-LOG-10", [*fair[:4], *fair[3:]], result=found(5, "file")),
+        case("no opening", "SALVO-LOG-5", fair[1:], result=found(1, "incomplete")),
+        case("no end", "SALVO-LOG-7", fair[:-1], result=found(len(fair), "incomplete")),
+        case(
+            "another entry of this number",
+            "SALVO-LOG-4",
+            [*fair[:6], *pond_game(Log(), "hits")[5:]],
+            result=found(7, "server"),
+        ),
+        case("another board than placed", "SALVO-LOG-7", pond_game(Log(), "board"), result=found(8, "server")),
+        case("a hit that was none", "SALVO-LOG-11", pond_game(Log(), "hits"), result=found(6, "server")),
+        case("another starter", "SALVO-LOG-8", pond_game(Log(), "starter"), result=found(5, "server")),
+    ]
+
+
 MAKERS: tuple[Callable[[], Any], ...] = (
     blobs,
     shots,
@@ -840,6 +987,7 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     participations,
     sealed_participations,
     ships,
+    log,
     refusals,
     referee_views,
     skips,

@@ -14,20 +14,23 @@ Not thread-safe: one service calls it. The worker thread derives keys and nothin
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import logging
 import os
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, NamedTuple
 
 from salvo import messages as m
 from salvo.errors import SealError, WireError
 from salvo.seal import NONCE_BYTES, SALT_BYTES, Blob, derive_key, key_to_team, make_blob, open_blob
+from salvo.topics import BY_NAME
 from salvo.wire import Sealed, SealedPlacement, SignedSkip, read_placement, read_shot, read_skip
+from salvo.wire.log import message_digest
 
 log = logging.getLogger(__name__)
 
@@ -403,7 +406,7 @@ class Gate:
         command: m.PlaceShip | m.Fire | m.Skip | m.Unreadable
         try:
             if isinstance(request, SealedPlacement):
-                command = read_placement(request, found.plaintext)
+                command = replace(read_placement(request, found.plaintext), message=_message_digest(request))
             elif isinstance(request, SignedSkip):
                 command = read_skip(request, found.plaintext)
             else:
@@ -494,6 +497,13 @@ def _digest(request: Sealed) -> bytes:
         case _:
             where = request.target
     return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)
+
+
+def _message_digest(request: SealedPlacement) -> bytes:
+    """What stands for the message in the log, the same for whoever sent it (SALVO-LOG-8)."""
+    topic = BY_NAME["place"].of(request.table, player=request.player, ship=request.spelling)
+    blob = request.blob
+    return message_digest(topic, base64.b64encode(blob.salt + blob.nonce + blob.ciphertext))
 
 
 def _blob_mark(blob: Blob) -> bytes:

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from salvo import messages as m
 from salvo.errors import SalvoError
+from salvo.proof import SENT
+from salvo.wire.transcript import Header
 from salvo_server.journal import GameOpened, JournalError
 from salvo_server.replay import Replay
 from salvo_server.table import Step
 from salvo_server.transcript import check, execute, read_transcript, repeat_game, write_transcript
+from salvo_server.verify import verify_file
 
 if TYPE_CHECKING:
     from salvo_server.journal.database import JournalReader
 
 _SQLITE: Final = b"SQLite format 3\0"
+#: What the first line of a proof file begins with.
+_PROOF: Final = (b'{"entry":', SENT)
 
 
 class Summary(NamedTuple):
@@ -79,15 +84,20 @@ def open_recordings(where: str, table: str | None = None, game: int | None = Non
         raise SalvoError(
             "not_a_journal", f"{where} is no journal; a transcript has one game, which needs no --table or --game"
         )
-    return OneTranscript(Path(where))
+    path = Path(where)
+    return OneProof(path) if _begin(path).startswith(_PROOF) else OneTranscript(path)
 
 
 def _is_sqlite(path: Path) -> bool:
+    return _begin(path) == _SQLITE
+
+
+def _begin(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+            return file.read(len(_SQLITE))
     except OSError:
-        return False  # its reader says why
+        return b""  # its reader says why
 
 
 class OneTranscript:
@@ -118,6 +128,42 @@ class OneTranscript:
         first = transcript.steps[0].at if transcript.steps else 0
         opened = GameOpened(0, header.rules.table, header.game, first, "")
         yield _summary(opened, execute(transcript), len(transcript.steps))
+
+
+class OneProof:
+    """The last whole game of a proof file; what is not fair is not shown."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._path = path
+
+    def __len__(self) -> int:
+        return 1
+
+    def _game(self) -> tuple[Header, list[Step]]:
+        report = verify_file(self._path)
+        if report.finding is not None:
+            raise SalvoError("not_fair", f"{report.finding}; see: salvo verify {self._path}")
+        game = [game for game in report.games if game.ended][-1]
+        assert game.header is not None
+        return game.header, game.steps
+
+    def replay(self) -> Replay:
+        header, steps = self._game()
+        return Replay(self.name, header, steps)
+
+    def check(self) -> Iterator[tuple[int, int]]:
+        _, steps = self._game()
+        yield len(steps), sum(len(step.announcements) for step in steps)
+
+    def export(self, path: Path) -> int:
+        header, steps = self._game()
+        write_transcript(path, header, steps)
+        return len(steps)
+
+    def summaries(self) -> Iterator[Summary]:
+        header, steps = self._game()
+        yield _summary(GameOpened(0, header.rules.table, header.game, steps[0].at, ""), steps, len(steps))
 
 
 class JournalGames:

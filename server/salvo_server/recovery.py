@@ -8,13 +8,14 @@ record and cure: a table is either as it was, or does not start at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from salvo import messages as m
 from salvo import wire
 from salvo.errors import WireError
 from salvo.wire.transcript import parse_line, read_header, read_input
 from salvo_server.journal import JournalError, SavedGame, StepTaken
+from salvo_server.log import Signer, TableLog
 from salvo_server.referee import Referee
 from salvo_server.table import Step, Table, seat
 
@@ -26,12 +27,14 @@ class Recovered:
     """A table as it was.
 
     Attributes:
+        log: of the game, as it was; None for a server without an identity.
         unsent: what the broker has perhaps not got, in order.
         last_at: time of the last step, epoch ms.
     """
 
     game: SavedGame
     table: Table
+    log: TableLog | None
     unsent: Sequence[wire.Publication]
     last_at: int
 
@@ -41,6 +44,7 @@ def recover(
     status: Callable[[Referee], m.ServerStatus],
     sent_through: int,
     follow: Callable[[Table, Step], object] | None = None,
+    signer: Signer | None = None,
 ) -> Recovered:
     """Execute a game again.
 
@@ -48,12 +52,16 @@ def recover(
         status: what ``/game/server`` says of a table.
         sent_through: the last step that the broker has all of.
         follow: called after every step.
+        signer: signs the game's log.
 
     Raises:
         JournalError: ``journal_corrupt`` or ``journal_diverged``.
     """
     table = open_table(game, status)
+    game_log = None if signer is None else TableLog(table.header, signer)
     unsent: list[wire.Publication] = []
+    if game_log is not None and game.steps and game.steps[0].id > sent_through:
+        unsent += game_log.opening()
     at = game.opened.at
     for number, record in enumerate(game.steps, start=1):
         step = repeat(table, game, number, record)
@@ -62,7 +70,10 @@ def recover(
             follow(table, step)
         if record.id > sent_through:
             unsent += step.publications
-    return Recovered(game, table, unsent, at)
+            unsent += game_log.take_in(step) if game_log is not None else ()
+        elif game_log is not None:
+            game_log.skip(step)
+    return Recovered(game, table, game_log, unsent, at)
 
 
 def open_table(game: SavedGame, status: Callable[[Referee], m.ServerStatus]) -> Table:
@@ -76,6 +87,7 @@ def open_table(game: SavedGame, status: Callable[[Referee], m.ServerStatus]) -> 
     except WireError as error:
         raise JournalError("journal_corrupt", f"{_where(game)}: its header: {error}; {_CURE}") from None
     table = Table(seat(header), status)
+    table.header = replace(table.header, version=header.version)
     table.open()
     return table
 

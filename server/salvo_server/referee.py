@@ -31,6 +31,7 @@ from salvo.rules import (
     Targets,
     begin,
     check_placement,
+    draw_fair_starter,
     draw_starter,
     set_starter,
 )
@@ -73,6 +74,7 @@ class Player:
 
     Attributes:
         placements: good placements so far, by ship.
+        messages: what stands for the message that a good placement came with, by ship.
         spellings: how the team wrote a ship's name when it placed it, by ship.
         answered: the spelling under which the last answer stands, by ship.
         silent_turns: turns in a row without a shot.
@@ -88,6 +90,7 @@ class Player:
     credential: bytes = field(repr=False)
     placements: dict[str, Placement] = field(default_factory=dict)
     spellings: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, bytes] = field(default_factory=dict)
     answered: dict[str, str] = field(default_factory=dict)
     seat: int = -1
     silent_turns: int = 0
@@ -119,13 +122,16 @@ class Referee:
         book: RuleBook = SALVO,
         limits: Limits | None = None,
         number: int = 1,
+        draw: m.Draw = m.Draw.SEED,
     ) -> None:
         """Set up a table whose draws all come from ``seed``; nothing is announced before :meth:`open`.
 
         Args:
             number: of the game that the first lobby is for.
+            draw: what ``seed`` is; for a fair one it is 32 secret bytes in hexadecimal, of the first game alone.
         """
         self.seed = seed
+        self.draw = draw
         self.table = table
         self.book = book
         self.limits = limits or Limits()
@@ -138,7 +144,7 @@ class Referee:
         self._cut_short: set[int] = set()  # turns that ended by their deadline
         self._void_shots = 0  # shots of the winning salvo that may still arrive
         self._deadline: int | None = None
-        self._next = (self.seed, self.limits, self.book)
+        self._next = (self.seed, self.limits, self.draw, self.book)
 
     # --- inputs -------------------------------------------------------------------------------------------------
 
@@ -172,9 +178,11 @@ class Referee:
         handler = _HANDLERS[type(command)]
         return [*late, *handler(self, command, now)]
 
-    def configure(self, seed: int | str, limits: Limits, book: RuleBook | None = None) -> None:
+    def configure(
+        self, seed: int | str, limits: Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
+    ) -> None:
         """Change seed, limits and rules from the next lobby on; the game in play keeps what it began with."""
-        self._next = (seed, limits, book or self.book)
+        self._next = (seed, limits, draw, book or self._next[-1])
 
     # --- queries ------------------------------------------------------------------------------------------------
 
@@ -285,6 +293,7 @@ class Referee:
         ship = command.placement.ship
         player.placements[ship] = command.placement
         player.spellings[ship] = command.spelling
+        player.messages[ship] = command.message
         self._refill(player)
         announcements = self._judge(player, command.spelling, True)
         if self._complete(player):
@@ -327,10 +336,14 @@ class Referee:
         return [*left, *listing, m.StateChanged(State.TURN), self._begin_turn(now)]
 
     def _starter(self) -> int:
-        seat = set_starter(self.book, self.number, [player.name for player in self._order])
+        names = [player.name for player in self._order]
+        seat = set_starter(self.book, self.number, names)
         if seat is not None:
             return seat
-        return draw_starter(self.book, self.seed, self.table, self.number, len(self._order))
+        if self.draw is m.Draw.SEED:
+            return draw_starter(self.book, self.seed, self.table, self.number, len(names))
+        messages = [player.messages[ship.name] for player in self._order for ship in self.book.fleet]
+        return draw_fair_starter(self.book, bytes.fromhex(str(self.seed)), messages, len(names))
 
     def _begin_turn(self, now: int) -> m.TurnBegan:
         assert self.game is not None
@@ -558,7 +571,7 @@ class Referee:
     def _reset(self) -> list[m.Announcement]:
         """Forget the game, its secrets and its boards, and open the next lobby."""
         former = self.rules
-        self.seed, self.limits, self.book = self._next
+        self.seed, self.limits, self.draw, self.book = self._next
         self.state = State.LOBBY
         self.number += 1
         self.players = {}

@@ -13,6 +13,7 @@ While the broker is away, or the journal takes nothing, no time to act runs at t
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 import time
 from collections import Counter, deque
@@ -26,7 +27,8 @@ from salvo.messages import Limits, State
 from salvo.mqtt import Inbound
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import BY_NAME, Publisher
-from salvo.wire.transcript import write_header
+from salvo.wire.log import SECRET_BYTES
+from salvo.wire.transcript import read_header, write_header
 from salvo_server import __version__
 from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
 from salvo_server.identity import Identity
@@ -37,9 +39,11 @@ from salvo_server.journal import (
     JournalUnavailable,
     KeyLearned,
     NoJournal,
+    SavedGame,
     StepTaken,
     TeamAdmitted,
 )
+from salvo_server.log import TableLog
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
 from salvo_server.referee_view import RefereeViews
@@ -130,6 +134,8 @@ class Service:
         referee_delay_ms: int | None = None,
         listener: Listener | None = None,
         register: Register | None = None,
+        draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
+        fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
@@ -138,9 +144,12 @@ class Service:
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
             book: likewise.
-            identity: the server's keys, told in its status; without them nothing can be sealed for it.
+            identity: the server's keys, told in its status; without them nothing can be sealed for it, and
+                nothing is said in ``/game/log``.
             resume: when a game out of the journal goes on.
             referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
+            draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
+            fresh_secret: 32 bytes that nobody can foresee, for each game with a fair draw.
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -155,6 +164,10 @@ class Service:
         self._clock = clock or epoch_clock()
         self._profile = profile
         self._register = register
+        self._logs: dict[str, TableLog] = {}
+        self._draw = m.Draw(draw)
+        self._fresh_secret = fresh_secret
+        self._seed, self._limits = seed, limits or Limits()
         self._first_table = tables[0]
         self._referee_views = RefereeViews(referee_delay_ms)
         self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
@@ -171,11 +184,9 @@ class Service:
         self._last_at = 0
         self._next_look = 0
         edge.on_connect = self._connected
-        self._set_tables(tables, seed, limits or Limits(), book, resume)
+        self._set_tables(tables, book, resume)
 
-    def _set_tables(
-        self, names: Sequence[str], seed: int | str, limits: Limits, book: RuleBook, resume: Resume
-    ) -> None:
+    def _set_tables(self, names: Sequence[str], book: RuleBook, resume: Resume) -> None:
         saved = self._journal.load()
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)
         self._batch.ended = False
@@ -184,16 +195,17 @@ class Service:
         self._games: dict[str, int] = {}
         kept = {game.opened.table: game for game in saved.games}
         for name in names:
-            number = 1
+            number, seed = 1, self._next_seed()
             if name in kept:
                 game = kept.pop(name)
                 if goes_on and game.steps:
                     follow = self._referee_views.follow
-                    self._take_over(recover(game, self._status, saved.sent_through, follow), seed, limits, book)
+                    self._take_over(recover(game, self._status, saved.sent_through, follow, self._identity), book)
                     continue
                 self._batch.closed.append(game.opened.id)
                 number = game.opened.number + bool(game.steps)
-            table = Table(Referee(seed, name, book, limits, number), self._status)
+                seed = self._opened_seed(game) or seed
+            table = Table(Referee(seed, name, book, self._limits, number, self._draw), self._status)
             self.tables[name] = table
             announcements, publications = table.open()
             self._outbox += publications
@@ -202,11 +214,26 @@ class Service:
         for name in kept if goes_on else ():
             log.warning("the journal has a game of table %r, which is not set; it waits", name)
 
-    def _take_over(self, recovered: Recovered, seed: int | str, limits: Limits, book: RuleBook) -> None:
+    def _next_seed(self) -> int | str:
+        return self._fresh_secret().hex() if self._draw is m.Draw.FAIR else self._seed
+
+    def _opened_seed(self, game: SavedGame) -> str:
+        """Return the secret of a game in which nothing has happened yet: it is opened, and committed to, as it was."""
+        if game.steps or self._draw is not m.Draw.FAIR:
+            return ""
+        try:
+            header = read_header(game.opened.header)
+        except WireError:
+            return ""
+        return header.seed if header.draw is m.Draw.FAIR else ""
+
+    def _take_over(self, recovered: Recovered, book: RuleBook) -> None:
         table = recovered.table
         self.tables[table.name] = table
         self._games[table.name] = recovered.game.opened.id
-        table.referee.configure(seed, limits, book)
+        if recovered.log is not None:
+            self._logs[table.name] = recovered.log
+        table.referee.configure(self._next_seed(), self._limits, self._draw, book)
         for team in recovered.game.teams:
             if team.name in table.referee.players:
                 self.gate.admit(table.name, team.name, team.secret, self._now())
@@ -544,6 +571,8 @@ class Service:
             self._batch.steps.append(StepTaken(self._last_step, game, step.at, step.text, step.check, proof))
         self._outbox += self._referee_views.follow(table, step)
         self._outbox += step.publications
+        if table.name in self._logs:
+            self._outbox += self._logs[table.name].take_in(step)
         self._outbox += self._referee_views.take_due(step.at)
         for announcement in step.announcements:
             match announcement:
@@ -565,6 +594,10 @@ class Service:
         self._games[table.name] = self._last_game
         opened = GameOpened(self._last_game, table.name, table.referee.number, self._now(), write_header(table.header))
         self._batch.games.append(opened)
+        table.referee.configure(self._next_seed(), self._limits, self._draw)
+        if self._identity is not None:
+            self._logs[table.name] = TableLog(table.header, self._identity)
+            self._outbox += self._logs[table.name].opening()
 
     def _schedule(self, table: Table) -> None:
         due = table.referee.deadline()

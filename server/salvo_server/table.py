@@ -68,7 +68,9 @@ class Table:
 
     def _begin_game(self) -> None:
         referee = self.referee
-        self.header = Header(__version__, referee.number, str(referee.seed), referee.rules, referee.limits)
+        self.header = Header(
+            __version__, referee.number, str(referee.seed), referee.rules, referee.limits, referee.draw
+        )
         self.steps = 0
         self.check = header_check(self.header)
 
@@ -80,6 +82,8 @@ class Table:
     def carry_out(self, command: m.Input, at: int) -> Step:
         """Give the referee an input and write down what follows."""
         number = self.referee.number
+        if self.header.draw is m.Draw.SEED and isinstance(command, m.PlaceShip) and command.message:
+            command = replace(command, message=b"")  # its random bytes are no part of a game that the seed decides
         announcements = self.referee.receive(command, at)
         publications = self._write(announcements)
         recorded = _moves(command, announcements)
@@ -163,4 +167,4 @@ def _chain(previous: bytes, at: int, text: str, publications: Iterable[wire.Publ
 def seat(header: Header) -> Referee:
     """Return a referee for the game of a header."""
     rules = header.rules
-    return Referee(header.seed, rules.table, rules.book, header.limits, header.game)
+    return Referee(header.seed, rules.table, rules.book, header.limits, header.game, header.draw)

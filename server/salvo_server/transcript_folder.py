@@ -11,23 +11,32 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from salvo.errors import SalvoError
+from salvo_server.identity import Identity
 from salvo_server.journal import GameOpened, SavedGame
-from salvo_server.transcript import TranscriptError, export
+from salvo_server.log import proof_lines
+from salvo_server.transcript import TranscriptError, repeat_game, write_transcript
 
 log = logging.getLogger(__name__)
 
+_TRANSCRIPT = ".jsonl.gz"
 #: What a game of the default table is called; no table can have this name.
 _DEFAULT_TABLE = "game"
 
 
 class TranscriptFolder:
-    """Writes games to ``TABLE-GAME.jsonl.gz``, and never over a file that is there."""
+    """Writes games to ``TABLE-GAME.jsonl.gz``, and never over a file that is there.
 
-    def __init__(self, folder: Path, written: Callable[[GameOpened, Path], None]) -> None:
+    Beside each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10).
+    """
+
+    def __init__(
+        self, folder: Path, written: Callable[[GameOpened, Path], None], identity: Identity | None = None
+    ) -> None:
         """Make the folder if there is none.
 
         Args:
             written: called on another thread with every game that was written, and its file.
+            identity: signs the proofs; without one there are none.
 
         Raises:
             TranscriptError: ``transcript_unwritable``.
@@ -38,6 +47,7 @@ class TranscriptFolder:
             raise TranscriptError("transcript_unwritable", f"{folder}: {error.strerror}; name another folder") from None
         self._folder = folder
         self._written = written
+        self._identity = identity
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcripts")
 
     def write(self, game: SavedGame) -> None:
@@ -48,7 +58,11 @@ class TranscriptFolder:
         path: Path | None = None
         try:
             path = self._reserve(game.opened)
-            export(game, path)
+            header, steps = repeat_game(game)
+            played = list(steps)
+            write_transcript(path, header, played)
+            if self._identity is not None:
+                proof_path(path).write_bytes(b"".join(proof_lines(header, played, self._identity)))
         except (SalvoError, OSError) as error:
             log.error("game %d was not written: %s", game.opened.number, error)
             if path is not None:
@@ -61,7 +75,7 @@ class TranscriptFolder:
         name = f"{game.table or _DEFAULT_TABLE}-{game.number}"
         copy = 1
         while True:
-            path = self._folder / (f"{name}.jsonl.gz" if copy == 1 else f"{name}.{copy}.jsonl.gz")
+            path = self._folder / (f"{name}{_TRANSCRIPT}" if copy == 1 else f"{name}.{copy}{_TRANSCRIPT}")
             try:
                 path.touch(exist_ok=False)
             except FileExistsError:
@@ -72,3 +86,8 @@ class TranscriptFolder:
     def close(self) -> None:
         """Wait until all is written."""
         self._thread.shutdown()
+
+
+def proof_path(transcript: Path) -> Path:
+    """Return where the proof of a transcript in a folder is."""
+    return transcript.with_name(transcript.name.removesuffix(_TRANSCRIPT) + ".proof.jsonl")

@@ -24,6 +24,7 @@ from salvo_server.identity import Identity
 from salvo_server.roster import Account, Register
 from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
+from salvo_server.verify import verify_lines
 from unbrokered import Wire
 
 VECTORS = Path(__file__).parents[2] / "proto" / "vectors"
@@ -89,6 +90,11 @@ def _referee_views(given: Any) -> Any:
     return {"turn": view.turn, "next": view.player, "winner": view.winner, "second ship sunk": sunk}
 
 
+def _log(given: Any) -> Any:
+    finding = verify_lines(iter([payload.encode() + b"\n" for payload in given]), "the vector").finding
+    return finding and {"payload": finding.line, "fault": finding.fault}
+
+
 READERS = {
     "blobs": _blobs,
     "shots": _shots,
@@ -96,6 +102,7 @@ READERS = {
     "participations": _participations,
     "sealed_participations": _sealed_participations,
     "ships": _ships,
+    "log": _log,
     "referee_views": _referee_views,
     "skips": _skips,
 }

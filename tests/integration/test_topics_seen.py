@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
 from salvo.mqtt import Connection, Inbound
 from salvo.topics import Publisher, Reader
+from salvo_server.cli.watch import Watcher
+from salvo_server.verify import compare_stories, verify_file, verify_lines
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
@@ -86,7 +89,8 @@ def test_everything_seen_is_in_the_table_and_in_order(
     names = [f"team{number}" for number in range(count)]
     with start_server(players=count, over_seconds=1):
         observer.until(said("/game/state", b"lobby"))
-        assert [x.topic for x in observer.seen] == ["/game/server", "/game/rules", "/game/state"]
+        seen = [x.topic for x in observer.seen if x.topic != "/game/log"]
+        assert seen == ["/game/server", "/game/rules", "/game/state"]
         play_bots(broker.url, names, observer)
         observer.until(lambda seen: [x.payload for x in seen if x.topic == "/game/state"][-1] == b"lobby")
         late = Observer(broker.url)
@@ -107,19 +111,19 @@ def _check_payloads(seen: list[Inbound]) -> None:
     """Every topic is of the table; the server's payloads read back as what they announce."""
     for message in seen:
         address = topics.parse(message.topic)
-        if address.topic.name in ("count", "current", "hits", "sunk", "defeated", "recap", *_PRINTED):
-            assert b"{" not in message.payload or address.topic.name == "recap"
+        if address.topic.name in ("count", "current", "hits", "sunk", "defeated", "recap", "log", *_PRINTED):
+            assert b"{" not in message.payload or address.topic.name in ("recap", "log")
         elif address.topic.publisher is Publisher.SERVER and message.payload:
             assert wire.read_announcement(address, message.payload) is not None
         elif address.topic.name == "place":
             assert b"coordinates" not in message.payload  # sealed
     public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
-    assert public - {_name(message) for message in seen} <= {"log"}  # a game whose draw is a seed's has none
+    assert public - {_name(message) for message in seen} == set()
 
 
 def _check_order(names: list[str], count: int) -> None:
     """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
-    told = [name for name in names if name in OURS]
+    told = [name for name in names if name in OURS and name != "log"]  # whose order is its own business
     start = told.index("turn")
     assert told[start - 1 : start + 2] == ["state", "turn", "current"]
     rest = told[start + 2 :]
@@ -228,3 +232,57 @@ def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
         listener=lambda shots, result: expected.append(wire.announcements.result_body(result)),
     )
     assert heard == expected
+
+
+# --- the log --------------------------------------------------------------------------------------------------------
+
+
+def test_whoever_reads_everything_has_a_whole_and_fair_log_and_nothing_of_it_is_retained(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    with start_server(players=2, seed=None) as contest:
+        observer.until(said("/game/state", b"lobby"))
+        play_bots(broker.url, ["a", "b"], observer)
+        observer.until(lambda seen: any(x.topic == "/game/log" and b',"end":{' in x.payload for x in seen))
+        key = contest.identity.signing_key
+        late = Observer(broker.url)
+        late.until(said("/game/state", b"over"))
+        assert "/game/log" not in {x.topic for x in late.seen}
+        late.close()
+    heard = [x for x in observer.seen if x.topic == "/game/log"]
+    assert not any(x.retain for x in heard)
+    report = verify_lines(iter(dict.fromkeys(x.payload + b"\n" for x in heard)), "heard", key)
+    assert report.finding is None
+    [game] = report.games
+    assert (game.opening.draw, game.players) == ("fair", ("a", "b"))
+    results = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
+    assert results == [each["result"] for step in game.told for each in step.said if "result" in each]
+
+
+def test_a_team_and_a_watcher_write_proofs_that_hold(
+    broker: Broker, start_server: StartServer, observer: Observer, tmp_path: Path
+) -> None:
+    watched, own = tmp_path / "watched.proof.jsonl", tmp_path / "own.proof.jsonl"
+    with start_server(players=2, seed=None) as contest:
+        observer.until(said("/game/state", b"lobby"))
+        rival = threading.Thread(target=client.play, args=(RandomBot(), broker.url, "a", "secret a"), daemon=True)
+        rival.start()
+        observer.until(lambda seen: _placed(seen, "a") == 5)
+        watcher = Watcher(broker.url, "", watched)  # comes into the lobby, as b does
+        watcher.poll(0.5)
+        team = threading.Thread(
+            target=client.play, args=(RandomBot(), broker.url, "b", "secret b"), kwargs={"proof": own}, daemon=True
+        )
+        team.start()
+        while not watcher.games_ended:
+            watcher.poll(0.2)
+        watcher.close()
+        team.join(20)
+        rival.join(20)
+        key = contest.identity.signing_key
+    reports = [verify_file(path, key) for path in (watched, own)]
+    assert [report.finding for report in reports] == [None, None]
+    assert reports[0].games[0].of == reports[1].games[0].of
+    assert compare_stories(reports) == []
+    assert len(reports[1].sent) >= 5 + 17
+    assert b"secret" not in own.read_bytes().replace(b'"secret":"', b"")

@@ -19,6 +19,7 @@ from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Event, Session
 from salvo.view import View
 from salvo_server.gate import Gate, Opened, Waiting
+from salvo_server.identity import Identity
 from salvo_server.referee import Referee
 from salvo_server.service import Resume, Service, last_will
 from simulation import crypto
@@ -112,6 +113,7 @@ class Setup(NamedTuple):
     limits: m.Limits
     seed: str
     resume: Resume
+    draw: m.Draw
 
 
 class Server(Member):
@@ -126,6 +128,8 @@ class Server(Member):
         self.after_step: Callable[[], None] = lambda: None
         self._jump_ms = 0
         self._clock_random = world.random("clock")
+        self._secrets = world.random("secrets")
+        self._identity = Identity(world.random("identity").randbytes(32))
         self.service: Service
         self.journal: SimJournal
 
@@ -140,7 +144,7 @@ class Server(Member):
         if self.incarnation > 1 and self._clock_random.random() < 0.2:
             self._jump_ms += self._clock_random.randint(-5_000, 5_000)  # somebody has set the computer's clock
         self.stopping = False
-        self.edge = self.connect(clean=False, will=last_will("", "literal"))
+        self.edge = self.connect(clean=False, will=last_will("", "literal", self._identity))
         self.journal = SimJournal(world, self.disk)
         gate = _Gate(
             wake=self.edge.wake,
@@ -158,6 +162,9 @@ class Server(Member):
             clock=lambda: EPOCH_MS + self._jump_ms + int(world.now * 1000),
             gate=gate,
             journal=self.journal,
+            identity=self._identity,
+            draw=setup.draw,
+            fresh_secret=lambda: self._secrets.randbytes(32),
             resume=setup.resume,
             listener=lambda *news: self.heard(*news),
         )

@@ -12,8 +12,10 @@ from salvo.rules import Announce, Game, Order, Sinkings
 from salvo.session import Session
 from salvo.view import Shot, View
 from salvo.wire.announcements import result_body
+from salvo.wire.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
 from salvo_server.recovery import open_table, repeat
 from salvo_server.referee import Player, Referee
+from salvo_server.verify import verify_lines
 from simulation.disk import every_game
 from simulation.world import Broken
 
@@ -45,6 +47,8 @@ def when_over(contest: Contest) -> None:
     _stream(contest.said, referee, "the broker")
     if not contest.broker.lossy:
         _stream(contest.observer.heard, referee, "the observer")
+        _chain(contest.observer.heard)
+    _log(contest.said, referee, "the broker")
     for team in contest.teams:
         player = referee.players.get(team.name)
         if player is None:
@@ -105,6 +109,42 @@ def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> N
     hold(len(turns) - 1 == len(expected), "%s heard of %d turns of %d", who, len(turns) - 1, len(expected))
     for name, player in referee.players.items():
         hold(_covers(landed[name], player.landed), "%s heard other hits on %s than fell", who, name)
+
+
+def _log(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None:
+    """The log of the game is one story, whole, in order and fair, over all crashes (SALVO-LOG)."""
+    said: dict[tuple[str, int], bytes] = {}
+    number = 0
+    of = ""
+    for topic, payload in heard:
+        if topic != "/game/log":
+            continue
+        text, _ = take_apart(payload)
+        entry = read_entry(text)
+        if isinstance(entry.body, Opening):
+            number = entry.body.game
+            known, of = of, entry_digest(text)[:OF_BYTES].hex()
+            hold(
+                number != referee.number or known in ("", of) or not said, "%s heard game %d opened twice", who, number
+            )
+        if number != referee.number:
+            continue
+        hold(entry.of in ("", of), "%s heard an entry of another game", who)
+        told = said.setdefault((of, entry.number), payload)
+        hold(told == payload, "%s heard two entries %d of game %d", who, entry.number, number)
+        hold(entry.number <= len(said), "%s heard entry %d after %d entries", who, entry.number, len(said))
+    lines = [payload + b"\n" for payload in said.values()]
+    report = verify_lines(iter(lines), f"the log that {who} heard")
+    hold(report.finding is None, "%s", report.finding)
+    hold(report.games[0].players == tuple(referee.players), "%s heard of other players in the log", who)
+
+
+def _chain(heard: Sequence[tuple[str, bytes]]) -> None:
+    """A client that follows the log never has a reason to complain."""
+    chain = LogChain()
+    for topic, payload in heard:
+        if topic == "/game/log":
+            chain.take_in(payload)
 
 
 def _covers(heard: Sequence[tuple[int, int]], landed: Sequence[tuple[int, int]]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from salvo.errors import SalvoError
-from salvo.messages import Limits, State
+from salvo.messages import Draw, Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
 from simulation import checks, faults
 from simulation.actors import Observer, Server, Setup, SpecTeam, Team
@@ -53,6 +53,7 @@ class Scenario:
     overlaps: bool
     shuffles: bool
     will_at_takeover: bool
+    draw: Draw
 
     @property
     def strict(self) -> bool:
@@ -104,6 +105,7 @@ def _draw(seed: int) -> Scenario:
         overlaps=random.random() < 0.3,
         shuffles=random.random() < 0.3,
         will_at_takeover=random.random() < 0.5,
+        draw=random.choice((Draw.FAIR, Draw.FAIR, Draw.SEED)),
     )
 
 
@@ -143,7 +145,7 @@ class Contest:
             will_at_takeover=scenario.will_at_takeover,
         )
         self.disk = Disk(world)
-        setup = Setup(scenario.book, scenario.limits, f"seed {scenario.seed}", "always")
+        setup = Setup(scenario.book, scenario.limits, f"seed {scenario.seed}", "always", scenario.draw)
         self.server = Server(world, self.broker, self.disk, setup)
         self.server.after_step = self._look
         self.observer = Observer(world, self.broker)

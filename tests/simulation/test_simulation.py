@@ -13,6 +13,7 @@ from salvo.view import Shot, View
 from salvo.wire import Publication, write_shot
 from salvo_server.gate import Gate
 from salvo_server.journal import Batch
+from salvo_server.log import TableLog
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
 from salvo_server.service import Service
@@ -31,6 +32,8 @@ SHORT = next(
 def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in crypto.DERIVING:
         monkeypatch.setattr(module, "derive_key", crypto.derive_key)
+    for sealing in crypto.SEALING:
+        monkeypatch.setattr(sealing, "seal_for_server", crypto.seal_for_server)
 
 
 @pytest.mark.parametrize("first", range(1, 31, 10))
@@ -111,6 +114,23 @@ def _publish_before_commit(patch: pytest.MonkeyPatch) -> None:
         _settle(self)
 
     patch.setattr(Service, "_settle", settle)
+
+
+def _lose_the_log_in_a_crash(patch: pytest.MonkeyPatch) -> None:
+    def forgetful(*given: Any) -> Recovered:
+        recovered = recover(*given)
+        recovered.unsent = [publication for publication in recovered.unsent if publication.topic != "/game/log"]
+        return recovered
+
+    patch.setattr("salvo_server.service.recover", forgetful)
+
+
+def _begin_the_log_anew_after_a_crash(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(TableLog, "skip", lambda self, step: None)
+
+
+def _open_the_game_with_another_secret(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Service, "_opened_seed", lambda self, game: "")
 
 
 def _say_nothing_again(patch: pytest.MonkeyPatch) -> None:
@@ -199,6 +219,9 @@ PLANTED: list[Plant] = [
     _acknowledge_before_commit,
     _publish_before_commit,
     _say_nothing_again,
+    _lose_the_log_in_a_crash,
+    _begin_the_log_anew_after_a_crash,
+    _open_the_game_with_another_secret,
     _forget_what_was_burned,
     _leave_what_is_retained,
     _draw_the_starter_anew,
@@ -212,8 +235,8 @@ PLANTED: list[Plant] = [
 
 
 def _seeds() -> Iterator[int]:
-    """Those whose faults are likely to show it."""
-    return (seed for seed in range(1, 400) if len(game.draw(seed).faults) > 2)
+    """Those whose faults are likely to show it, first one that loses the broker while a salvo is on its way."""
+    return (seed for seed in (925, *range(1, 400)) if len(game.draw(seed).faults) > 2)
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__[1:].replace("_", " "))

@@ -245,7 +245,7 @@ def test_another_one_begins_from_game_to_game() -> None:
 
 def test_another_book_is_announced_with_the_next_lobby() -> None:
     referee = playing(CLASSIC, "a", "b", over_ms=1000)
-    referee.configure(8, referee.limits, small(STREAK))
+    referee.configure(8, referee.limits, book=small(STREAK))
     while referee.state is State.TURN:
         assert referee.current is not None
         aim = [(1, 1), (2, 1), (4, 1)][len(referee.current.shots)]

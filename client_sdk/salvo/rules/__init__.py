@@ -21,7 +21,7 @@ from salvo.rules.book import (
 )
 from salvo.rules.books import BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS
 from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, random_fleet
-from salvo.rules.game import Game, Points, Rounds, Salvo, begin, draw_starter, set_starter
+from salvo.rules.game import Game, Points, Rounds, Salvo, begin, draw_fair_starter, draw_starter, set_starter
 from salvo.rules.randomness import draw, generator, sample
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "begin",
     "check_placement",
     "draw",
+    "draw_fair_starter",
     "draw_starter",
     "generator",
     "random_fleet",

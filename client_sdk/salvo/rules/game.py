@@ -461,3 +461,20 @@ def draw_starter(book: RuleBook, seed: int | str, table: str, game: int, players
         return 0
     digest = hashlib.blake2b(f"{seed}/{table}/starter/{game}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") % players
+
+
+def draw_fair_starter(book: RuleBook, secret: bytes, messages: Sequence[bytes], players: int) -> int:
+    """Return the seat that begins a game, drawn from the server's secret and all teams' messages (SALVO-LOG-8).
+
+    The server committed to its secret before it saw any message, and no team knows the secret while it writes its
+    messages, which have random bytes in them: nobody can choose what is drawn.
+
+    Args:
+        secret: of this game, at most 64 bytes.
+        messages: digests of the placements in force, fleet by fleet in play order, in a fleet as the rule book has
+            its ships.
+    """
+    if book.starter is Starter.FIRST:
+        return 0
+    digest = hashlib.blake2b(b"salvo start" + b"".join(messages), digest_size=32, key=secret).digest()
+    return int.from_bytes(digest, "big") % players

@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class TranscriptHeader(_message.Message):
-    __slots__ = ("transcript", "version", "game", "seed", "rules", "limits", "check")
+    __slots__ = ("transcript", "version", "game", "seed", "rules", "limits", "check", "draw")
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     GAME_FIELD_NUMBER: _ClassVar[int]
@@ -16,6 +16,7 @@ class TranscriptHeader(_message.Message):
     RULES_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     CHECK_FIELD_NUMBER: _ClassVar[int]
+    DRAW_FIELD_NUMBER: _ClassVar[int]
     transcript: int
     version: str
     game: int
@@ -23,7 +24,8 @@ class TranscriptHeader(_message.Message):
     rules: _announcements_pb2.Rules
     limits: TranscriptLimits
     check: str
-    def __init__(self, transcript: _Optional[int] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., seed: _Optional[str] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., limits: _Optional[_Union[TranscriptLimits, _Mapping]] = ..., check: _Optional[str] = ...) -> None: ...
+    draw: str
+    def __init__(self, transcript: _Optional[int] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., seed: _Optional[str] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., limits: _Optional[_Union[TranscriptLimits, _Mapping]] = ..., check: _Optional[str] = ..., draw: _Optional[str] = ...) -> None: ...
 
 class TranscriptLimits(_message.Message):
     __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players")
@@ -48,20 +50,22 @@ class ParticipateInput(_message.Message):
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
 class PlaceInput(_message.Message):
-    __slots__ = ("player", "spelling", "ship", "x", "y", "orientation")
+    __slots__ = ("player", "spelling", "ship", "x", "y", "orientation", "message")
     PLAYER_FIELD_NUMBER: _ClassVar[int]
     SPELLING_FIELD_NUMBER: _ClassVar[int]
     SHIP_FIELD_NUMBER: _ClassVar[int]
     X_FIELD_NUMBER: _ClassVar[int]
     Y_FIELD_NUMBER: _ClassVar[int]
     ORIENTATION_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
     player: str
     spelling: str
     ship: str
     x: int
     y: int
     orientation: str
-    def __init__(self, player: _Optional[str] = ..., spelling: _Optional[str] = ..., ship: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ..., orientation: _Optional[str] = ...) -> None: ...
+    message: str
+    def __init__(self, player: _Optional[str] = ..., spelling: _Optional[str] = ..., ship: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ..., orientation: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ShotOccasion(_message.Message):
     __slots__ = ("game", "turn", "shot", "target")

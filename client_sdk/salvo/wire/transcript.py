@@ -24,6 +24,9 @@ TRANSCRIPT_VERSION: Final = 1
 #: The last salvo of a game with 64 players and its statistics are the longest line.
 LONGEST_LINE_BYTES: Final = 64 * 1024
 _DEEPEST_LINE: Final = 8
+#: What stands for a message (:func:`salvo.wire.log.message_digest`).
+MESSAGE_BYTES: Final = 16
+_HEXADECIMAL: Final = frozenset("0123456789abcdef")
 #: What every step has beside its input.
 STEP_FIELDS: Final = ("n", "at", "says", "check")
 
@@ -51,6 +54,7 @@ class HeaderBody(Strict):
     seed: str
     rules: RulesBody
     limits: LimitsBody
+    draw: str | None = None
     check: str | None = None
 
 
@@ -61,6 +65,7 @@ class Header:
     Attributes:
         version: of the server that wrote it.
         game: its running number at the table.
+        seed: what the draws come from; with a fair draw 32 bytes in hexadecimal, of this game alone.
     """
 
     version: str
@@ -68,6 +73,7 @@ class Header:
     seed: str
     rules: m.RulesAnnounced
     limits: m.Limits
+    draw: m.Draw = m.Draw.SEED
 
 
 class ParticipateBody(Strict):
@@ -85,6 +91,7 @@ class PlaceBody(Strict):
     x: int
     y: int
     orientation: str
+    message: str | None = None
 
 
 class ContextBody(Strict):
@@ -174,14 +181,21 @@ def write_first_line(header: Header, check: str) -> str:
 
 
 def _header_body(header: Header) -> dict[str, Any]:
-    return {
+    body = {
         "transcript": TRANSCRIPT_VERSION,
         "version": header.version,
         "game": header.game,
         "seed": header.seed,
         "rules": rules_body(header.rules),
-        "limits": {name: number for name, number in asdict(header.limits).items() if number is not None},
+        "limits": limits_body(header.limits),
     }
+    # The games of before have no such field, and must come to the same check.
+    return body if header.draw is m.Draw.SEED else {**body, "draw": header.draw.value}
+
+
+def limits_body(limits: m.Limits) -> dict[str, int]:
+    """Return a table's limits as JSON has them."""
+    return {name: number for name, number in asdict(limits).items() if number is not None}
 
 
 def read_header(line: str) -> Header:
@@ -209,11 +223,24 @@ def read_first_line(line: str) -> tuple[Header, str]:
         )
     body = validate(HeaderBody, value)
     limits = m.Limits(**body.limits.model_dump())
-    header = Header(body.version, body.game, body.seed, rules_announced(body.rules), limits)
+    header = Header(body.version, body.game, body.seed, rules_announced(body.rules), limits, _read_draw(body))
     check = {} if body.check is None else {"check": body.check}
     if not same_value(value, {**_header_body(header), **check}):
         raise WireError("wrong_shape", "the header has a value that it cannot have, such as cells counted from 0")
     return header, body.check or ""
+
+
+def _read_draw(body: HeaderBody) -> m.Draw:
+    if body.draw is None:
+        return m.Draw.SEED
+    if body.draw != m.Draw.FAIR or not is_hexadecimal(body.seed, 32):
+        raise WireError("wrong_shape", "a draw that is named is fair, and its seed is 32 bytes in hexadecimal")
+    return m.Draw.FAIR
+
+
+def is_hexadecimal(text: str, count: int) -> bool:
+    """Whether a text is so many bytes in hexadecimal, in small letters."""
+    return len(text) == 2 * count and set(text) <= _HEXADECIMAL
 
 
 def write_step(number: int, at: int, text: str, announcements: Sequence[m.Announcement], check: str) -> str:
@@ -317,6 +344,8 @@ def _write_place(c: m.PlaceShip) -> str:
         "y": p.y,
         "orientation": p.orientation.value,
     }
+    if c.message:
+        body["message"] = c.message.hex()
     return _json({"place": body})
 
 
@@ -346,7 +375,10 @@ def _read_place(value: Any) -> m.PlaceShip:
         orientation = Orientation(body.orientation)
     except ValueError:
         raise WireError("wrong_shape", f"orientation {body.orientation[:40]!r}") from None
-    return m.PlaceShip(body.player, body.spelling, Placement(body.ship, body.x, body.y, orientation))
+    if body.message is not None and not is_hexadecimal(body.message, MESSAGE_BYTES):
+        raise WireError("wrong_shape", f"a message is {MESSAGE_BYTES} bytes in hexadecimal")
+    message = bytes.fromhex(body.message or "")
+    return m.PlaceShip(body.player, body.spelling, Placement(body.ship, body.x, body.y, orientation), message)
 
 
 def _read_fire(value: Any) -> m.Fire:

@@ -25,6 +25,7 @@ COMMANDS = {
     "join": "Play a bot in a contest.",
     "watch": "Follow a table live.",
     "replay": "Show a game again, list the games of a journal, check that one comes out as it is recorded.",
+    "verify": "Check offline that games were fair, from proof files.",
     "health": "Tell whether a server is online.",
     "bots": "List the bots that ship.",
 }

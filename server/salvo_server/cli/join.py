@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+from pathlib import Path
 
 import click
 
@@ -20,6 +21,11 @@ from salvo.sources import load, team_name
 @click.option("--table", envvar="SALVO_TABLE", default="", help="The table; the default one when not given.")
 @click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
 @click.option("--seed", help="Decides all that the bot draws.")
+@click.option(
+    "--proof",
+    type=click.Path(path_type=Path),
+    help="Write the server's signed log and what the team sends here, for salvo verify.",
+)
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
 def join(
@@ -30,6 +36,7 @@ def join(
     table: str,
     games: int | None,
     seed: str | None,
+    proof: Path | None,
     strict: bool,
     as_json: bool,
 ) -> None:
@@ -41,7 +48,7 @@ def join(
     if secret is None:
         secret = secrets.token_urlsafe(16)
         click.echo(f"secret of {team}: {secret} (give it with --secret to come back)", err=True)
-    reports = play_contest(kind(), url, team, secret, table=table, games=games, seed=seed, strict=strict)
+    reports = play_contest(kind(), url, team, secret, table=table, games=games, seed=seed, strict=strict, proof=proof)
     for report in reports:
         if as_json:
             click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))

@@ -43,7 +43,7 @@ def replay(
     table: str | None,
     game: int | None,
 ) -> None:
-    """Show a game again. FILE is a transcript, or a server's journal: a file, or postgresql://..."""
+    """Show a game again. FILE is a transcript, a proof file, or a server's journal: a file, or postgresql://..."""
     if checked + listed + (export is not None) > 1:
         raise click.UsageError("--check, --export and --games are three different things; ask for one at a time")
     recordings = open_recordings(file, table, game)

@@ -13,7 +13,7 @@ import click
 from salvo import messages as m
 from salvo.messages import State
 from salvo_server.cli.output import look_again, places_line
-from salvo_server.contest import Contest, open_journal
+from salvo_server.contest import Contest, open_identity, open_journal
 from salvo_server.journal import GameOpened
 from salvo_server.journal.kept import KeptGames
 from salvo_server.settings import ServerSettings, load_settings
@@ -53,11 +53,12 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = load_settings(given, config).with_journal()
     report = _Report(as_json, settings.games)
+    identity = open_identity(settings)
     kept: KeptGames | None = None
     if settings.transcripts is not None:
-        report.folder = TranscriptFolder(settings.transcripts, report.written)
+        report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         kept = KeptGames(open_journal(settings))
-    contest = Contest(settings, report, journal=kept)
+    contest = Contest(settings, report, journal=kept, identity=identity)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
     report.say(
@@ -149,8 +150,9 @@ class _Report:
         if self.folder is not None and self.kept is not None:
             self.folder.write(self.kept.game(table, game))
         places = {stats.player: stats.place for stats in self._stats.get(table, ())}
+        drawn = "a fair draw" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
-            f"{_where(table)}game {game}: {_who(won)}; places: {places_line(places)}; seed {self.contest.seed}",
+            f"{_where(table)}game {game}: {_who(won)}; places: {places_line(places)}; {drawn}",
             event="won",
             table=table,
             game=game,

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import WireError
 from salvo.messages import State
-from salvo.mqtt import Connection
+from salvo.proof import Proof, ProofConnection
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import Reader
 from salvo_server.cli.output import has_terminal, places_line
@@ -30,19 +31,22 @@ _NEWS_LINES = 6
 @click.argument("url")
 @click.option("--table", default="", help="The table; the default one when not given.")
 @click.option("--games", type=click.IntRange(min=1), help="End after so many games; never when not given.")
+@click.option("--proof", type=click.Path(path_type=Path), help="Write the server's signed log here, for salvo verify.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
-def watch(url: str, table: str, games: int | None, as_json: bool) -> None:
+def watch(url: str, table: str, games: int | None, proof: Path | None, as_json: bool) -> None:
     """Follow a table at URL live, from its public topics only."""
-    watcher = Watcher(url, table)
+    watcher = Watcher(url, table, proof)
     live = has_terminal() and not as_json
-    with _live(watcher) if live else contextlib.nullcontext() as screen:
-        while games is None or watcher.games_ended < games:
-            for line, record in watcher.poll(0.25):
-                if not live:
-                    click.echo(json.dumps(record) if as_json else line)
-            if screen is not None:
-                screen.update(watcher.page(), refresh=True)
-    watcher.close()
+    try:
+        with _live(watcher) if live else contextlib.nullcontext() as screen:
+            while games is None or watcher.games_ended < games:
+                for line, record in watcher.poll(0.25):
+                    if not live:
+                        click.echo(json.dumps(record) if as_json else line)
+                if screen is not None:
+                    screen.update(watcher.page(), refresh=True)
+    finally:
+        watcher.close()
 
 
 def _live(watcher: Watcher) -> Any:
@@ -54,7 +58,7 @@ def _live(watcher: Watcher) -> Any:
 class Watcher:
     """What the public topics of a table tell."""
 
-    def __init__(self, url: str, table: str) -> None:
+    def __init__(self, url: str, table: str, proof: Path | None = None) -> None:
         self.games_ended = 0
         self._url = url
         self._table = table
@@ -66,7 +70,9 @@ class Watcher:
         self._places: dict[str, int] = {}
         self._heard: tuple[int, int] = (0, 0)
         self._news: deque[str] = deque(maxlen=_NEWS_LINES)
-        self._connection = Connection(url, f"salvo-watch-{os.getpid()}", clean_session=True)
+        self._connection = ProofConnection(url, f"salvo-watch-{os.getpid()}", clean_session=True)
+        if proof is not None:
+            self._connection.record(Proof(proof), table)
         self._connection.on_connect = lambda _: self._connection.subscribe(_public_filters(table))
 
     def poll(self, timeout_seconds: float) -> list[tuple[str, dict[str, Any]]]:
@@ -85,6 +91,7 @@ class Watcher:
 
     def close(self) -> None:
         """Hang up."""
+        self._connection.finish_proof(self.games_ended)
         self._connection.close()
 
     def page(self) -> Any:

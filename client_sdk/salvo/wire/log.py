@@ -1,0 +1,548 @@
+"""The signed log of a game, `/game/log`: entries, signatures, the chain, commitments (SALVO-LOG).
+
+    payload = {"entry":<text of an entry>,"sign":"<base64 of the signature>"}
+
+Every entry tells the digest of the one before, so that what was said once cannot be taken back. What must stay hidden
+while the game is on is committed by :func:`blind`, the only way by which anything hidden gets into the log, and is
+revealed when the game is won. Whether the game that it tells was fair is a referee's business (``salvo verify``); here
+is what a client needs to hold the server to its word while the game is on.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from salvo import messages as m
+from salvo import seal
+from salvo.errors import SalvoError, SealError, WireError
+from salvo.wire.announcements import RulesBody, rules_announced, rules_body
+from salvo.wire.strict_json import Strict, parse_json, validate
+from salvo.wire.transcript import (
+    MESSAGE_BYTES,
+    LimitsBody,
+    NothingBody,
+    ParticipateBody,
+    is_hexadecimal,
+    limits_body,
+    read_input,
+    write_input,
+)
+
+#: The version of the form (SALVO-LOG-3).
+LOG_VERSION: Final = 1
+#: A last salvo with 64 players and their figures has 12,000; the largest that a broker of ours passes on.
+LARGEST_ENTRY_BYTES: Final = 256 * 1024
+#: A payload with revealed texts is no larger, unless one text alone is (SALVO-LOG-7).
+LARGEST_REVEAL_BYTES: Final = 8 * 1024
+#: What stands before and behind an entry's text in a payload (SALVO-LOG-1).
+HEAD_BYTES: Final = 9
+TAIL_BYTES: Final = 99
+DIGEST_BYTES: Final = 32
+KEY_BYTES: Final = 32
+SECRET_BYTES: Final = 32
+SIGNATURE_BYTES: Final = 64
+#: How much of the opening's digest every later entry has.
+OF_BYTES: Final = 8
+
+_HEAD: Final = b'{"entry":'
+_MIDDLE: Final = b',"sign":"'
+_END: Final = b'"}'
+_DOMAIN: Final = b"salvo log\0"
+_DEEPEST_ENTRY: Final = 8
+
+#: Announcements to everybody that a step may have, by kind. The others name their reader.
+PUBLIC_KINDS: Final = frozenset(
+    {"opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won"}
+    | {"left", "forgotten", "rules", "shown", "revealed"}
+)
+
+
+class Fault(StrEnum):
+    """Who is at fault when a log does not hold."""
+
+    FILE = "file"  # whoever passed it on: the server has not signed this
+    SERVER = "server"  # it has signed what is not so
+    INCOMPLETE = "incomplete"  # nobody lied; something is missing
+
+
+class LogError(SalvoError):
+    """A log that does not hold, and who is at fault.
+
+    Codes: ``unknown_version``, ``log_unreadable`` and ``log_forged`` (nobody knows who said it), ``log_foreign``
+    (another game's), ``log_gap`` (entries are missing), ``log_wrong`` (signed, and no entry), ``log_broken`` (signed,
+    and does not continue what was signed before), ``log_forked`` (signed, and so was another entry of this number).
+    """
+
+    def __init__(self, code: str, text: str, fault: Fault) -> None:
+        super().__init__(code, text)
+        self.fault = fault
+
+
+# --- what stands in an entry --------------------------------------------------------------------------------------
+
+_Count = Annotated[int, Field(ge=0)]
+
+
+class OpenBody(Strict):
+    """What a game is played by, and what the server commits to before anybody says anything."""
+
+    log: Annotated[int, Field(ge=1)]
+    game: _Count
+    rules: RulesBody
+    limits: LimitsBody
+    version: str
+    key: str
+    draw: str
+    seed: str
+
+
+class LogInputBody(Strict):
+    """The input of a step where everybody may know it: one of the three."""
+
+    participate: ParticipateBody | None = None
+    time: NothingBody | None = None
+    resume: NothingBody | None = None
+
+
+class LogStepBody(Strict):
+    """What the server said to everybody in one step, and commitments to what was hidden since the entry before."""
+
+    at: _Count
+    said: list[dict[str, Any]]
+    input: LogInputBody | None = None
+    message: str | None = None
+    hidden: list[str]
+
+
+class RevealBody(Strict):
+    """What was committed to."""
+
+    first: _Count
+    seed: str | None = None
+    secret: str | None = None
+    texts: list[str]
+
+
+class LogEndBody(Strict):
+    """How much there is of the log."""
+
+    steps: _Count
+    hidden: _Count
+
+
+class EntryBody(Strict):
+    """One entry, with one of the four."""
+
+    n: _Count
+    of: str | None = None
+    prev: str
+    open: OpenBody | None = None
+    step: LogStepBody | None = None
+    reveal: RevealBody | None = None
+    end: LogEndBody | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A game's first entry.
+
+    Attributes:
+        key: the server's signing key, 32 bytes.
+        seed: commitment to what the draws come from, 32 bytes.
+    """
+
+    game: int
+    rules: m.RulesAnnounced
+    limits: m.Limits
+    version: str
+    key: bytes
+    draw: m.Draw
+    seed: bytes
+
+    @property
+    def table(self) -> str:
+        """The table's name; empty for the default table."""
+        return self.rules.table
+
+
+@dataclass(frozen=True, slots=True)
+class LogStep:
+    """A step of the referee, as everybody may know it.
+
+    Attributes:
+        at: when, epoch ms.
+        said: announcements to everybody, as :func:`salvo.wire.transcript.said` has them.
+        command: the input where everybody may know it, else None.
+        message: stands for the message that a placement came with (:func:`message_digest`); else empty.
+        hidden: commitments to hidden inputs that counted since the entry before; the step's own is the last one.
+    """
+
+    at: int
+    said: tuple[dict[str, Any], ...]
+    command: m.Input | None
+    message: bytes
+    hidden: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """Hidden inputs, once the game is won.
+
+    Attributes:
+        first: number of the first text, from 0.
+        seed: what the draws came from; None in all but the first of these entries.
+        secret: the key of the commitments; likewise.
+        texts: inputs with their times, as :func:`write_hidden` makes them.
+    """
+
+    first: int
+    seed: str | None
+    secret: bytes | None
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The last entry.
+
+    Attributes:
+        steps: how many steps the log has.
+        hidden: how many commitments, and texts.
+    """
+
+    steps: int
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a game's log.
+
+    Attributes:
+        number: from 0, without a gap.
+        of: stands for the game: begins the digest of its opening, hexadecimal. Empty in the opening itself.
+        prev: digest of the entry before, hexadecimal; empty in the opening.
+    """
+
+    number: int
+    of: str
+    prev: str
+    body: Opening | LogStep | Reveal | LogEnd
+
+
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+
+
+def write_entry(entry: Entry) -> bytes:
+    """Return an entry's text, which is what is signed; there is one text for an entry only."""
+    body = entry.body
+    of = {"of": entry.of} if entry.of else {}
+    written = {"n": entry.number, **of, "prev": entry.prev, _KEYS[type(body)]: _WRITERS[type(body)](body)}
+    return _ENCODER.encode(written).encode()
+
+
+def _write_open(body: Opening) -> dict[str, Any]:
+    return {
+        "log": LOG_VERSION,
+        "game": body.game,
+        "rules": rules_body(body.rules),
+        "limits": limits_body(body.limits),
+        "version": body.version,
+        "key": base64.b64encode(body.key).decode(),
+        "draw": body.draw.value,
+        "seed": body.seed.hex(),
+    }
+
+
+def _write_step(body: LogStep) -> dict[str, Any]:
+    written: dict[str, Any] = {"at": body.at, "said": list(body.said)}
+    if body.command is not None:
+        written["input"] = json.loads(write_input(body.command))
+    if body.message:
+        written["message"] = body.message.hex()
+    return {**written, "hidden": [commitment.hex() for commitment in body.hidden]}
+
+
+def _write_reveal(body: Reveal) -> dict[str, Any]:
+    written: dict[str, Any] = {"first": body.first}
+    if body.seed is not None:
+        written["seed"] = body.seed
+    if body.secret is not None:
+        written["secret"] = body.secret.hex()
+    return {**written, "texts": list(body.texts)}
+
+
+_KEYS: Final[dict[type, str]] = {Opening: "open", LogStep: "step", Reveal: "reveal", LogEnd: "end"}
+_WRITERS: Final[dict[type, Callable[[Any], dict[str, Any]]]] = {
+    Opening: _write_open,
+    LogStep: _write_step,
+    Reveal: _write_reveal,
+    LogEnd: lambda body: {"steps": body.steps, "hidden": body.hidden},
+}
+
+
+def read_entry(text: bytes) -> Entry:
+    """Read an entry's text, which must be the one text of this entry.
+
+    Raises:
+        WireError: ``unknown_version`` for a later form than this reader's, else the codes of strict JSON.
+    """
+    value = parse_json(text, LARGEST_ENTRY_BYTES, _DEEPEST_ENTRY)
+    _check_form(value)
+    body = validate(EntryBody, value)
+    given = [part for part in (body.open, body.step, body.reveal, body.end) if part is not None]
+    if len(given) != 1:
+        raise WireError("wrong_shape", "an entry has one of open, step, reveal, end")
+    entry = Entry(body.n, body.of or "", body.prev, _read_body(given[0]))
+    if isinstance(entry.body, Opening) != (entry.number == 0):
+        raise WireError("wrong_shape", f"entry {entry.number}; the opening, and nothing else, is entry 0")
+    if write_entry(entry) != text:
+        raise WireError("wrong_shape", "not the one text that this entry has: order of keys, white space, numbers")
+    return entry
+
+
+def _check_form(value: Any) -> None:
+    opening = value.get("open") if isinstance(value, dict) else None
+    form = opening.get("log") if isinstance(opening, dict) else None
+    if type(form) is int and form > LOG_VERSION:
+        raise WireError("unknown_version", f"a log of form {form}; this one reads the forms 1..{LOG_VERSION}")
+
+
+def _read_body(body: Strict) -> Opening | LogStep | Reveal | LogEnd:
+    match body:
+        case OpenBody():
+            return _read_open(body)
+        case LogStepBody():
+            return _read_step(body)
+        case RevealBody():
+            secret = None if body.secret is None else _digits(body.secret, SECRET_BYTES, "the secret")
+            return Reveal(body.first, body.seed, secret, tuple(body.texts))
+        case LogEndBody():
+            return LogEnd(body.steps, body.hidden)
+    raise AssertionError(body)
+
+
+def _read_open(body: OpenBody) -> Opening:
+    try:
+        draw = m.Draw(body.draw)
+        key = base64.b64decode(body.key, validate=True)
+    except (binascii.Error, ValueError):
+        raise WireError("wrong_shape", f"draw is {' or '.join(m.Draw)}, key is base64") from None
+    if len(key) != KEY_BYTES:
+        raise WireError("wrong_shape", f"a key of {len(key)} bytes; it has {KEY_BYTES}")
+    limits = m.Limits(**body.limits.model_dump())
+    seed = _digits(body.seed, DIGEST_BYTES, "the seed's commitment")
+    return Opening(body.game, rules_announced(body.rules), limits, body.version, key, draw, seed)
+
+
+def _read_step(body: LogStepBody) -> LogStep:
+    for announcement in body.said:
+        if len(announcement) != 1 or not announcement.keys() <= PUBLIC_KINDS:
+            raise WireError("wrong_shape", f"what is said has one key of {', '.join(sorted(PUBLIC_KINDS))}")
+    command = None if body.input is None else read_input(body.input.model_dump(exclude_none=True))
+    message = b"" if body.message is None else _digits(body.message, MESSAGE_BYTES, "a message's digest")
+    hidden = tuple(_digits(commitment, DIGEST_BYTES, "a commitment") for commitment in body.hidden)
+    return LogStep(body.at, tuple(body.said), command, message, hidden)
+
+
+def _digits(text: str, count: int, what: str) -> bytes:
+    if not is_hexadecimal(text, count):
+        raise WireError("wrong_shape", f"{what} is {count} bytes in hexadecimal, small letters")
+    return bytes.fromhex(text)
+
+
+# --- hidden inputs ------------------------------------------------------------------------------------------------
+
+
+def write_hidden(at: int, text: str) -> str:
+    """Return the text that stands for a hidden input: the input, as the transcript has it, with its time."""
+    return f'{{"at":{at},{text[1:]}'
+
+
+def read_hidden(text: str) -> tuple[int, m.Input]:
+    """Return time and input of a revealed text.
+
+    Raises:
+        WireError: the codes of strict JSON.
+    """
+    value = parse_json(text.encode(errors="surrogatepass"), LARGEST_ENTRY_BYTES, _DEEPEST_ENTRY)
+    at = value.pop("at", None) if isinstance(value, dict) else None
+    if type(at) is not int:
+        raise WireError("wrong_shape", "a hidden input has its time, at, and one input")
+    command = read_input(value)
+    if write_hidden(at, write_input(command)) != text:
+        raise WireError("wrong_shape", "not the one text that this input has: order of keys, white space, numbers")
+    return at, command
+
+
+def blind(secret: bytes, number: int, text: str) -> bytes:
+    """Return the commitment to a game's hidden input (SALVO-LOG-6).
+
+    Args:
+        secret: of this game, 32 bytes; without it the commitment tells nothing.
+        number: of the input among the hidden ones, from 0, so that equal inputs have different commitments.
+        text: as :func:`write_hidden` makes it.
+    """
+    key = hashlib.blake2b(b"salvo blind" + number.to_bytes(8, "big"), digest_size=DIGEST_BYTES, key=secret).digest()
+    return hashlib.blake2b(text.encode(), digest_size=DIGEST_BYTES, key=key).digest()
+
+
+def seed_commitment(secret: bytes, seed: str) -> bytes:
+    """Return the commitment to what a game's draws come from (SALVO-LOG-5)."""
+    return hashlib.blake2b(b"salvo seed\0" + seed.encode(), digest_size=DIGEST_BYTES, key=secret).digest()
+
+
+def message_digest(topic: str, payload: bytes) -> bytes:
+    """Return what stands for a message: 16 bytes of its topic and payload as they were published (SALVO-LOG-8)."""
+    return hashlib.blake2b(topic.encode() + b"\0" + payload, digest_size=MESSAGE_BYTES).digest()
+
+
+# --- signing ------------------------------------------------------------------------------------------------------
+
+
+def sign_entry(text: bytes, sign: Callable[[bytes], bytes]) -> bytes:
+    """Return the payload of an entry's text (SALVO-LOG-1, SALVO-LOG-2)."""
+    return _HEAD + text + _MIDDLE + base64.b64encode(sign(_DOMAIN + text)) + _END
+
+
+def entry_digest(text: bytes) -> bytes:
+    """Return what the next entry tells of this one (SALVO-LOG-4)."""
+    return hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest()
+
+
+def take_apart(payload: bytes) -> tuple[bytes, bytes]:
+    """Return an entry's text and its signature; nothing about either is proven yet.
+
+    Raises:
+        WireError: ``wrong_shape`` or ``too_large``.
+    """
+    if len(payload) > LARGEST_ENTRY_BYTES:
+        raise WireError("too_large", f"{len(payload)} bytes; an entry has at most {LARGEST_ENTRY_BYTES}")
+    text, tail = payload[HEAD_BYTES:-TAIL_BYTES], payload[-TAIL_BYTES:]
+    signature = tail[len(_MIDDLE) : -len(_END)]
+    framed = payload.startswith(_HEAD) and tail.startswith(_MIDDLE) and tail.endswith(_END)
+    if not text or not framed:
+        raise WireError("wrong_shape", 'a payload of the log is {"entry":...,"sign":"..."} and nothing else')
+    try:
+        signed = base64.b64decode(signature, validate=True)
+    except (binascii.Error, ValueError):
+        signed = b""
+    if len(signed) != SIGNATURE_BYTES or base64.b64encode(signed) != signature:
+        raise WireError("wrong_shape", f"a signature is the canonical base64 of {SIGNATURE_BYTES} bytes")
+    return text, signed
+
+
+# --- the chain ----------------------------------------------------------------------------------------------------
+
+
+class LogChain:
+    """A table's log as it comes in: signatures, numbers and links, entry by entry.
+
+    Whoever comes in the middle of a game begins where he is. When a game begins, its log so far is said once more, so
+    who was there by then has all of it (SALVO-LOG-9).
+
+    Attributes:
+        key: whose signature counts; taken from the first opening when none was given.
+        opening: of the game that is on; None as long as it was not heard.
+        next_number: of the entry that has to come.
+    """
+
+    def __init__(self, key: bytes | None = None) -> None:
+        """Begin; without a key, with the first opening, whoever signed it."""
+        self.key = key
+        self.opening: Opening | None = None
+        self.next_number = 0
+        self._of = ""
+        self._digests: dict[int, bytes] = {}
+
+    def take_in(self, payload: bytes) -> Entry | None:
+        """Check the next payload.
+
+        Returns:
+            the entry; None for one that was heard before.
+
+        Raises:
+            LogError: it does not hold; nothing of it was taken in.
+        """
+        text, entry = self._read(payload)
+        if isinstance(entry.body, Opening) and entry_digest(text) != self._digests.get(0):
+            self._begin(entry.body, text)
+            return entry
+        if not self._digests:
+            self._of = entry.of  # in the middle of a game
+        elif not self._continues(entry, text):
+            return None
+        self._digests[entry.number] = entry_digest(text)
+        self.next_number = entry.number + 1
+        return entry
+
+    def _read(self, payload: bytes) -> tuple[bytes, Entry]:
+        try:
+            text, signature = take_apart(payload)
+            key = self.key or _key_of(read_entry(text))
+        except WireError as error:
+            code = error.code if error.code == "unknown_version" else "log_unreadable"
+            raise LogError(code, error.text, Fault.FILE) from None
+        try:
+            seal.verify(key, _DOMAIN + text, signature)
+        except SealError as error:
+            raise LogError("log_forged", error.text, Fault.FILE) from None
+        try:
+            entry = read_entry(text)
+        except WireError as error:
+            raise LogError("log_wrong", f"signed by the server, and no entry: {error.text}", Fault.SERVER) from None
+        if isinstance(entry.body, Opening) and entry.body.key != key:
+            raise LogError("log_wrong", "the opening names another key than the one that signed it", Fault.SERVER)
+        return text, entry
+
+    def _begin(self, opening: Opening, text: bytes) -> None:
+        self.key, self.opening, self.next_number = opening.key, opening, 1
+        self._digests = {0: entry_digest(text)}
+        self._of = entry_digest(text)[:OF_BYTES].hex()
+
+    def _continues(self, entry: Entry, text: bytes) -> bool:
+        """Whether the entry is news."""
+        number = entry.number
+        if entry.of != self._of and entry.number:
+            raise LogError("log_foreign", f"entry {number} belongs to another game", Fault.FILE)
+        if number < self.next_number:
+            if self._digests.get(number, entry_digest(text)) != entry_digest(text):
+                raise LogError("log_forked", f"the server signed two entries {number} of this game", Fault.SERVER)
+            return False
+        if number > self.next_number:
+            missing = f"entry {number} where entry {self.next_number} belongs"
+            raise LogError("log_gap", missing, Fault.INCOMPLETE)
+        if entry.prev != self._digests[number - 1].hex():
+            text_ = f"entry {number} does not continue the entry {number - 1} that the server signed"
+            raise LogError("log_broken", text_, Fault.SERVER)
+        return True
+
+
+def _key_of(entry: Entry) -> bytes:
+    if not isinstance(entry.body, Opening):
+        missing = f"begins with entry {entry.number}; a log begins with its opening, entry 0"
+        raise LogError("log_gap", missing, Fault.INCOMPLETE)
+    return entry.body.key
+
+
+def chunks(texts: Sequence[str], most_bytes: int) -> list[tuple[str, ...]]:
+    """Return texts in groups whose JSON has at most so many bytes; a longer one goes alone."""
+    groups: list[list[str]] = [[]]
+    size = 0
+    for text in texts:
+        cost = len(_ENCODER.encode(text)) + 1
+        if groups[-1] and size + cost > most_bytes:
+            groups.append([])
+            size = 0
+        groups[-1].append(text)
+        size += cost
+    return [tuple(group) for group in groups]

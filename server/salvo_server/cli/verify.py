@@ -1,0 +1,116 @@
+"""``salvo verify``."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from salvo.seal import fingerprint
+from salvo.wire.log import KEY_BYTES
+from salvo_server.verify import BLAME, Finding, LoggedGame, ProofReport, compare_stories, verify_file
+
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{16}")
+
+
+def _read_key(ctx: click.Context, param: click.Parameter, value: str | None) -> str | bytes | None:
+    """Return a signing key, or a fingerprint of four groups, with or without the spaces between."""
+    if value is None:
+        return None
+    digits = re.sub(r"[\s:-]", "", value).lower()
+    if _FINGERPRINT.fullmatch(digits):
+        return " ".join(digits[start : start + 4] for start in range(0, 16, 4))
+    try:
+        key = base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise click.BadParameter(f"{value!r} is neither a fingerprint of 16 hexadecimal digits nor a key in base64")
+    return key
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--key", metavar="FINGERPRINT|BASE64", callback=_read_key, help="The server that it must have been.")
+@click.option("--plain", is_flag=True, help="Without colours, on a terminal too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a file.")
+def verify(files: Sequence[Path], key: str | bytes | None, plain: bool, as_json: bool) -> None:
+    """Check offline that games were fair. FILE is a proof: of serve --transcripts, watch --proof or join --proof.
+
+    Of several files of one game it is also checked that the server told them all the same. Exit code 0: all is fair; 1:
+    something is not, and the text names the first bad line and who is at fault.
+    """
+    reports = [verify_file(path, key) for path in files]
+    stories = compare_stories(reports)
+    for report in reports:
+        if as_json:
+            click.echo(json.dumps(_record(report, [story for story in stories if story.file == report.file])))
+        else:
+            _tell(report, bool(key), color=False if plain else None)
+    for story in stories if not as_json else ():
+        _tell_finding(story, color=False if plain else None)
+    if stories or any(report.finding for report in reports):
+        sys.exit(1)
+
+
+def _tell(report: ProofReport, pinned: bool, color: bool | None) -> None:
+    if report.finding is not None:
+        _tell_finding(report.finding, color)
+    else:
+        for game in report.games:
+            if game.ended:
+                click.echo(
+                    f"{report.file}: {click.style('fair', fg='green', bold=True)}: {_summary(game)}", color=color
+                )
+    for remark in report.remarks:
+        click.echo(f"{report.file}: {click.style('note', fg='yellow')}: {remark}", color=color)
+    if report.key is not None:
+        known = "" if pinned else "; compare it with what the operator tells, or give it with --key"
+        click.echo(f"{report.file}: signed by the server {fingerprint(report.key)}{known}", color=color)
+
+
+def _tell_finding(finding: Finding, color: bool | None) -> None:
+    where = f"{finding.file}, line {finding.line}"
+    told = click.style(f"NOT FAIR: {BLAME[finding.fault]}", fg="red", bold=True)
+    if finding.fault == "incomplete":
+        told = click.style(f"NOT PROVEN: {BLAME[finding.fault]}", fg="yellow", bold=True)
+    click.echo(f"{where}: {told}: {finding.text}", color=color)
+
+
+def _summary(game: LoggedGame) -> str:
+    opening = game.opening
+    where = f"game {opening.game}" + (f" of table {opening.table}" if opening.table else "")
+    drawn = "a fair draw" if opening.draw == "fair" else "drawn from an explicit seed"
+    return f"{where}: {', '.join(game.players)}; won by {game.winner}; {drawn}; {len(game.lines)} entries"
+
+
+def _record(report: ProofReport, stories: Sequence[Finding]) -> dict[str, Any]:
+    found = report.finding or next(iter(stories), None)
+    return {
+        "file": report.file,
+        "fair": found is None,
+        "line": found and found.line,
+        "fault": found and found.fault.value,
+        "text": found and found.text,
+        "key": report.key and base64.b64encode(report.key).decode(),
+        "fingerprint": report.key and fingerprint(report.key),
+        "games": [
+            {
+                "table": game.opening.table,
+                "game": game.opening.game,
+                "players": list(game.players),
+                "winner": game.winner,
+                "draw": game.opening.draw.value,
+                "entries": len(game.lines),
+            }
+            for game in report.games
+        ],
+        "notes": report.remarks,
+    }

@@ -1,0 +1,485 @@
+"""Servers that cheat and sign what they say, and what `salvo verify` makes of it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, signed, verify
+from salvo import messages as m
+from salvo.errors import SalvoError
+from salvo.messages import Draw
+from salvo.proof import Proof, write_sent
+from salvo.rules import Orientation, Placement, RuleBook
+from salvo.seal import fingerprint
+from salvo.wire.log import Fault, message_digest
+from salvo_server.cli import cli
+from salvo_server.identity import Identity
+from salvo_server.log import proof_lines
+from salvo_server.recordings import open_recordings
+from salvo_server.verify import compare_stories, verify_file
+
+HONEST = Played("honest", SMALL, trouble=0.1).play()
+LINES = HONEST.proof()
+ENTRIES = entries_of(LINES)
+
+
+def _line(kind: str, nth: int = 0) -> int:
+    """The line of the nth entry in which something of a kind is said, or which is of that kind."""
+    found = [
+        number
+        for number, entry in enumerate(ENTRIES, start=1)
+        if kind in entry or any(kind in each for each in entry.get("step", {}).get("said", []))
+    ]
+    return found[nth]
+
+
+def _said(entries: Entries, kind: str, nth: int = 0) -> dict[str, Any]:
+    step = entries[_line(kind, nth) - 1]["step"]
+    found: dict[str, Any] = next(each[kind] for each in step["said"] if kind in each)
+    return found
+
+
+def _reveal(entries: Entries) -> dict[str, Any]:
+    found: dict[str, Any] = entries[_line("reveal") - 1]["reveal"]
+    return found
+
+
+def _cut_a_shot(entries: Entries) -> None:
+    """Leave a shot out: as if it had never come, and the salvo had been as good without it."""
+    step = entries[_line("result") - 1]["step"]
+    number = sum(len(entry["step"]["hidden"]) for entry in entries[: _line("result") - 1] if "step" in entry)
+    del step["hidden"][0]
+    texts = _reveal(entries)["texts"]
+    del texts[number]
+    entries[-1]["end"]["hidden"] -= 1
+
+
+def _text(entries: Entries, change: Callable[[str], str]) -> None:
+    texts = _reveal(entries)["texts"]
+    changed = next(number for number, text in enumerate(texts) if change(text) != text)
+    texts[changed] = change(texts[changed])
+
+
+@pytest.mark.parametrize("book", BOOKS, ids=[book.name for book in BOOKS])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_game_by_any_book_is_proven_fair(book: RuleBook, seed: int) -> None:
+    report = verify(Played(seed, book, players=3, trouble=0.1).play().proof())
+    assert report.finding is None
+    assert [game.ended for game in report.games] == [True]
+
+
+CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {
+    "a board changed after its commitment": (
+        lambda e: _text(e, lambda text: text.replace("HORIZONTAL", "VERTICAL")),
+        _line("reveal"),
+        "does not open the commitment of line",
+    ),
+    "a shot at another cell than it was fired at": (
+        lambda e: _text(e, lambda text: text.replace('"x":1', '"x":2') if "fire" in text else text),
+        _line("reveal"),
+        "does not open the commitment of line",
+    ),
+    "a starter of its choice": (
+        lambda e: _said(e, "turn").update(player="team1" if _said(e, "turn")["player"] == "team0" else "team0"),
+        _line("turn"),
+        "by the rules the server says",
+    ),
+    "a dropped shot": (_cut_a_shot, _line("reveal"), "does not open the commitment"),
+    "a hit too many": (
+        lambda e: _said(e, "result").update(hits=_said(e, "result")["hits"] + 1),
+        _line("result"),
+        "by the rules the server says",
+    ),
+    "a ship that did not sink": (
+        lambda e: _said(e, "result", -1).update(sunk=[]),
+        _line("result", -1),
+        "by the rules the server says",
+    ),
+    "another winner": (
+        lambda e: _said(e, "won").update(winner="team1" if _said(e, "won")["winner"] == "team0" else "team0"),
+        _line("won"),
+        "by the rules the server says",
+    ),
+    "a better place": (lambda e: _said(e, "stats").update(shots=1), _line("stats"), "by the rules the server says"),
+    "more time for a friend": (
+        lambda e: _said(e, "turn").update(deadline=_said(e, "turn")["deadline"] + 1),
+        _line("turn"),
+        "by the rules the server says",
+    ),
+    "a secret that does not open": (
+        lambda e: _reveal(e).update(secret="00" * 32),
+        _line("reveal"),
+        "do not open the commitment of line 1",
+    ),
+    "another seed": (
+        lambda e: _reveal(e).update(seed="00" * 32),
+        _line("reveal"),
+        "do not open the commitment of line 1",
+    ),
+    "a salvo that nobody hears of": (
+        lambda e: e.pop(_line("result") - 1),
+        _line("reveal") - 1,
+        "does not open the commitment",
+    ),
+    "a salvo that nobody fired": (
+        lambda e: e.insert(_line("result") - 1, {"step": {**e[_line("result") - 1]["step"], "hidden": []}}),
+        _line("result"),
+        "nothing led to what is said here",
+    ),
+    "an approval for a rival's placement": (
+        lambda e: _said(e, "judged").update(player="team1"),
+        _line("judged"),
+        "by the rules the server says",
+    ),
+    "a team that never asked": (
+        lambda e: e[1]["step"].update(
+            said=[{"players": {"names": ["ghost"]}}], input={"participate": {"name": "ghost"}}
+        ),
+        None,
+        "by the rules the server says",
+    ),
+    "another message for a placement": (
+        lambda e: e[_line("judged") - 1]["step"].update(message="00" * 16),
+        _line("judged"),
+        "the message was",
+    ),
+    "time that goes back": (lambda e: e[2]["step"].update(at=1), 3, "is before the one of what came before"),
+    "another time for a placement": (
+        lambda e: e[_line("judged") - 1]["step"].update(at=e[_line("judged") - 1]["step"]["at"] + 1),
+        _line("judged"),
+        "what led to it was at",
+    ),
+    "texts kept back": (lambda e: _reveal(e)["texts"].pop(), _line("end"), "texts revealed"),
+    "nothing revealed": (lambda e: e.pop(_line("reveal") - 1), _line("reveal"), "nothing was revealed"),
+    "an end that counts otherwise": (lambda e: e[-1]["end"].update(steps=1), _line("end"), "by the rules the entry"),
+    "a word behind the end": (lambda e: e.append(e[2]), _line("end") + 1, "stands behind the end"),
+    "an end before the end": (
+        lambda e: e.__delitem__(slice(_line("result"), _line("reveal") - 1)),
+        None,
+        "",
+    ),
+    "something that is no entry": (lambda e: e[3]["step"].update(more=1), 4, "signed by the server, and no entry"),
+    "an announcement that is none": (
+        lambda e: e[3]["step"]["said"].append({"landed": {"to": "team0", "x": 1, "y": 1}}),
+        4,
+        "signed by the server, and no entry",
+    ),
+    "a refused command among the hidden ones": (
+        lambda e: e[_line("judged", 3) - 1]["step"]["hidden"].append("00" * 32),
+        None,
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_server_that_cheats_is_found_out(name: str) -> None:
+    cheat, line, text = CHEATS[name]
+    finding = verify(cheated(LINES, cheat)).finding
+    assert finding is not None
+    assert finding.fault is Fault.SERVER
+    assert text in finding.text
+    if line is not None:
+        assert finding.line == line
+
+
+def test_the_honest_game_of_these_cheats_is_fair() -> None:
+    report = verify(LINES)
+    assert (report.finding, report.remarks) == (None, [])
+    assert verify(signed(ENTRIES)).finding is None
+
+
+def test_a_ship_that_the_rules_do_not_have_is_the_servers_doing() -> None:
+    played = Played("crooked", SMALL).lobby()
+    played.fight()
+    step = next(step for step in played.steps if isinstance(step.command, m.PlaceShip))
+    crooked = step.text.replace('"spelling":"raft', '"spelling":"ghost')
+    steps = [each._replace(text=crooked) if each is step else each for each in played.steps]
+    finding = verify(proof_lines(played.header, steps, IDENTITY)).finding
+    assert finding is not None
+    assert finding.fault is Fault.SERVER
+    assert "cannot be carried out" in finding.text
+
+
+def test_with_a_fair_draw_the_secret_decides_and_with_a_seed_the_seed() -> None:
+    for draw in Draw:
+        starters = set()
+        for number in range(12):
+            report = verify(Played(f"{draw}{number}", SMALL, draw=draw).play().proof())
+            assert report.finding is None
+            said = [each for step in report.games[0].told for each in step.said]
+            starters.add(next(each["turn"]["player"] for each in said if "turn" in each))
+        assert starters == {"team0", "team1"}
+
+
+def test_a_teams_message_has_a_say_in_the_draw() -> None:
+    """The same secret and the same boards; only the random bytes of one message differ."""
+    starters = set()
+    for number in range(20):
+        played = Played("same", SMALL)
+        played.message = number * 100
+        referee = played.lobby().table.referee
+        assert referee.current is not None
+        starters.add(referee.current.name)
+    assert starters == {"team0", "team1"}
+
+
+# --- two stories ------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_tells_two_stories_of_a_game_is_found_out_though_both_are_consistent() -> None:
+    one, other = Played("story", SMALL).lobby(), Played("story", SMALL).lobby()
+    other.random.seed(5)
+    first, second = (
+        verify_named("one", one.fight().proof()),
+        verify_named("two", other.fight().proof()),
+    )
+    assert first.finding is None
+    assert second.finding is None
+    [finding] = compare_stories([first, second])
+    assert finding.fault is Fault.SERVER
+    begun = next(n for n, line in enumerate(one.proof(), start=1) if line != other.proof()[n - 1])
+    assert (finding.file, finding.line) == ("two", begun)
+    assert f"in one, line {begun}, and both are signed" in finding.text
+
+
+def verify_named(name: str, lines: list[bytes]) -> Any:
+    from salvo_server.verify import verify_lines
+
+    return verify_lines(iter(lines), name)
+
+
+def test_two_openings_of_one_game_are_two_stories_when_both_games_were_on_at_a_time() -> None:
+    one, other = Played("first", SMALL).play(), Played("second", SMALL).play()
+    [finding] = compare_stories([verify_named("one", one.proof()), verify_named("two", other.proof())])
+    assert (finding.line, finding.fault) == (1, Fault.SERVER)
+
+
+def test_two_games_of_one_number_at_different_times_are_no_two_stories() -> None:
+    """A server without a journal counts from 1 at every start."""
+    one, other = Played("first", SMALL).play(), Played("second", SMALL)
+    other.at = one.at + 1000
+    assert compare_stories([verify_named("one", one.proof()), verify_named("two", other.play().proof())]) == []
+
+
+def test_the_same_story_twice_is_one_story_and_a_cut_one_is_none_of_its_own() -> None:
+    reports = [verify_named(name, lines) for name, lines in (("one", LINES), ("two", LINES), ("cut", LINES[:9]))]
+    assert compare_stories(reports) == []
+
+
+# --- a team's own commands --------------------------------------------------------------------------------------------
+
+
+def _notes(played: Played, team: str) -> list[bytes]:
+    """What the team would have noted, had it sent its commands over a broker."""
+    notes = []
+    note: dict[str, Any]
+    body: dict[str, Any]
+    for step in played.steps:
+        command = step.command
+        if isinstance(command, m.PlaceShip) and command.player == team:
+            topic = f"/players/{team}/ships/{command.spelling}/place"
+            note = {"team": team, "topic": topic, "message": command.message.hex()}
+        elif isinstance(command, m.Fire) and command.player == team:
+            topic, body = f"/players/{command.target}/fire", {"x": command.x, "y": command.y}
+            if c := command.context:
+                body |= {"g": c.game, "t": c.turn, "n": c.shot, "to": c.target}
+            note = {"team": team, "topic": topic, "message": "00" * 16, "body": body}
+        else:
+            continue
+        notes.append(json.dumps({"sent": note}, separators=(",", ":")).encode() + b"\n")
+    return notes
+
+
+def test_a_team_finds_all_its_own_commands_in_the_log() -> None:
+    report = verify([*LINES, *_notes(HONEST, "team0"), *_notes(HONEST, "team1")])
+    assert report.finding is None
+    assert all("did not count" in remark for remark in report.remarks)
+
+
+def test_a_shot_that_was_made_up_for_a_team_is_found_by_that_team() -> None:
+    notes = _notes(HONEST, "team0")
+    shots = [note for note in notes if b"/fire" in note]
+    counted = next(
+        note for note in shots if verify([*LINES, *(each for each in notes if each is not note)]).finding is not None
+    )
+    finding = verify([*LINES, *(note for note in notes if note is not counted)]).finding
+    assert finding is not None
+    assert (finding.line, finding.fault) == (_line("reveal"), Fault.SERVER)
+    assert "a shot of team0 counted" in finding.text
+    assert "that team0 did not send" in finding.text
+
+
+def test_a_placement_that_was_made_up_for_a_team_is_found_by_that_team() -> None:
+    notes = [note for note in _notes(HONEST, "team1") if b"/place" not in note]
+    finding = verify([*LINES, *notes]).finding
+    assert finding is not None
+    assert finding.fault is Fault.SERVER
+    assert "a placement counted for team1" in finding.text
+
+
+def test_what_was_sent_and_did_not_count_is_remarked_and_proves_nothing() -> None:
+    lost = write_sent("team0", "/players/team1/fire", b'{"data":{"x":1,"y":"B"},"signature":"x"}')
+    assert lost is not None
+    report = verify([*LINES, *_notes(HONEST, "team0"), lost + b"\n"])
+    assert report.finding is None
+    assert any("shots that were sent did not count" in remark for remark in report.remarks)
+
+
+def test_a_note_has_nothing_secret() -> None:
+    assert write_sent("a", "/game/request_participation", b'{"name":"a","secret":"x"}') is None
+    payload = b'{"data":{"x":3,"y":4},"signature":"sealed"}'
+    note = write_sent("a", "/players/b/fire", payload)
+    assert note is not None
+    digest = message_digest("/players/b/fire", payload).hex()
+    body = {"team": "a", "topic": "/players/b/fire", "message": digest, "body": {"x": 3, "y": 4}}
+    assert json.loads(note) == {"sent": body}
+
+
+# --- proof files in the making ----------------------------------------------------------------------------------------
+
+
+def test_a_proof_has_every_entry_once_and_in_order_however_it_was_heard(tmp_path: Path) -> None:
+    path = tmp_path / "a.proof.jsonl"
+    begun = _line("turn")
+    heard = [*LINES[3:begun], *LINES[: begun + 2], *LINES[begun - 2 :]]
+    with Proof(path) as proof:
+        for line in heard:
+            proof.hear(line[:-1])
+        assert proof.games == 1
+    assert path.read_bytes() == b"".join(LINES)
+
+
+def test_a_proof_keeps_what_a_reader_must_see(tmp_path: Path) -> None:
+    path = tmp_path / "a.proof.jsonl"
+    with Proof(path) as proof:
+        for line in LINES[2:9]:
+            proof.hear(line[:-1])
+        proof.hear(b"noise\nof somebody")
+    finding = verify_file(path).finding
+    assert finding is not None
+    assert finding.line == 1
+    assert path.read_bytes().count(b"\n") == 8
+
+
+def test_several_games_are_in_one_proof_and_the_lobby_of_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "a.proof.jsonl"
+    more = Played("more", LOOSE).play().proof()
+    with Proof(path) as proof:
+        for line in [*LINES, *more, *Played("next", SMALL).proof()[:2]]:
+            proof.hear(line[:-1])
+        assert proof.games == 2
+    report = verify_file(path)
+    assert report.finding is None
+    assert [game.ended for game in report.games] == [True, True, False]
+
+
+def test_of_two_games_the_first_bad_line_is_named_though_it_is_found_later() -> None:
+    cheat = cheated(LINES, CHEATS["a hit too many"][0])
+    more = Played("more", LOOSE).play().proof()
+    finding = verify([*cheat, *more[:-1], b"x\n"]).finding
+    assert finding is not None
+    assert (finding.line, finding.fault) == (_line("result"), Fault.SERVER)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def _run(*given: str) -> tuple[int, str]:
+    done = CliRunner().invoke(cli, ["verify", *given])
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "game.proof.jsonl"
+    path.write_bytes(b"".join(LINES))
+    return path
+
+
+def test_the_command_says_what_is_fair_and_who_signed_it(file: Path) -> None:
+    code, said = _run(str(file))
+    assert code == 0
+    assert "fair: game 1: team0, team1; " in said
+    assert "a fair draw" in said
+    assert f"signed by the server {fingerprint(IDENTITY.signing_key)}; compare it" in said
+
+
+def test_the_command_names_file_line_and_who_is_at_fault(file: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.proof.jsonl"
+    bad.write_bytes(b"".join(cheated(LINES, CHEATS["another winner"][0])))
+    code, said = _run(str(file), str(bad))
+    assert code == 1
+    assert f"{bad}, line {_line('won')}: NOT FAIR: the server cheated: by the rules" in said
+    code, said = _run(str(bad), "--json")
+    record = json.loads(said)
+    assert (code, record["fair"], record["line"], record["fault"]) == (1, False, _line("won"), "server")
+
+
+def test_two_stories_are_not_fair_though_each_file_is(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.proof.jsonl"
+    again = Played("honest", SMALL, trouble=0.1).lobby()
+    again.random.seed(9)
+    other.write_bytes(b"".join(again.fight().proof()))
+    assert _run(str(other))[0] == 0
+    code, said = _run(str(file), str(other))
+    assert code == 1
+    assert "NOT FAIR: the server cheated: it told two stories of game 1" in said
+
+
+@pytest.mark.parametrize("spaces", [True, False])
+def test_a_pinned_key_is_compared(file: Path, spaces: bool) -> None:
+    mine, other = fingerprint(IDENTITY.signing_key), fingerprint(Identity(bytes(32)).signing_key)
+    if not spaces:
+        mine, other = mine.replace(" ", ""), other.replace(" ", "")
+    assert _run(str(file), "--key", mine)[0] == 0
+    code, said = _run(str(file), "--key", other)
+    assert code == 1
+    assert "line 1: NOT FAIR: the file was changed: signed by the server" in said
+    key = base64.b64encode(IDENTITY.signing_key).decode()
+    assert _run(str(file), "--key", key)[0] == 0
+    code, said = _run(str(file), "--key", "what")
+    assert code == 2
+    assert "neither a fingerprint of 16 hexadecimal digits nor a key" in said
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SalvoError, match="proof_missing"):
+        verify_file(tmp_path / "none")
+    empty = tmp_path / "empty"
+    empty.touch()
+    code, said = _run(str(empty))
+    assert code == 1
+    assert "line 1: NOT PROVEN: the file is incomplete: the file is empty" in said
+
+
+def test_a_proof_is_shown_again_like_a_transcript(file: Path, tmp_path: Path) -> None:
+    recordings = open_recordings(str(file))
+    replay = recordings.replay()
+    assert replay.players == ("team0", "team1")
+    assert replay.frames("referee")[-1].winner == verify(LINES).games[0].winner
+    out = tmp_path / "game.jsonl"
+    steps = recordings.export(out)
+    assert [(steps, count) for steps, count in open_recordings(str(out)).check()] == list(recordings.check())
+    assert steps == open_recordings(str(out)).export(tmp_path / "again.jsonl")
+
+
+def test_what_is_not_fair_is_not_shown(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.proof.jsonl"
+    bad.write_bytes(b"".join(cheated(LINES, CHEATS["another winner"][0])))
+    with pytest.raises(SalvoError, match=r"not_fair: .*, line \d+: the server cheated: .*; see: salvo verify"):
+        open_recordings(str(bad)).replay()
+
+
+def test_a_placement_of_the_arena_is_no_matter_of_a_fair_draw() -> None:
+    """With an explicit seed no message is told, so that the same seed is the same game."""
+    played = Played(7, SMALL, draw=Draw.SEED).lobby()
+    played.place("team0", Placement("raft0", 1, 1, Orientation.HORIZONTAL))
+    assert not any(b'"message"' in line for line in played.fight().proof())
