@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from salvo.player import Bot
 from salvo.rules import BOOKS, CLASSIC, SMACKDOWN, STREAK, XBS, RuleBook
 from salvo.topics import Reader
 from salvo.view import Shot, View
-from salvo.wire import read_announcement
+from salvo.wire import read_announcement, write_recap
 from salvo_server.broker import EmbeddedBroker
+from salvo_server.broker.limits import SERVER_CLIENT_ID
 from salvo_server.contest import Contest
 from salvo_server.recordings import open_recordings
 from salvo_server.settings import ServerSettings
@@ -187,3 +189,26 @@ def test_the_fleets_are_shown_to_bots_when_the_game_is_over() -> None:
     assert set(fleets) == {"ann", "bob"}
     for name in teams:
         assert {player: fleet.placements for player, fleet in shown[name].items()} == fleets
+
+
+def test_a_team_gets_the_recap_of_a_long_game_from_the_embedded_broker() -> None:
+    """A game where every shot is told has a recap of 40 KB; the broker hung up on the server for one of 17."""
+    results = tuple(SalvoResolved(1, turn, "ann", 1, 0, (), (), (False,), (("bob", 1, 1),)) for turn in range(1, 1001))
+    recap = write_recap(m.Recap("ann", 1, 1001, (), (), (), results))
+    with EmbeddedBroker() as broker:
+        server, team = (Connection(broker.url, name, clean_session=True) for name in (SERVER_CLIENT_ID, "salvo-ann"))
+        team.on_connect = lambda _: team.subscribe(["/players/ann/recap"])
+        for connection in (team, server):
+            connection.connect(5)
+        assert team.flush(5)
+        server.publish("/players/ann/recap", recap)
+        assert server.flush(5)
+        heard: list[bytes] = []
+        end = time.monotonic() + 10
+        while not heard and time.monotonic() < end:
+            heard += [message.payload for message in team.poll(0.1)]
+        assert heard == [recap]
+        team.publish("/players/bob/fire", recap)  # nobody else may
+        assert not team.flush(1)
+        for connection in (server, team):
+            connection.close()

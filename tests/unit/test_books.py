@@ -14,7 +14,7 @@ from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
 from salvo.bots.rude import Rude
 from salvo.errors import BotError, IllegalCommand
-from salvo.messages import SalvoResolved
+from salvo.messages import GameWon, PlayerStats, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
     BOOKS,
@@ -45,6 +45,7 @@ from salvo.rules import (
 )
 from salvo.testing import check_bot
 from salvo.view import Shot, View
+from salvo_server.transcript import play_at_table
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
 
@@ -447,3 +448,14 @@ def test_first_is_who_was_named_first() -> None:
             listener=lambda _, r, heard=heard: heard.append(r),  # type: ignore[misc]
         )
         assert heard[0].player == "z"
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("players", [3, 9])
+def test_a_game_of_the_arena_is_the_same_at_a_table(book: RuleBook, players: int) -> None:
+    """Also with fleets so many and so large that a second for each ship would be more than the time to place them."""
+    outcome, _, steps = play_at_table({f"r{seat}": RandomBot() for seat in range(players)}, seed=2, book=book)
+    said = [each for step in steps for each in step.announcements]
+    assert {each.player: each for each in said if isinstance(each, PlayerStats)} == outcome.stats
+    [won] = [each for each in said if isinstance(each, GameWon)]
+    assert won.winners == outcome.winners

@@ -35,6 +35,7 @@ class BrokerLimits:
 
     Attributes:
         packet_bytes: largest packet that is read at all; a command is at most 4,096 bytes beside its topic.
+        server_packet_bytes: the same of the server: a recap of a long game has up to 256 KiB, in base64 a third more.
         client_id_bytes: longest client id; the SDK's has some 80 at most.
         topic_bytes: longest topic or filter; the contract's longest topic has some 150.
         topic_levels: most levels of a topic or filter; the contract's deepest topic has 7.
@@ -60,6 +61,7 @@ class BrokerLimits:
     """
 
     packet_bytes: int = 16_384
+    server_packet_bytes: int = 384 * 1024
     client_id_bytes: int = 128
     topic_bytes: int = 512
     topic_levels: int = 16
@@ -90,6 +92,7 @@ class BrokerLimits:
         sessions = self.connections + self.absent_sessions
         return (
             self.connections * connection
+            + 5 * self.server_packet_bytes
             + self.websockets * (WEBSOCKET_BYTES + 3 * self.frame_bytes)
             + sessions * (MESSAGE_BYTES + self.packet_bytes)
             + self.all_subscriptions * (SUBSCRIPTION_BYTES + self.topic_bytes)

@@ -193,7 +193,9 @@ class Peer:
             return
         self._last_heard = self._loop.time()
         stream = self._unread + data if self._unread else data
-        at, most = 0, self._broker.limits.packet_bytes
+        at, limits = 0, self._broker.limits
+        of_server = self._session is not None and self._session.is_server
+        most = limits.server_packet_bytes if of_server else limits.packet_bytes
         try:
             while at < len(stream) and self._may_read():
                 first = stream[at]
