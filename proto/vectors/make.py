@@ -398,6 +398,16 @@ class Sender:
     def fleet(self, team: str) -> list[dict[str, Any]]:
         return [self.place(team, ship) for ship in FLEET]
 
+    def fleet_of(self, team: str, *ships: str) -> list[dict[str, Any]]:
+        """Ships of another rule book, in every second row."""
+        return [self.place(team, ship, f"1;{2 * row}") for row, ship in enumerate(ships, start=1)]
+
+    def skip(self, team: str, shown: dict[str, int] | None = None, **body: int) -> dict[str, Any]:
+        """``shown`` is the open body when it is to be another one."""
+        signature = self._sealed(team, json.dumps(body))
+        payload = json.dumps({"data": body if shown is None else shown, "signature": signature})
+        return message(f"/players/{team}/skip", payload)
+
 
 def message(topic: str, payload: str) -> dict[str, Any]:
     return {"topic": topic, "payload": payload}
@@ -647,6 +657,134 @@ def _refused() -> list[dict[str, Any]]:
     ]
 
 
+def skips() -> list[dict[str, Any]]:
+    """A signed skip on `/players/me/skip`: game and turn that it was signed for, or why it is none (SALVO-BOOK-7)."""
+
+    def given(body: str, signed: str | None = None, key: str = "data") -> dict[str, str]:
+        signature = blob(body if signed is None else signed)
+        return {"secret": SECRET, "payload": f'{{"{key}": {body}, "signature": "{signature}"}}'}
+
+    text = "SALVO-BOOK-7"
+    return [
+        case("an empty body", text, given("{}"), result=None),
+        case("game and turn", text, given('{"g": 1, "t": 9}'), result=[1, 9]),
+        case("the body under payload", "SALVO-SEAL-4", given('{"g": 1, "t": 9}', key="payload"), result=[1, 9]),
+        case("game without turn", text, given('{"g": 1}'), error="stale_context"),
+        case("turn without game", text, given('{"t": 9}'), error="stale_context"),
+        case(
+            "another body signed", "SALVO-SEAL-5", given('{"g": 1, "t": 9}', '{"g": 1, "t": 8}'), error="body_mismatch"
+        ),
+        case("a field too many", "SALVO-WIRE-4", given('{"x": 1, "y": 1}'), error="wrong_shape"),
+        case("a text for the turn", "SALVO-WIRE-4", given('{"g": 1, "t": "9"}'), error="wrong_shape"),
+    ]
+
+
+def book_refusals() -> dict[str, Any]:
+    """What is refused by the rule book that is played; read like `refusals`, "rules" in the settings is its name."""
+
+    def state(sender: Sender, rules: str, *ships: str, seated: int = 2) -> dict[str, Any]:
+        seats = ("ann", "bob")
+        messages = [sender.ask(name) for name in seats]
+        for name in seats[:seated]:
+            messages += sender.fleet_of(name, *ships)
+        settings = {"players": 2, "rules": rules}
+        return {
+            "settings": settings,
+            "starter": "ann",
+            "state": "turn" if seated == 2 else "lobby",
+            "messages": messages,
+        }
+
+    classic = ("aircraftcarrier", "battleship", "cruiser", "submarine1", "submarine2")
+    states = {
+        "salvo": state(Sender(), "salvo", *FLEET),
+        "xbs": state(Sender(), "xbs", *"abcde"),
+        "smackdown": state(Sender(), "smackdown", *FLEET),
+        "classic lobby": state(Sender(), "classic", *classic, seated=1),
+    }
+    sender = Sender(last_nonce=1000)
+    fire, skip = sender.fire, sender.skip
+    anns, bobs = {"topic": "/players/ann/error"}, {"topic": "/players/bob/error"}
+    cruisers = {"topic": "/players/bob/ships/cruiser/error"}
+
+    def when(
+        state: str, description: str, sentence: str, *messages: dict[str, Any], answer: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        found = {"description": description, "sentence": sentence, "state": state, "messages": list(messages)}
+        return {**found, "answers": [] if answer is None else [answer]}
+
+    cases = [
+        when("salvo", "a skip", "SALVO-BOOK-7", skip("ann"), answer=anns | {"code": "no_skipping"}),
+        when("xbs", "a skip", "SALVO-BOOK-7", skip("ann")),
+        when("xbs", "a skip for this turn", "SALVO-BOOK-7", skip("ann", g=1, t=1)),
+        when(
+            "xbs",
+            "a skip for another turn",
+            "SALVO-BOOK-7",
+            skip("ann", g=1, t=2),
+            answer=anns | {"code": "stale_context"},
+        ),
+        when("xbs", "a skip out of turn", "SALVO-BOOK-7", skip("bob"), answer=bobs | {"code": "not_your_turn"}),
+        when("xbs", "a second skip", "SALVO-BOOK-7", skip("ann"), skip("ann"), answer=anns | {"code": "not_your_turn"}),
+        when(
+            "xbs",
+            "a skip with another body than was signed",
+            "SALVO-SEAL-5",
+            skip("ann", shown={"g": 1, "t": 2}, g=1, t=1),
+            answer=anns | {"code": "body_mismatch"},
+        ),
+        when(
+            "xbs",
+            "a skip that is no JSON",
+            "SALVO-WIRE-1",
+            message("/players/ann/skip", "skip"),
+            answer=anns | {"code": "not_json"},
+        ),
+        when(
+            "xbs",
+            "a shot at the own board",
+            "SALVO-BOOK-6",
+            fire("ann", "ann", 9, 9),
+            answer=anns | {"code": "own_board"},
+        ),
+        when(
+            "xbs",
+            "a cell that was shot at before",
+            "SALVO-BOOK-6",
+            fire("ann", "bob", 9, 9),
+            skip("bob"),
+            fire("ann", "bob", 9, 9),
+            answer=anns | {"code": "shot_before"},
+        ),
+        when("smackdown", "a skip after a shot", "SALVO-BOOK-7", fire("ann", "bob", 9, 9), skip("ann", g=1, t=1)),
+        when(
+            "smackdown", "a cell twice in a salvo", "SALVO-BOOK-6", fire("ann", "bob", 9, 9), fire("ann", "bob", 9, 9)
+        ),
+        when(
+            "smackdown",
+            "a shot after the own salvo of the round",
+            "SALVO-BOOK-5",
+            skip("ann"),
+            fire("ann", "bob", 9, 9),
+            answer=anns | {"code": "not_your_turn"},
+        ),
+        when("classic lobby", "ships that meet at a corner", "SALVO-PLACE-8", *_two(sender, "6;3")),
+        when(
+            "classic lobby",
+            "ships side by side",
+            "SALVO-PLACE-8",
+            *_two(sender, "1;3"),
+            answer=cruisers | {"code": "too_close"},
+        ),
+    ]
+    return {"states": states, "cases": cases}
+
+
+def _two(sender: Sender, at: str) -> list[dict[str, Any]]:
+    """Bob's carrier in row 2, columns 1 to 5, and his cruiser."""
+    return [sender.place("bob", "aircraftcarrier", "1;2"), sender.place("bob", "cruiser", at)]
+
+
 def referee_views() -> list[dict[str, Any]]:
     """A payload on /game/referee: what it tells, or the code. A board is its rows from A on (SALVO-VIEW-5)."""
     rows = ["aa.*", "B..."]
@@ -852,6 +990,8 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     log,
     refusals,
     referee_views,
+    skips,
+    book_refusals,
 )
 
 

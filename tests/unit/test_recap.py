@@ -245,6 +245,9 @@ def test_the_longest_recap_there_can_be_keeps_to_the_bound() -> None:
 # --- read strictly --------------------------------------------------------------------------------------------------
 
 
+NOTHING: dict[str, Any] = {"tallies": [0] * 6, "sunk": [], "defeated": []}
+
+
 def changed(**fields: Any) -> bytes:
     body = json.loads(wire.write_recap(recap_of(play(begun(2), 9), "team-00".ljust(32, "x")), SALVO.grid))
     return json.dumps(body | fields).encode()
@@ -263,10 +266,26 @@ def changed(**fields: Any) -> bytes:
         {"defeated": [99, 0]},
         {"outcomes": "1"},
         {"outcomes": "2"},
-        {"before": {"tallies": [1, 2, 3], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
-        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": [""], "hits": 0, "struck": ""}},
-        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": ["", "xyz"], "hits": 0, "struck": ""}},
-        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": ["", "f" * 170], "hits": 0, "struck": ""}},
+        {"aims": [1, 3, 4]},
+        {"aims": [1, 3]},
+        {"before": {**NOTHING, "sunk": [1], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "sunk": [1, 5], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "defeated": [2], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "shots": 0, "aimed": ["", ""], "met": [""], "hits": 0, "struck": ""}},
+        {
+            "before": {
+                "tallies": [1, 2, 3],
+                "sunk": [],
+                "defeated": [],
+                "shots": 0,
+                "aimed": ["", ""],
+                "hits": 0,
+                "struck": "",
+            }
+        },
+        {"before": {**NOTHING, "shots": 0, "aimed": [""], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "shots": 0, "aimed": ["", "xyz"], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "shots": 0, "aimed": ["", "f" * 170], "hits": 0, "struck": ""}},
     ],
 )
 def test_lists_that_do_not_fit_together_are_no_recap(fields: dict[str, Any]) -> None:
