@@ -785,6 +785,81 @@ def _two(sender: Sender, at: str) -> list[dict[str, Any]]:
     return [sender.place("bob", "aircraftcarrier", "1;2"), sender.place("bob", "cruiser", at)]
 
 
+def recaps() -> list[dict[str, Any]]:
+    """What ann learns from the text inside a recap's blob, or the code; the grid has 10 x 10 cells.
+
+    ``afloat``: ships by player. ``fired``: shots and hits by player. ``aimed`` and ``struck``: cells that ann has fired
+    at and cells of her board that were shot at, once each.
+    """
+    names = ("carrier", "battleship", "destroyer", "submarine", "patrolboat")
+    fleet = [{"ship": ship, "coordinates": f"1;{y}", "Orientation": "HORIZONTAL"} for y, ship in enumerate(names, 1)]
+    whole: dict[str, Any] = {
+        "game": 1,
+        "turn": 4,
+        "players": ["ann", "bob"],
+        "fleet": fleet,
+        "first": 1,
+        "results": [0, 5, 2, 1, 5, 0, 0, 5, 3],
+        "sunk": [1, 1, 4, 3, 1, 2],
+        "defeated": [],
+        "shots": [1, 1, 9, 9, 3, 1, 2, 10],
+        "hits": [4, 7, 4, 7, 10, 10],
+    }
+    aimed, struck = "0" * 22 + "8" + "0" * 2, "0" * 15 + "1" + "0" * 9  # cells 88 and 63
+    before: dict[str, Any] = {
+        "tallies": [1, 5, 2, 1, 5, 0],
+        "sunk": [1, 4],
+        "defeated": [],
+        "shots": 1,
+        "aimed": ["", aimed],
+        "hits": 2,
+        "struck": struck,
+    }
+    latest = {"first": 3, "results": [0, 5, 3], "sunk": [3, 1, 2], "shots": [3, 1, 2, 10], "hits": [10, 10]}
+    left_out = latest | {"before": before}
+    outcomes = {"outcomes": "110000000001011"}
+    aims = {"aims": [1, 9, 9] * 5 + [0, 4, 7] * 5 + [1, 2, 10] * 5}
+    # Where cells are announced, ``aimed`` has the shots of both.
+    known = {"aimed": [struck, aimed], "met": ["", aimed]}
+    cells = latest | {"outcomes": "01011", "aims": [1, 2, 10] * 5, "before": before | known}
+
+    def given(**fields: Any) -> dict[str, str]:
+        return {"text": json.dumps(whole | fields)}
+
+    def wrong(description: str, **fields: Any) -> dict[str, Any]:
+        return case(description, "SALVO-JOIN-12", given(**fields), error="wrong_shape")
+
+    told = {
+        "first": 1,
+        "turn": 4,
+        "afloat": {"ann": 5, "bob": 3},
+        "out": [],
+        "fired": {"ann": [10, 5], "bob": [5, 0]},
+        "aimed": [["bob", 2, 10], ["bob", 9, 9]],
+        "struck": [[4, 7], [10, 10]],
+    }
+    return [
+        case("the whole game", "SALVO-JOIN-12", given(), result=told),
+        case("with the outcome of every shot", "SALVO-JOIN-12", given(**outcomes), result=told),
+        case("two turns left out", "SALVO-JOIN-13", given(**left_out), result=told | {"first": 3}),
+        case("with the cell of every shot", "SALVO-BOOK-4", given(**outcomes, **aims), result=told),
+        case("two turns left out, with cells", "SALVO-JOIN-13", given(**cells), result=told | {"first": 3}),
+        case("bob is out", "SALVO-JOIN-12", given(defeated=[3, 1]), result=told | {"out": ["bob"]}),
+        wrong("half a result", results=[0, 5]),
+        wrong("a player that there is not", results=[2, 5, 1]),
+        wrong("a ship that there is not", sunk=[1, 1, 5]),
+        wrong("half a shot", shots=[1, 1, 9]),
+        wrong("fewer outcomes than shots", outcomes="1"),
+        wrong("fewer aims than shots", aims=[1, 9, 9]),
+        wrong("half an aim", aims=[*aims["aims"], 1]),
+        wrong("a ship sank in a turn that is neither told nor summed up", sunk=[9, 1, 4]),
+        wrong("cells that are no hexadecimal digits", before={**before, "struck": "G"}),
+        wrong("sums of one player only", before={**before, "tallies": [1, 5, 2]}),
+        wrong("half a ship summed up", before={**before, "sunk": [1]}),
+        wrong("hits of one player only", before={**before, "met": [""]}),
+    ]
+
+
 def referee_views() -> list[dict[str, Any]]:
     """A payload on /game/referee: what it tells, or the code. A board is its rows from A on (SALVO-VIEW-5)."""
     rows = ["aa.*", "B..."]
@@ -992,6 +1067,7 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     referee_views,
     skips,
     book_refusals,
+    recaps,
 )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import FrameType
 from typing import Final
@@ -21,7 +21,7 @@ from salvo_server.broker.tls import ServerTls
 from salvo_server.doorkeeper import Doorkeeper
 from salvo_server.identity import Identity
 from salvo_server.journal import Journal, NoJournal
-from salvo_server.roster import Register, Roster
+from salvo_server.roster import Account, Register, Roster
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 
@@ -55,6 +55,14 @@ def open_identity(settings: ServerSettings) -> Identity:
         IdentityError: the file cannot be used.
     """
     return Identity.at(identity_path(settings.identity))
+
+
+#: Gives a broker its users and rights.
+Furnish = Callable[[Sequence[Account]], None]
+
+
+def _let_be(accounts: Sequence[Account]) -> None:
+    """Leave a broker's users and rights as they are."""
 
 
 class Contest:
@@ -96,19 +104,17 @@ class Contest:
         self.roster = None if settings.profile == "literal" else Roster(roster_path(settings.roster))
         self.journal = journal or open_journal(settings)
         self.websocket_url: str | None = None
-        self._embedded: EmbeddedBroker | None = None
         self._security: DynamicSecurity | None = None
-        self._doorkeeper: Doorkeeper | None = None
-        try:
-            self._start(settings, listener)
-        except BaseException:
-            self._close()
-            raise
+        with contextlib.ExitStack() as opened:
+            opened.callback(self.journal.close)
+            self._start(settings, listener, opened)
+            self._opened = opened.pop_all()
 
-    def _start(self, settings: ServerSettings, listener: Listener | None) -> None:
+    def _start(self, settings: ServerSettings, listener: Listener | None, opened: contextlib.ExitStack) -> None:
+        """Start everything; what has to be closed goes onto ``opened``, and is closed the other way round."""
         tables = [DEFAULT_TABLE, *settings.tables]
         register = None if self.roster is None else Register()
-        own_url = self._start_broker(settings, tables, register)
+        own_url = self._start_broker(settings, tables, register, opened)
         user = None if self.roster is None or BrokerUrl.parse(own_url).username else self.roster.server
         self._connection = Connection(
             own_url,
@@ -118,6 +124,7 @@ class Contest:
             ca=None if settings.tls_ca is None else str(settings.tls_ca),
             will=last_will(tables[0], settings.profile, self.identity),
         )
+        opened.callback(self._connection.close)
         self.service = Service(
             self._connection,
             tables,
@@ -133,35 +140,52 @@ class Contest:
             listener=listener,
             register=register,
         )
+        opened.callback(self.service.gate.close)
 
-    def _start_broker(self, settings: ServerSettings, tables: Sequence[str], register: Register | None) -> str:
-        """Start or furnish the broker; return where the server's own connection goes."""
-        if settings.broker is not None:
-            self.url = str(BrokerUrl.parse(settings.broker))  # without a password, as it is printed
-            if self.roster is not None and register is not None:
-                self._furnish(self.roster, register, settings, tables)
-            return settings.broker
+    def _start_broker(
+        self, settings: ServerSettings, tables: Sequence[str], register: Register | None, opened: contextlib.ExitStack
+    ) -> str:
+        """Start or reach the broker, and keep its users equal to the roster; return where the server connects."""
+        if settings.broker is None:
+            own_url, furnish = self._embed_broker(settings, tables, opened)
+        else:
+            own_url, furnish = self._reach_broker(settings, settings.broker, tables, opened)
+        if self.roster is not None and register is not None:
+            doorkeeper = Doorkeeper(self.roster, register, furnish)
+            doorkeeper.look()
+            doorkeeper.start()
+            opened.callback(doorkeeper.stop)
+        if self._security is not None:
+            self._await_users(self._security)
+        return own_url
+
+    def _embed_broker(
+        self, settings: ServerSettings, tables: Sequence[str], opened: contextlib.ExitStack
+    ) -> tuple[str, Furnish]:
         access = None if self.roster is None else RosterAccess()
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
-        self._embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
-        self.url = self._embedded.url
-        self.websocket_url = self._embedded.websocket_url
-        if access is not None and self.roster is not None and register is not None:
-            furnish = partial(access.replace, tables=tables)
-            self._keep_door(Doorkeeper(self.roster, register, furnish))
-        return self._embedded.own_url
+        embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
+        opened.callback(embedded.stop)
+        self.url, self.websocket_url = embedded.url, embedded.websocket_url
+        return embedded.own_url, _let_be if access is None else partial(access.replace, tables=tables)
 
-    def _furnish(self, roster: Roster, register: Register, settings: ServerSettings, tables: Sequence[str]) -> None:
-        """Give a broker users and rights, unless its URL has a user: then they are its operator's business."""
-        assert settings.broker is not None
-        if BrokerUrl.parse(settings.broker).username is not None:
-            self._keep_door(Doorkeeper(roster, register, lambda accounts: None))
-            return
+    def _reach_broker(
+        self, settings: ServerSettings, broker: str, tables: Sequence[str], opened: contextlib.ExitStack
+    ) -> tuple[str, Furnish]:
+        """Prepare to furnish a broker, unless its URL has a user: then users and rights are its operator's business."""
+        url = BrokerUrl.parse(broker)
+        self.url = str(url)  # without a password, as it is printed
+        if self.roster is None or url.username is not None:
+            return broker, _let_be
         ca = None if settings.tls_ca is None else str(settings.tls_ca)
-        security = self._security = DynamicSecurity(settings.broker, roster.keeper, ca=ca).start()
-        self._keep_door(Doorkeeper(roster, register, lambda accounts: security.sync(accounts, tables)))
+        self._security = DynamicSecurity(url, self.roster.keeper, ca=ca).start()
+        opened.callback(self._security.close)
+        return broker, partial(self._security.sync, tables=tables)
+
+    def _await_users(self, security: DynamicSecurity) -> None:
+        """Give the broker the time to take its users; one that is not there yet gets them when it comes."""
         try:
             security.wait(FURNISH_SECONDS)
         except ConnectionLost as error:
@@ -169,28 +193,10 @@ class Contest:
                 raise
             log.warning("%s; trying on", error)
 
-    def _keep_door(self, doorkeeper: Doorkeeper) -> None:
-        doorkeeper.look()
-        doorkeeper.start()
-        self._doorkeeper = doorkeeper
-
     def run(self) -> None:
         """Serve until :meth:`end` is called, then say goodbye; the broker goes last."""
-        try:
+        with self._opened:
             self.service.run(self.stop)
-        finally:
-            self._connection.close()
-            self.service.gate.close()
-            self._close()
-
-    def _close(self) -> None:
-        self.journal.close()
-        if self._doorkeeper is not None:
-            self._doorkeeper.stop()
-        if self._security is not None:
-            self._security.close()
-        if self._embedded is not None:
-            self._embedded.stop()
 
     def end(self) -> None:
         """Make :meth:`run` return; from any thread or signal handler."""

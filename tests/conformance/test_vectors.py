@@ -17,8 +17,9 @@ from salvo import messages as m
 from salvo import seal, topics, wire
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.mqtt import Inbound
-from salvo.rules import SALVO, draw_starter
+from salvo.rules import SALVO, Fleet, draw_starter, generator
 from salvo.topics import Role
+from salvo.view import Shot, View, board_shots
 from salvo_server.gate import Gate
 from salvo_server.identity import Identity
 from salvo_server.roster import Account, Register
@@ -95,6 +96,32 @@ def _log(given: Any) -> Any:
     return finding and {"payload": finding.line, "fault": finding.fault}
 
 
+def _recaps(given: Any) -> Any:
+    recap = wire.read_recap("ann", given["text"].encode())
+    view = View(SALVO, "ann", recap.players, recap.game, Fleet(SALVO, recap.fleet), generator(0))
+    fired = {player: [0, 0] for player in recap.players}
+    if recap.earlier is not None:
+        view.summed_up(recap.earlier)
+        fired = {player: [tally.shots, tally.hits] for player, tally in recap.earlier.tallies.items()}
+    view.fired([Shot(shot.target, shot.x, shot.y) for shot in recap.shots])
+    for result in recap.results:
+        fired[result.player] = [fired[result.player][0] + result.shots, fired[result.player][1] + result.hits]
+    aimed = set(board_shots("bob", SALVO.grid)) - set(view.untouched)
+    for result in recap.results:
+        view.resolved(result)
+    for x, y in recap.landed:
+        view.landed(Shot("ann", x, y))
+    return {
+        "first": recap.results[0].turn,
+        "turn": recap.turn,
+        "afloat": view.ships_afloat,
+        "out": list(view.defeated),
+        "fired": fired,
+        "aimed": [list(shot) for shot in sorted(aimed)],
+        "struck": [list(cell) for cell in sorted(set(view.incoming))],
+    }
+
+
 READERS = {
     "blobs": _blobs,
     "shots": _shots,
@@ -105,6 +132,7 @@ READERS = {
     "log": _log,
     "referee_views": _referee_views,
     "skips": _skips,
+    "recaps": _recaps,
 }
 FILES = {path.stem: json.loads(path.read_text()) for path in sorted(VECTORS.glob("*.json"))}
 CASES = [(name, case) for name in READERS for case in FILES[name]["cases"]]

@@ -467,9 +467,12 @@ def _result() -> m.SalvoResolved:
 def _recaps() -> list[bytes]:
     placements = _fleet().placements
     shots = (m.OwnShot(1, "bob", 2, 3),)
-    return [
-        wire.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), (_result(),), ("ann", "bob")), SALVO.grid)
-    ]
+    results = (_result()._replace(turn=1, shots=2),)
+    whole = wire.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), results, ("ann", "bob")), SALVO.grid)
+    before = {"tallies": [1, 5, 2, 0, 0, 0], "sunk": [1, 0], "defeated": [1], "shots": 1, "hits": 1, "struck": "1"}
+    before |= {"aimed": ["", "08"], "met": ["", "08"]}
+    shortened = json.loads(whole) | {"first": 2, "before": before, "outcomes": "10", "aims": [1, 2, 3, 1, 4, 5]}
+    return [whole, json.dumps(shortened).encode()]
 
 
 @cache

@@ -42,13 +42,11 @@ class MosquittoWithTls(Mosquitto):
 
     def _write_config(self) -> Path:
         config = super()._write_config()
-        listeners = self._folder / "conf.d" / "listeners.conf"
-        protocols = ("protocol mqtt\n", "protocol websockets\n")
-        text = listeners.read_text()
-        for protocol in protocols:
+        text = config.read_text()
+        for protocol in ("protocol mqtt\n", "protocol websockets\n"):
             assert text.count(protocol) == 1
             text = text.replace(protocol, protocol + self._lines)
-        listeners.write_text(text)
+        config.write_text(text)
         return config
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
-import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,23 +84,39 @@ def test_the_user_may_say_where_the_file_is(tmp_path: Path, monkeypatch: pytest.
     assert KnownServers.of_user().path == tmp_path / "mine.json"
 
 
-def _meet_many(path: str, number: int, gate: object) -> None:
-    gate.wait()  # type: ignore[attr-defined]
-    known = KnownServers(Path(path))
-    for server in range(20):
-        known.meet(f"{number}:{server}", KEY)
-        known.meet(f"all:{server}", KEY)
+_MEET_MANY = """
+import sys
+from pathlib import Path
+from salvo.known_servers import KnownServers
+path, number, key = sys.argv[1:]
+print("ready", flush=True)
+sys.stdin.readline()
+known = KnownServers(Path(path))
+for server in range(20):
+    known.meet(f"{number}:{server}", bytes.fromhex(key))
+    known.meet(f"all:{server}", bytes.fromhex(key))
+"""
 
 
 def test_bots_that_start_at_once_lose_nothing_of_each_other(known: KnownServers) -> None:
-    context = multiprocessing.get_context("spawn")
-    gate = context.Barrier(4)
-    bots = [context.Process(target=_meet_many, args=(str(known.path), number, gate)) for number in range(4)]
-    for bot in bots:
-        bot.start()
-    for bot in bots:
-        bot.join(60)
-        assert bot.exitcode == 0
+    pipe = subprocess.PIPE
+    with contextlib.ExitStack() as stack:
+        bots = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", _MEET_MANY, str(known.path), str(number), KEY.hex()], stdin=pipe, stdout=pipe
+                )
+            )
+            for number in range(4)
+        ]
+        for bot in bots:
+            assert bot.stdout is not None
+            assert bot.stdout.readline() == b"ready\n"
+        for bot in bots:
+            assert bot.stdin is not None
+            bot.stdin.write(b"go\n")
+            bot.stdin.flush()
+        assert [bot.wait(60) for bot in bots] == [0, 0, 0, 0]
     assert len(json.loads(known.path.read_text())) == 4 * 20 + 20
     assert sorted(path.name for path in known.path.parent.iterdir()) == [
         "known_servers.json",

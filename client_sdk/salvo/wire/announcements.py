@@ -477,8 +477,8 @@ def read_fleet(ships: Iterable[ShipPlace]) -> tuple[Placement, ...]:
         return tuple(
             Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation)) for ship in ships
         )
-    except ValueError as error:
-        raise WireError("wrong_shape", f"a fleet: {error}") from None
+    except ValueError:
+        raise WireError("bad_orientation", "a ship of the fleet lies neither HORIZONTAL nor VERTICAL") from None
 
 
 def _read_stats(address: Address, payload: bytes) -> m.PlayerStats:

@@ -54,7 +54,7 @@ class RecapBody(Strict):
     turn: _Count
     players: list[str]
     fleet: list[ShipPlace]
-    first: _Count
+    first: Annotated[int, Field(ge=1, le=10**9)]
     results: list[_Count]
     sunk: list[_Count]
     defeated: list[_Count]
