@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.messages import State
-from salvo.rules import Fleet, Order, Placement, RuleBook
+from salvo.rules import Fleet, Order, Placement, Repeats, RuleBook
 from salvo.view import Shot, View
 from salvo.wire.transcript import Header
 from salvo_server.marks import Mark, picture
@@ -271,10 +271,11 @@ class RefereeOnlooker(Onlooker):
         self._salvo_of = {name: set() for name in self.names}
         told = []
         for shot in fired:
-            cell = self.book.grid.cell(shot.x, shot.y)
-            self._struck[shot.player].add(cell)
+            cell, struck = self.book.grid.cell(shot.x, shot.y), self._struck[shot.player]
+            counts = cell not in struck or self.book.repeats is not Repeats.MISS
+            struck.add(cell)
             self._salvo_of[shot.player].add(cell)
-            told.append((shot, Mark.HIT if self._fleets[shot.player][cell] else Mark.MISS))
+            told.append((shot, Mark.HIT if counts and self._fleets[shot.player][cell] else Mark.MISS))
         return tuple(told)
 
     def look_at(self, player: str) -> tuple[str, frozenset[int]]:
