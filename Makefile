@@ -29,9 +29,9 @@ bench: $(READY)          ## the benchmarks, a table as result (about eight minut
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python tests/bench/run.py
 
-simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows one, FAULTS='...' with other faults
+simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows one, FAULTS='...' with other faults; RULES=xbs other rules
 	PYTHONPATH=tests $(BIN)/python -m simulation.run --seeds $(SEEDS) --first $(FIRST) --jobs $(JOBS) \
-		$(if $(SEED),--seed $(SEED) --trace) $(if $(filter undefined,$(origin FAULTS)),,--faults '$(FAULTS)')
+		$(if $(SEED),--seed $(SEED) --trace) $(if $(RULES),--rules $(RULES)) $(if $(filter undefined,$(origin FAULTS)),,--faults '$(FAULTS)')
 
 chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games (about ten minutes)
 	$(BIN)/python tests/chaos/run.py

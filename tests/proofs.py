@@ -6,12 +6,13 @@ import copy
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from salvo import messages as m
 from salvo.messages import Draw, Limits, State
-from salvo.rules import SALVO, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
+from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
 from salvo.rules.book import Announce
 from salvo.wire.log import OF_BYTES, entry_digest, sign_entry, take_apart
 from salvo.wire.transcript import Header
@@ -40,7 +41,11 @@ def book(name: str, width: int, height: int, lengths: Sequence[int], **given: An
 TINY = book("tiny", 2, 2, (1,))
 SMALL = book("small", 4, 3, (2, 1))
 LOOSE = book("loose", 4, 4, (2, 1), shots=Shots.UNTIL_MISS, announce=Announce.EACH_SHOT)
-BOOKS = (TINY, SMALL, LOOSE)
+OTHERS = tuple(
+    replace(each, name=f"small-{each.name}", grid=SMALL.grid, fleet=SMALL.fleet, goal=None)
+    for each in (SMACKDOWN, XBS, STREAK, CLASSIC)
+)
+BOOKS = (TINY, SMALL, LOOSE, *OTHERS)
 
 
 class Played:
@@ -119,6 +124,9 @@ class Played:
     def annoy(self, current: str, rival: str) -> None:
         deadline = self.table.referee.deadline()
         assert deadline is not None
+        if self.header.rules.book.skipping and self.random.random() < 0.3:
+            self.do(m.Skip(current))
+            return
         match self.random.randrange(6):
             case 0:
                 self.do(m.TimePassed(), deadline)

@@ -15,7 +15,22 @@ from functools import lru_cache, partial
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved, SunkShip
 from salvo.player import Bot, check_salvo
-from salvo.rules import SALVO, Fleet, Game, Grid, RuleBook, Salvo, Shots, draw_starter
+from salvo.rules import (
+    SALVO,
+    Announce,
+    Fleet,
+    Game,
+    Grid,
+    Order,
+    Repeats,
+    RuleBook,
+    Salvo,
+    Shots,
+    Targets,
+    begin,
+    draw_starter,
+    set_starter,
+)
 from salvo.view import News, Shot, View, board_shots
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
@@ -29,6 +44,7 @@ class Outcome:
     """How a game ended.
 
     Attributes:
+        winner: empty after a tie.
         stats: by player, in play order.
         turns: salvos of all players together.
         fleets: by player.
@@ -40,6 +56,11 @@ class Outcome:
     turns: int
     stats: dict[str, PlayerStats]
     fleets: dict[str, Fleet] = field(repr=False)
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Who won, several after a tie."""
+        return tuple(name for name, stats in self.stats.items() if stats.place == 1)
 
     @property
     def places(self) -> dict[str, int]:
@@ -114,21 +135,23 @@ class _Chronicle:
             if result.player != player:
                 fired = ()
             elif game.over and salvo.turn == game.turn:
-                fired = self.last_fired
+                fired = self.last_fired or fired  # nobody falls where the game is for points
             told.append((result, fired, landed))
         return told
 
     def _announced(self, salvo: Salvo) -> SalvoResolved:
-        names, fleet = self._names, self._game.book.fleet
+        names, book = self._names, self._game.book
+        fleet, sunk, aims = book.fleet, salvo.announced_sinkings(book), salvo.announced_aims(book)
         return SalvoResolved(
             self._number,
             salvo.turn,
             names[salvo.seat],
             salvo.shots,
             salvo.hits,
-            tuple([SunkShip(names[seat], fleet[ship].name, fleet[ship].name) for seat, ship in salvo.sunk]),
+            tuple([SunkShip(names[seat], fleet[ship].name, fleet[ship].name) for seat, ship in sunk]),
             tuple([names[seat] for seat in salvo.defeated]),
-            salvo.announced_outcomes(self._game.book),
+            salvo.announced_outcomes(book),
+            None if aims is None else tuple([(names[seat], *book.grid.xy(cell)) for seat, cell in aims]),
         )
 
 
@@ -151,12 +174,19 @@ class _Match:
         self._book = book
         self._listener = listener
         self._aim_of_dealt, self._aim_of = _aims(self._names, book.grid)
+        if book.targets is Targets.OTHERS or book.repeats is Repeats.REFUSED:
+            self._aim_of_dealt = {}  # what the view deals out may be illegal by now: every salvo is looked at
         self._choosers = [bot.choose_salvo for bot in self._bots]
         self._silent = [0] * len(bots)
         self._hearing = [bot for bot in self._bots if type(bot).on_result is not Bot.on_result]
         fleets = [self._place(name, bot) for name, bot in bots.items()]
-        starter = draw_starter(book, seed, table, game, len(fleets))
-        self._game = Game(book, fleets, starter)
+        starter = set_starter(book, game, self._names)
+        if starter is None:
+            starter = draw_starter(book, seed, table, game, len(fleets))
+        self._game = begin(book, fleets, starter)
+        self._all_see = book.announce is Announce.CELLS
+        self._fired: dict[int, Sequence[Shot]] = {}  # by turn, as long as nobody was told
+        self._told = 0  # how many salvos those who want to hear were told of
         self._chronicle = _Chronicle(game, self._names, self._game)
         self._views = [
             View(book, name, self._names, game, fleet, bot.random, partial(self._chronicle.news, name))
@@ -180,11 +210,11 @@ class _Match:
     def play(self) -> Outcome:
         game, views, silent = self._game, self._views, self._silent
         all_at_once = self._book.shots is not Shots.UNTIL_MISS
-        heard = self._hearing or self._listener
+        followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
         while not game.over:
-            seat, shots, fallen = game.current, game.shots_left, len(game.fallen)
+            seat, turn, shots, fallen = game.current, game.turn, game.shots_left, len(game.fallen)
             view = views[seat]
-            view.begin_turn(game.turn, shots)
+            view.begin_turn(turn, shots)
             fired, aims = self._ask(seat, view)
             if len(aims) == shots and all_at_once:
                 game.fire_salvo(aims)
@@ -194,8 +224,8 @@ class _Match:
                 fired = self._fire_in_parts(seat, view, fired, aims)
             if len(game.fallen) != fallen:
                 self._bury(game.fallen[fallen:], fired)
-            if heard:
-                self._speak(fired)
+            if followed:
+                self._follow(turn, fired)
         return self._outcome()
 
     def _fire_in_parts(self, seat: int, view: View, fired: list[Shot], aims: list[Aim]) -> list[Shot]:
@@ -211,8 +241,8 @@ class _Match:
             view.begin_turn(game.turn, game.shots_left)
             fired, aims = self._ask(seat, view)
         self._silent[seat] = 0 if parts else self._silent[seat] + 1
-        if self._silent[seat] == EMPTY_TURNS:
-            game.defeat(seat)
+        if not parts:
+            game.judge_silence(self._silent, EMPTY_TURNS)
         game.end_turn()
         view.end_turn()
         return parts
@@ -244,13 +274,23 @@ class _Match:
             for seat in fallen:
                 view.untouched.discard_player(self._names[seat])
 
-    def _speak(self, fired: Sequence[Shot]) -> None:
-        """Tell those who want to hear of every salvo."""
-        result = self._chronicle.results()[-1]
-        for bot in self._hearing:
-            bot.on_result(result)
-        if self._listener is not None:
-            self._listener(fired, result)
+    def _follow(self, turn: int, fired: Sequence[Shot]) -> None:
+        """Show where shots fell if all may see that, and tell those who want to hear of every salvo."""
+        if self._all_see:
+            for view in self._views:
+                view.untouched.discard_those_left(fired)
+        if self._hearing or self._listener:
+            self._fired[turn] = fired
+            self._speak()
+
+    def _speak(self) -> None:
+        results = self._chronicle.results()
+        for result in results[self._told :]:
+            for bot in self._hearing:
+                bot.on_result(result)
+            if self._listener is not None:
+                self._listener(self._fired.pop(result.turn), result)
+        self._told = len(results)
 
     def _outcome(self) -> Outcome:
         game, places = self._game, self._game.places()
@@ -258,7 +298,7 @@ class _Match:
             name: PlayerStats(name, tally.shots, tally.hits, tally.sank, tally.turns, place)
             for name, tally, place in zip(self._names, game.tally(), places, strict=True)
         }
-        winner = self._names[places.index(1)]
+        winner = self._names[places.index(1)] if places.count(1) == 1 else ""
         for bot in self._bots:
             bot.on_game_over(winner, stats)
         fleets = dict(zip(self._names, game.fleets, strict=True))

@@ -44,7 +44,7 @@ LAST_WORDS_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class GameReport:
-    """How a game ended for this team."""
+    """How a game ended for this team; ``winner`` is empty after a tie."""
 
     game: int
     winner: str
@@ -92,7 +92,7 @@ class _Player:
                 self._tell("on_game_over", lambda: self._bot.on_game_over(winner, stats))
                 place = stats[self._session.name].place if self._session.name in stats else 0
                 self.reports.append(GameReport(game, winner, place, stats))
-                log.info("%s: game %d won by %s, place %d", self._session.name, game, winner, place)
+                log.info("%s: game %d won by %s, place %d", self._session.name, game, winner or "several", place)
             case s.Refused(code, text):
                 if code in _FINAL:
                     raise SalvoError(code, text)
@@ -127,6 +127,8 @@ class _Player:
             shots = self._ask(view)
             if not shots:
                 log.warning("%s: turn %d: %d shots given up", self._session.name, view.turn, view.shots)
+                if view.rules.skipping:
+                    self._session.skip()
                 return
             self._session.fire(shots)
 
@@ -364,7 +366,7 @@ def _run_contest(bot: type[Bot]) -> None:
         strict=False,
     )
     for report in reports:
-        print(f"game {report.game}: {report.winner} wins, {team} is number {report.place}")
+        print(f"game {report.game}: {report.winner or 'nobody alone'} wins, {team} is number {report.place}")
 
 
 def _run_local(bot: type[Bot]) -> None:

@@ -84,6 +84,11 @@ CODES = {
     "not_your_turn": Code("it is another player's turn", Answered.SENDER, "SALVO-FIRE-6"),
     "too_many_shots": Code("the salvo is complete already", Answered.SENDER, "SALVO-FIRE-3"),
     "unknown_target": Code("no player has this name", Answered.SENDER, "SALVO-FIRE-6"),
+    "own_board": Code("these rules have no shots at the own board", Answered.SENDER, "SALVO-BOOK-6"),
+    "shot_before": Code(
+        "the cell was shot at before, and these rules have no repeated shots", Answered.SENDER, "SALVO-BOOK-6"
+    ),
+    "no_skipping": Code("these rules have no skipping of turns", Answered.SENDER, "SALVO-BOOK-7"),
     "turn_timeout": Code("the turn's deadline passed; tells how many shots were lost", Answered.PLAYER, "SALVO-TURN-5"),
 }
 

@@ -109,6 +109,22 @@ class Fire:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnContext:
+    """What a signed skip may say of its occasion; both must match (SALVO-BOOK-7)."""
+
+    game: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A player ends its turn with the shots that it has fired, perhaps none."""
+
+    player: str
+    context: TurnContext | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """Something that came under a player's name but is no command; it changes nothing (SALVO-ERR-3).
 
@@ -124,7 +140,7 @@ class Unreadable:
     proven: bool = False
 
 
-Command = Participate | PlaceShip | Fire | Unreadable
+Command = Participate | PlaceShip | Fire | Skip | Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +245,7 @@ class SalvoResolved(NamedTuple):
 
     Attributes:
         outcomes: hit or miss of each shot where the rule book announces that, else None.
+        aims: (target, x, y) of each shot where the rule book announces that, else None.
     """
 
     game: int
@@ -239,6 +256,27 @@ class SalvoResolved(NamedTuple):
     sunk: tuple[SunkShip, ...]
     defeated: tuple[str, ...]
     outcomes: tuple[bool, ...] | None = None
+    aims: tuple[tuple[str, int, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardShown:
+    """What everybody may know of a board, where the rule book announces cells (SALVO-BOOK-4).
+
+    Attributes:
+        cells: a letter each, row by row: ``.`` not shot at, ``X`` hit, ``0`` miss.
+    """
+
+    player: str
+    cells: str
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRevealed:
+    """A player's ships, shown to everybody when the game is over, where the rule book says so (SALVO-BOOK-11)."""
+
+    player: str
+    fleet: tuple[Placement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +285,7 @@ class PlayerStats:
 
     Attributes:
         sunk: ships that this player's shots sank.
-        place: 1 for the winner.
+        place: 1 for the winner; players that tie have the same one (SALVO-BOOK-8).
     """
 
     player: str
@@ -260,9 +298,20 @@ class PlayerStats:
 
 @dataclass(frozen=True, slots=True)
 class GameWon:
-    """The game is over."""
+    """The game is over.
+
+    Attributes:
+        winner: empty after a tie.
+        tied: who shares the first place, in play order; empty without a tie.
+    """
 
     winner: str
+    tied: tuple[str, ...] = ()
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """All that won, one or several."""
+        return self.tied or (self.winner,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +383,16 @@ class ShotLanded:
 
 
 @dataclass(frozen=True, slots=True)
+class ShotGiven:
+    """A shot of ``to`` counts, and waits for the end of its round (SALVO-BOOK-5)."""
+
+    to: str
+    target: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlacementRefused:
     """Why the latest placement of ``to`` is not good."""
 
@@ -382,9 +441,10 @@ class Earlier:
         sunk: ships that sank in those turns, in order.
         defeated: who was defeated in those turns, in order.
         shots: how many own shots are left out.
-        aimed: cells of them, by target.
+        aimed: cells of them, by target; where cells are announced (SALVO-BOOK-4), of everybody's shots.
         hits: how many shots on the own board are left out.
         struck: cells of them.
+        met: the cells of ``aimed`` where there was a hit; None where the rule book tells no outcomes.
     """
 
     turns: int
@@ -395,6 +455,7 @@ class Earlier:
     aimed: Mapping[str, tuple[int, ...]]
     hits: int
     struck: tuple[int, ...]
+    met: Mapping[str, tuple[int, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,11 +542,12 @@ class RefereeView:
     Attributes:
         turn: the last turn that had ended; 0 before the first.
         at: when that was.
-        player: who was to fire next; empty once the game was over.
+        player: who was to fire next; empty once the game was over, and between the salvos of a round.
         shots: how many shots that player had.
         boards: in play order.
         last: the salvo of that turn; None before the first.
-        winner: empty until the game was over.
+        winner: empty until the game was over, and after a tie.
+        tied: who shares the first place then, in play order; empty without a tie.
     """
 
     game: int
@@ -496,6 +558,12 @@ class RefereeView:
     boards: tuple[RefereeBoard, ...]
     last: RefereeSalvo | None = None
     winner: str = ""
+    tied: tuple[str, ...] = ()
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """All that have won, one or several; none while the game was on."""
+        return self.tied or ((self.winner,) if self.winner else ())
 
 
 Announcement = (
@@ -507,6 +575,8 @@ Announcement = (
     | TurnBegan
     | TurnResumed
     | SalvoResolved
+    | BoardShown
+    | FleetRevealed
     | PlayerStats
     | GameWon
     | PlayerLeft
@@ -514,6 +584,7 @@ Announcement = (
     | RulesAnnounced
     | ServerStatus
     | ShotLanded
+    | ShotGiven
     | PlacementRefused
     | CommandRefused
     | Recap

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.rules import Fleet, RuleBook, generator
+from salvo.rules import Fleet, Repeats, RuleBook, Targets, generator
 from salvo.view import Shot, View
 
 Shots = Sequence[tuple[str, int, int]]
@@ -43,14 +43,14 @@ class Bot:
         return rules.random_fleet(self.random)
 
     def choose_salvo(self, view: View) -> Answer:
-        """Return up to ``view.shots`` shots, each (player, x, y); may be ``async``."""
+        """Return up to ``view.shots`` shots, each (player, x, y), none to give the turn up; may be ``async``."""
         raise BotError("bad_bot", f"{type(self).__name__} has no choose_salvo(view)")
 
     def on_result(self, result: SalvoResolved) -> None:
         """Learn what came of a salvo, of anybody's; the view knows it already."""
 
     def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
-        """Learn how the game ended."""
+        """Learn how the game ended; ``winner`` is empty after a tie, and ``stats`` has the places."""
 
 
 class FunctionBot(Bot):
@@ -82,7 +82,19 @@ def check_salvo(shots: object, view: View) -> tuple[Shot, ...]:
         raise BotError("bad_salvo", f"a salvo is a list of (player, x, y), not {_shown(shots)}")
     if len(shots) > view.shots:
         raise BotError("bad_salvo", f"{len(shots)} shots; this turn has {view.shots}")
-    return tuple(_check_shot(shot, view) for shot in shots)
+    checked = tuple(_check_shot(shot, view) for shot in shots)
+    if view.rules.repeats is Repeats.REFUSED:
+        _check_repeats(checked, view)
+    return checked
+
+
+def _check_repeats(shots: Sequence[Shot], view: View) -> None:
+    seen = set(view.fired_this_turn)
+    for shot in shots:
+        if shot in seen or (shot.x, shot.y) in view.marks(shot.player):
+            cell = view.rules.grid.name(view.rules.grid.cell(shot.x, shot.y))
+            raise BotError("bad_salvo", f"{cell} of {shot.player} was shot at before; view.untouched has what was not")
+        seen.add(shot)
 
 
 def _check_shot(shot: object, view: View) -> Shot:
@@ -91,6 +103,8 @@ def _check_shot(shot: object, view: View) -> Shot:
     player, x, y = shot
     if player not in view.players:
         raise BotError("bad_salvo", f"no player {_shown(player)}; the players are {', '.join(view.players)}")
+    if player == view.me and view.rules.targets is Targets.OTHERS:
+        raise BotError("bad_salvo", f"the rules {view.rules.name!r} have no shots at the own board")
     if type(x) is not int or type(y) is not int:
         raise BotError("bad_salvo", f"x and y are ints, not {_shown(shot)}")
     try:

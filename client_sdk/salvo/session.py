@@ -8,6 +8,7 @@ of a game, and recognises by game and turn what it has heard before.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -16,7 +17,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import IllegalCommand, ImpostorError, SealError, WireError
 from salvo.messages import State
-from salvo.rules import Fleet, RuleBook
+from salvo.rules import Fleet, Placement, RuleBook
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Reader
 from salvo.view import Shot, View
@@ -41,7 +42,10 @@ class GameTakenUp:
 
 @dataclass(frozen=True, slots=True)
 class SalvoWanted:
-    """It is this player's turn: answer with :meth:`Session.fire`, at most ``view.shots`` shots."""
+    """It is this player's turn: answer with :meth:`Session.fire`, at most ``view.shots`` shots.
+
+    Where the rules have it, :meth:`Session.skip` gives the rest up.
+    """
 
     view: View
 
@@ -55,7 +59,11 @@ class SalvoHeard:
 
 @dataclass(frozen=True, slots=True)
 class GameEnded:
-    """A game in which this player took part is over."""
+    """A game in which this player took part is over.
+
+    Attributes:
+        winner: empty after a tie.
+    """
 
     game: int
     winner: str
@@ -168,7 +176,7 @@ class Session:
         self._server_away = False
         self._doubtful_lobby = False
         self._stats: dict[str, m.PlayerStats] = {}
-        self._winner = ""
+        self._winners: tuple[str, ...] = ()
         self._ended_game = 0
         self.witness = Witness(name)
         self._always_seal = always_seal
@@ -184,7 +192,11 @@ class Session:
         own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.name in _HEARD]
         filters = [topic.filter(self.table) for topic in [*public, *own]]
-        return [wanted.replace("/players/+/", f"/players/{self.name}/", 1) for wanted in filters]
+        everybody_s = BY_NAME["fleet"].filter(self.table)
+        return [
+            wanted if wanted == everybody_s else wanted.replace("/players/+/", f"/players/{self.name}/", 1)
+            for wanted in filters
+        ]
 
     def connected(self, now: float = 0.0) -> None:
         """The connection stands and the topics are subscribed: ask for the seat, or for the old one.
@@ -252,6 +264,16 @@ class Session:
         self._send_shots(view, shots)
         view.shots -= len(shots)
 
+    def skip(self) -> None:
+        """End the turn that was asked for with the shots fired so far (SALVO-BOOK-7)."""
+        view = self.view
+        assert view is not None, "skip() answers SalvoWanted"
+        context = m.TurnContext(view.game, view.turn)
+        payload = wire.write_skip(context, self._sealer)
+        self.witness.skipped(context)
+        self._outbox.append(wire.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
+        view.shots = 0
+
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
         """Sign shots that follow those of the turn that the view knows as fired; then it knows them, too."""
         for number, shot in enumerate(shots, start=len(view.fired_this_turn) + 1):
@@ -279,7 +301,7 @@ class Session:
             return []
         if address.table != self.table or address.topic.name not in _HEARD_OR_OWN:
             return []
-        if address.player not in ("", self.name) and address.topic.name != "stats":
+        if address.player not in ("", self.name) and address.topic.name not in _OF_ALL_PLAYERS:
             return []
         if address.topic.name == "recap":
             return self._recalled(payload, now)
@@ -310,9 +332,11 @@ class Session:
             case m.PlayerStats(player=player):
                 self._stats[player] = announcement
                 return self._game_ended()
-            case m.GameWon(winner):
-                self._winner = winner
+            case m.GameWon():
+                self._winners = announcement.winners
                 return self._game_ended()
+            case m.FleetRevealed(player, fleet):
+                self._reveal(player, fleet)
             case m.PlacementJudged(_, ship, True):
                 self._approved.add(ship)
             case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
@@ -420,7 +444,7 @@ class Session:
         self._listed = False
         self._players = ()
         self._stats = {}
-        self._winner = ""
+        self._winners = ()
 
     def _players_listed(self, names: tuple[str, ...], retained: bool, now: float) -> list[Event]:
         if self._doubtful_lobby and not retained and self.name in names:
@@ -519,16 +543,22 @@ class Session:
         """Tell how the game ended, once all is there that belongs to it.
 
         After a broker was killed state, winner and figures come in any order, and some may be of another game: they
-        count when the view knows that one player is left.
+        count when the view knows the same of it.
         """
         view = self.view
         if view is None or self.state is not State.OVER or self._ended_game == view.game:
             return []
-        standing = set(view.players).difference(view.defeated)
-        if standing != {self._winner} or not self._stats.keys() >= set(view.players):
+        winners = view.winners
+        if not winners or set(winners) != set(self._winners) or not self._stats.keys() >= set(view.players):
             return []
         self._ended_game = view.game
-        return [GameEnded(view.game, self._winner, {player: self._stats[player] for player in view.players})]
+        winner = winners[0] if len(winners) == 1 else ""
+        return [GameEnded(view.game, winner, {player: self._stats[player] for player in view.players})]
+
+    def _reveal(self, player: str, ships: tuple[Placement, ...]) -> None:
+        if self.view is not None and self.rules is not None and player in self.view.players:
+            with contextlib.suppress(IllegalCommand):  # of another game: a broker that was killed may have kept it
+                self.view.revealed[player] = Fleet(self.rules, ships)
 
     # --- coming back --------------------------------------------------------------------------------------------
 
@@ -633,6 +663,10 @@ class Session:
 #: Refusals that are answered to a name, whoever asked in it.
 _OF_THE_NAME = frozenset({"not_in_roster", "sealed_required"})
 #: Public topics that a session listens to; the others say the same in the specification's words.
-_HEARD = frozenset({"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server", "log"})
+_HEARD = frozenset(
+    {"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server", "fleet", "log"}
+)
+#: Those of all players; of the others a session hears its own player's only.
+_OF_ALL_PLAYERS = frozenset({"stats", "fleet"})
 _OWN = frozenset(topic.name for topic in topics.TOPICS if topic.reader is Reader.OWNER)
 _HEARD_OR_OWN = _HEARD | _OWN

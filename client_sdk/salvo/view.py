@@ -8,14 +8,15 @@ bot cannot tell them apart.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from random import Random
 from typing import NamedTuple
 
-from salvo.messages import Earlier, SalvoResolved, SunkShip
-from salvo.rules import Fleet, Grid, RuleBook
+from salvo.errors import BotError
+from salvo.messages import Earlier, SalvoResolved, SunkShip, Tally
+from salvo.rules import Announce, Ending, Fleet, Grid, RuleBook, Sinkings
 
 
 class Shot(NamedTuple):
@@ -124,6 +125,12 @@ class Untouched(Collection[Shot]):
         elif count:
             self._deck = None
 
+    def discard_those_left(self, shots: Iterable[Shot]) -> None:
+        """Take out what others fired, as far as it is still in; a second time changes nothing, not even the deck."""
+        fresh = [shot for shot in shots if shot in self]
+        if fresh:
+            self.discard(fresh)
+
     def restore(self, shots: Iterable[Shot]) -> None:
         """Put shots back that did not count."""
         boards = self._boards()
@@ -151,6 +158,7 @@ class Untouched(Collection[Shot]):
         return left
 
 
+_NO_TALLY = Tally(0, 0, 0)
 #: What a player is told of one salvo: its result, its shots if it was the player's own, those at the player's board.
 News = tuple[SalvoResolved, Sequence[Shot], Sequence[Shot]]
 
@@ -166,7 +174,8 @@ class View:
         turn: the running number of the turn, from 1; 0 before the first.
         shots: how many shots may be fired in the turn to be answered; 0 when it is somebody else's.
         fleet: the own ships.
-        untouched: cells of opponents not fired at yet.
+        untouched: cells of opponents not fired at yet; where cells are announced, by anybody.
+        revealed: fleets by player, where the rules show them, once the game is over.
         random: the bot's own source of randomness; using no other keeps a game reproducible.
     """
 
@@ -205,8 +214,11 @@ class View:
         self._landed: list[Shot] = []
         self._salvos: list[OwnSalvo] = []
         self._results: list[SalvoResolved] = []
+        self._marks: dict[str, dict[tuple[int, int], bool]] = {}
+        self.revealed: dict[str, Fleet] = {}
         self._untold: frozenset[Shot] = frozenset()  # own shots of salvos that nobody tells any more
         self._untold_turns = 0
+        self._untold_tallies: Mapping[str, Tally] = {}
         self._deadline: float | None = None  # on the monotonic clock
 
     @property
@@ -228,13 +240,23 @@ class View:
 
     @property
     def ships_afloat(self) -> dict[str, int]:
-        """Number of ships afloat by player, the own ones too."""
+        """Number of ships afloat by player, the own ones too.
+
+        Raises:
+            BotError: ``not_told``: these rules don't tell which ships sank.
+        """
+        self._check_sinkings()
         self._read_news()
         return self._ships_afloat
 
     @property
     def sunk(self) -> dict[str, tuple[str, ...]]:
-        """Names of the ships sunk, by player."""
+        """Names of the ships sunk, by player.
+
+        Raises:
+            BotError: ``not_told``: these rules don't tell which ships sank.
+        """
+        self._check_sinkings()
         self._read_news()
         return self._sunk
 
@@ -276,10 +298,73 @@ class View:
         """Own shots of a turn whose result is not known yet."""
         return tuple(self._fired)
 
+    @property
+    def points(self) -> dict[str, int]:
+        """Hits by player.
+
+        Raises:
+            BotError: ``not_told``: these rules have no points.
+        """
+        if self.rules.ending is not Ending.GOAL:
+            raise self._not_told("points", f"ending is {self.rules.ending}; view.results has the hits of every salvo")
+        results = self.results
+        points = {player: self._untold_tallies.get(player, _NO_TALLY).hits for player in self.players}
+        for result in results:
+            points[result.player] += result.hits
+        return points
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Who has won, as far as the results tell: several after a tie, nobody while the game goes on."""
+        results, count = self.results, len(self.players)
+        if self.rules.ending is Ending.GOAL:
+            points, goal = self.points, self.rules.goal or 0
+            unfired = count <= len(results) and not any(result.shots for result in results[-count:])
+            ended = self.turns_known % count == 0 and (max(points.values()) >= goal or unfired)
+            return tuple(name for name in self.players if ended and points[name] == max(points.values()))
+        standing = [name for name in self.players if name not in self._defeated]
+        if standing:
+            return tuple(standing) if len(standing) == 1 else ()
+        had: set[str] = set()  # a turn in the last round; who fell in it stood when it began
+        for result in reversed(results):
+            if result.player in had:
+                break
+            had.add(result.player)
+        return tuple(name for name in self.players if name in had)
+
     def afloat(self, player: str) -> list[str]:
-        """Return the names of a player's ships that are afloat."""
+        """Return the names of a player's ships that are afloat.
+
+        Raises:
+            BotError: ``not_told``: these rules don't tell which ships sank.
+        """
         sunk = self.sunk[player]
         return [ship.name for ship in self.rules.fleet if ship.name not in sunk]
+
+    def marks(self, player: str) -> dict[tuple[int, int], bool]:
+        """Return which cells (x, y) of a board are known to have been shot at, and whether each was a hit.
+
+        Of the own board that is every shot; of others the own shots, and all where cells are announced.
+
+        Raises:
+            BotError: ``not_told``: these rules tell the number of hits of a salvo only.
+        """
+        if player == self.me:
+            occupied = {self.rules.grid.xy(cell) for cell in self.fleet.cells}
+            return {cell: cell in occupied for cell in self.incoming}
+        if self.rules.announce is Announce.COUNT:
+            instead = "view.salvos has every own salvo with its number of hits"
+            raise self._not_told("which shot was a hit", f"announce is {self.rules.announce}; {instead}")
+        self._read_news()
+        return dict(self._marks.get(player, {}))
+
+    def _check_sinkings(self) -> None:
+        if self.rules.sinkings is Sinkings.UNTOLD:
+            instead = "view.marks(player) has the hits" if self.rules.announce is not Announce.COUNT else "count hits"
+            raise self._not_told("which ships sank", f"sinkings is {self.rules.sinkings}; {instead}")
+
+    def _not_told(self, what: str, instead: str) -> BotError:
+        return BotError("not_told", f"the rules {self.rules.name!r} don't tell {what}: {instead}")
 
     # --- feeding ----------------------------------------------------------------------------------------------
 
@@ -314,6 +399,11 @@ class View:
         self._untold = frozenset(Shot(name, *xy(cell)) for name, cells in earlier.aimed.items() for cell in cells)
         self.untouched.discard(list(self._untold))
         self._landed += [Shot(self.me, *xy(cell)) for cell in earlier.struck]
+        self._untold_tallies = earlier.tallies
+        if earlier.met is not None:
+            for name, cells in earlier.aimed.items():
+                met = set(earlier.met[name])
+                self._marks[name] = {xy(cell): cell in met for cell in cells}
         self._note_losses(earlier.sunk, earlier.defeated)
 
     def resolved(self, result: SalvoResolved) -> None:
@@ -340,6 +430,9 @@ class View:
             if len(fired) > result.shots:
                 self._take_back(fired[result.shots :], counted)
             self._salvos.append(OwnSalvo(result.turn, tuple(counted), result))
+            fired = counted
+        if result.outcomes is not None:
+            self._mark(result, fired)
         if result.sunk or result.defeated:
             self._note_losses(result.sunk, result.defeated)
 
@@ -352,7 +445,19 @@ class View:
             self._opponents = tuple(other for other in self._opponents if other != player)
             self.untouched.discard_player(player)
 
+    def _mark(self, result: SalvoResolved, fired: Sequence[Shot]) -> None:
+        """Note where shots fell, as far as this player knows; a repeated shot that is called a miss undoes no hit."""
+        assert result.outcomes is not None
+        aims = [Shot(*aim) for aim in result.aims] if result.aims is not None else list(fired)
+        if result.aims is None and result.player != self.me:
+            return
+        for (player, x, y), hit in zip(aims, result.outcomes, strict=False):
+            marks = self._marks.setdefault(player, {})
+            marks[x, y] = hit or marks.get((x, y), False)
+        self.untouched.discard_those_left(aims)
+
     def _take_back(self, lost: Sequence[Shot], counted: Sequence[Shot]) -> None:
         """Forget the end of a salvo that came too late, or after the game was won: nobody was shot at there."""
         known = {shot for salvo in self._salvos for shot in salvo.shots}.union(counted, self._untold)
-        self.untouched.restore(shot for shot in lost if shot not in known)
+        marks = self._marks  # where cells are announced others may have fired there, too
+        self.untouched.restore(s for s in lost if s not in known and s[1:] not in marks.get(s.player, ()))

@@ -50,6 +50,8 @@ _COMPARED: Final = (
     m.PlacementJudged,
     m.TurnBegan,
     m.SalvoResolved,
+    m.BoardShown,
+    m.FleetRevealed,
     m.PlayerStats,
     m.GameWon,
 )
@@ -87,6 +89,7 @@ class _Sent:
     refused: bool = False
     shots: dict[int, set[tuple[int, Shot]]] = field(default_factory=dict)  # number and shot, by turn
     from_first_shot: set[int] = field(default_factory=set)  # turns
+    skipped: set[int] = field(default_factory=set)  # turns
 
 
 @dataclass(slots=True)
@@ -148,6 +151,10 @@ class Witness:
         if context.shot == 1:
             sent.from_first_shot.add(context.turn)
         sent.shots.setdefault(context.turn, set()).add((context.shot, shot))
+
+    def skipped(self, context: m.TurnContext) -> None:
+        """Note that the rest of a turn was given up."""
+        self._of(context.game).skipped.add(context.turn)
 
     def _of(self, game: int) -> _Sent:
         for older in [number for number in self._sent if number < game - 1]:
@@ -298,9 +305,10 @@ class Witness:
         if sent is None:
             return
         commands = [_read_hidden(text, opening) for text in game.texts]
-        mine = [c for c in commands if isinstance(c, (m.PlaceShip, m.Fire)) and c.player == self._name]
+        mine = [c for c in commands if isinstance(c, (m.PlaceShip, m.Fire, m.Skip)) and c.player == self._name]
         self._check_placements(opening, sent, [c for c in mine if isinstance(c, m.PlaceShip)])
         self._check_shots(game, opening, sent, [c for c in mine if isinstance(c, m.Fire)])
+        self._check_skips(opening, sent, [c for c in mine if isinstance(c, m.Skip)])
 
     def _check_placements(self, opening: Opening, sent: _Sent, counted: Sequence[m.PlaceShip]) -> None:
         """What counted last of each ship must be what was sent, in a message that was: it decides who begins."""
@@ -334,6 +342,12 @@ class Witness:
             if len(shots) != game.shots.get(turn, 0):
                 announced = game.shots.get(turn, 0)
                 raise _unfair(opening, f"turn {turn}: it announced {announced} shots, and revealed {len(shots)}")
+
+    def _check_skips(self, opening: Opening, sent: _Sent, counted: Sequence[m.Skip]) -> None:
+        """No turn that this program played from its first shot was ended early but by itself."""
+        for c in counted:
+            if c.context is not None and c.context.turn in sent.from_first_shot - sent.skipped:
+                raise _unfair(opening, f"turn {c.context.turn}: a skip of {self._name} counted that was never sent")
 
 
 def _read_hidden(text: str, opening: Opening) -> m.Input:

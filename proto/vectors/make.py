@@ -398,6 +398,16 @@ class Sender:
     def fleet(self, team: str) -> list[dict[str, Any]]:
         return [self.place(team, ship) for ship in FLEET]
 
+    def fleet_of(self, team: str, *ships: str) -> list[dict[str, Any]]:
+        """Ships of another rule book, in every second row."""
+        return [self.place(team, ship, f"1;{2 * row}") for row, ship in enumerate(ships, start=1)]
+
+    def skip(self, team: str, shown: dict[str, int] | None = None, **body: int) -> dict[str, Any]:
+        """``shown`` is the open body when it is to be another one."""
+        signature = self._sealed(team, json.dumps(body))
+        payload = json.dumps({"data": body if shown is None else shown, "signature": signature})
+        return message(f"/players/{team}/skip", payload)
+
 
 def message(topic: str, payload: str) -> dict[str, Any]:
     return {"topic": topic, "payload": payload}
@@ -647,6 +657,134 @@ def _refused() -> list[dict[str, Any]]:
     ]
 
 
+def skips() -> list[dict[str, Any]]:
+    """A signed skip on `/players/me/skip`: game and turn that it was signed for, or why it is none (SALVO-BOOK-7)."""
+
+    def given(body: str, signed: str | None = None, key: str = "data") -> dict[str, str]:
+        signature = blob(body if signed is None else signed)
+        return {"secret": SECRET, "payload": f'{{"{key}": {body}, "signature": "{signature}"}}'}
+
+    text = "SALVO-BOOK-7"
+    return [
+        case("an empty body", text, given("{}"), result=None),
+        case("game and turn", text, given('{"g": 1, "t": 9}'), result=[1, 9]),
+        case("the body under payload", "SALVO-SEAL-4", given('{"g": 1, "t": 9}', key="payload"), result=[1, 9]),
+        case("game without turn", text, given('{"g": 1}'), error="stale_context"),
+        case("turn without game", text, given('{"t": 9}'), error="stale_context"),
+        case(
+            "another body signed", "SALVO-SEAL-5", given('{"g": 1, "t": 9}', '{"g": 1, "t": 8}'), error="body_mismatch"
+        ),
+        case("a field too many", "SALVO-WIRE-4", given('{"x": 1, "y": 1}'), error="wrong_shape"),
+        case("a text for the turn", "SALVO-WIRE-4", given('{"g": 1, "t": "9"}'), error="wrong_shape"),
+    ]
+
+
+def book_refusals() -> dict[str, Any]:
+    """What is refused by the rule book that is played; read like `refusals`, "rules" in the settings is its name."""
+
+    def state(sender: Sender, rules: str, *ships: str, seated: int = 2) -> dict[str, Any]:
+        seats = ("ann", "bob")
+        messages = [sender.ask(name) for name in seats]
+        for name in seats[:seated]:
+            messages += sender.fleet_of(name, *ships)
+        settings = {"players": 2, "rules": rules}
+        return {
+            "settings": settings,
+            "starter": "ann",
+            "state": "turn" if seated == 2 else "lobby",
+            "messages": messages,
+        }
+
+    classic = ("aircraftcarrier", "battleship", "cruiser", "submarine1", "submarine2")
+    states = {
+        "salvo": state(Sender(), "salvo", *FLEET),
+        "xbs": state(Sender(), "xbs", *"abcde"),
+        "smackdown": state(Sender(), "smackdown", *FLEET),
+        "classic lobby": state(Sender(), "classic", *classic, seated=1),
+    }
+    sender = Sender(last_nonce=1000)
+    fire, skip = sender.fire, sender.skip
+    anns, bobs = {"topic": "/players/ann/error"}, {"topic": "/players/bob/error"}
+    cruisers = {"topic": "/players/bob/ships/cruiser/error"}
+
+    def when(
+        state: str, description: str, sentence: str, *messages: dict[str, Any], answer: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        found = {"description": description, "sentence": sentence, "state": state, "messages": list(messages)}
+        return {**found, "answers": [] if answer is None else [answer]}
+
+    cases = [
+        when("salvo", "a skip", "SALVO-BOOK-7", skip("ann"), answer=anns | {"code": "no_skipping"}),
+        when("xbs", "a skip", "SALVO-BOOK-7", skip("ann")),
+        when("xbs", "a skip for this turn", "SALVO-BOOK-7", skip("ann", g=1, t=1)),
+        when(
+            "xbs",
+            "a skip for another turn",
+            "SALVO-BOOK-7",
+            skip("ann", g=1, t=2),
+            answer=anns | {"code": "stale_context"},
+        ),
+        when("xbs", "a skip out of turn", "SALVO-BOOK-7", skip("bob"), answer=bobs | {"code": "not_your_turn"}),
+        when("xbs", "a second skip", "SALVO-BOOK-7", skip("ann"), skip("ann"), answer=anns | {"code": "not_your_turn"}),
+        when(
+            "xbs",
+            "a skip with another body than was signed",
+            "SALVO-SEAL-5",
+            skip("ann", shown={"g": 1, "t": 2}, g=1, t=1),
+            answer=anns | {"code": "body_mismatch"},
+        ),
+        when(
+            "xbs",
+            "a skip that is no JSON",
+            "SALVO-WIRE-1",
+            message("/players/ann/skip", "skip"),
+            answer=anns | {"code": "not_json"},
+        ),
+        when(
+            "xbs",
+            "a shot at the own board",
+            "SALVO-BOOK-6",
+            fire("ann", "ann", 9, 9),
+            answer=anns | {"code": "own_board"},
+        ),
+        when(
+            "xbs",
+            "a cell that was shot at before",
+            "SALVO-BOOK-6",
+            fire("ann", "bob", 9, 9),
+            skip("bob"),
+            fire("ann", "bob", 9, 9),
+            answer=anns | {"code": "shot_before"},
+        ),
+        when("smackdown", "a skip after a shot", "SALVO-BOOK-7", fire("ann", "bob", 9, 9), skip("ann", g=1, t=1)),
+        when(
+            "smackdown", "a cell twice in a salvo", "SALVO-BOOK-6", fire("ann", "bob", 9, 9), fire("ann", "bob", 9, 9)
+        ),
+        when(
+            "smackdown",
+            "a shot after the own salvo of the round",
+            "SALVO-BOOK-5",
+            skip("ann"),
+            fire("ann", "bob", 9, 9),
+            answer=anns | {"code": "not_your_turn"},
+        ),
+        when("classic lobby", "ships that meet at a corner", "SALVO-PLACE-8", *_two(sender, "6;3")),
+        when(
+            "classic lobby",
+            "ships side by side",
+            "SALVO-PLACE-8",
+            *_two(sender, "1;3"),
+            answer=cruisers | {"code": "too_close"},
+        ),
+    ]
+    return {"states": states, "cases": cases}
+
+
+def _two(sender: Sender, at: str) -> list[dict[str, Any]]:
+    """Bob's carrier in row 2, columns 1 to 5, and his cruiser."""
+    return [sender.place("bob", "aircraftcarrier", "1;2"), sender.place("bob", "cruiser", at)]
+
+
 def recaps() -> list[dict[str, Any]]:
     """What ann learns from the text inside a recap's blob, or the code; the grid has 10 x 10 cells.
 
@@ -668,9 +806,22 @@ def recaps() -> list[dict[str, Any]]:
         "hits": [4, 7, 4, 7, 10, 10],
     }
     aimed, struck = "0" * 22 + "8" + "0" * 2, "0" * 15 + "1" + "0" * 9  # cells 88 and 63
-    before = {"tallies": [1, 5, 2, 1, 5, 0], "shots": 1, "aimed": ["", aimed], "hits": 2, "struck": struck}
-    left_out = {"first": 3, "results": [0, 5, 3], "shots": [3, 1, 2, 10], "hits": [10, 10], "before": before}
+    before: dict[str, Any] = {
+        "tallies": [1, 5, 2, 1, 5, 0],
+        "sunk": [1, 4],
+        "defeated": [],
+        "shots": 1,
+        "aimed": ["", aimed],
+        "hits": 2,
+        "struck": struck,
+    }
+    latest = {"first": 3, "results": [0, 5, 3], "sunk": [3, 1, 2], "shots": [3, 1, 2, 10], "hits": [10, 10]}
+    left_out = latest | {"before": before}
     outcomes = {"outcomes": "110000000001011"}
+    aims = {"aims": [1, 9, 9] * 5 + [0, 4, 7] * 5 + [1, 2, 10] * 5}
+    # Where cells are announced, ``aimed`` has the shots of both.
+    known = {"aimed": [struck, aimed], "met": ["", aimed]}
+    cells = latest | {"outcomes": "01011", "aims": [1, 2, 10] * 5, "before": before | known}
 
     def given(**fields: Any) -> dict[str, str]:
         return {"text": json.dumps(whole | fields)}
@@ -691,15 +842,21 @@ def recaps() -> list[dict[str, Any]]:
         case("the whole game", "SALVO-JOIN-12", given(), result=told),
         case("with the outcome of every shot", "SALVO-JOIN-12", given(**outcomes), result=told),
         case("two turns left out", "SALVO-JOIN-13", given(**left_out), result=told | {"first": 3}),
+        case("with the cell of every shot", "SALVO-BOOK-4", given(**outcomes, **aims), result=told),
+        case("two turns left out, with cells", "SALVO-JOIN-13", given(**cells), result=told | {"first": 3}),
         case("bob is out", "SALVO-JOIN-12", given(defeated=[3, 1]), result=told | {"out": ["bob"]}),
         wrong("half a result", results=[0, 5]),
         wrong("a player that there is not", results=[2, 5, 1]),
         wrong("a ship that there is not", sunk=[1, 1, 5]),
         wrong("half a shot", shots=[1, 1, 9]),
         wrong("fewer outcomes than shots", outcomes="1"),
+        wrong("fewer aims than shots", aims=[1, 9, 9]),
+        wrong("half an aim", aims=[*aims["aims"], 1]),
         wrong("a ship sank in a turn that is neither told nor summed up", sunk=[9, 1, 4]),
         wrong("cells that are no hexadecimal digits", before={**before, "struck": "G"}),
         wrong("sums of one player only", before={**before, "tallies": [1, 5, 2]}),
+        wrong("half a ship summed up", before={**before, "sunk": [1]}),
+        wrong("hits of one player only", before={**before, "met": [""]}),
     ]
 
 
@@ -908,6 +1065,8 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     log,
     refusals,
     referee_views,
+    skips,
+    book_refusals,
     recaps,
 )
 

@@ -131,6 +131,7 @@ class Contest:
             seed=self.seed or "",
             draw="fair" if self.seed is None else "seed",
             limits=settings.limits,
+            book=settings.book,
             profile=settings.profile,
             journal=self.journal,
             identity=self.identity,

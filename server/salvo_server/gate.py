@@ -29,7 +29,7 @@ from salvo import messages as m
 from salvo.errors import SealError, WireError
 from salvo.seal import NONCE_BYTES, SALT_BYTES, Blob, derive_key, key_to_team, make_blob, open_blob
 from salvo.topics import BY_NAME
-from salvo.wire import SealedPlacement, SignedShot, read_placement, read_shot
+from salvo.wire import Sealed, SealedPlacement, SignedSkip, read_placement, read_shot, read_skip
 from salvo.wire.log import message_digest
 
 log = logging.getLogger(__name__)
@@ -130,7 +130,7 @@ class Opened(NamedTuple):
     """
 
     table: str
-    command: m.PlaceShip | m.Fire | m.Unreadable
+    command: m.PlaceShip | m.Fire | m.Skip | m.Unreadable
     spent: bool
     proof: Proof | None = None
 
@@ -163,7 +163,7 @@ class _Found(NamedTuple):
 class _Job(NamedTuple):
     """A message that waits; ``receipts`` has one for every time that the broker has sent it."""
 
-    request: SealedPlacement | SignedShot
+    request: Sealed
     mark: bytes
     receipts: list[object]
     result: Future[_Found | None]
@@ -265,7 +265,7 @@ class Gate:
 
     def open(
         self,
-        request: SealedPlacement | SignedShot,
+        request: Sealed,
         likely: Sequence[str],
         now: int,
         *,
@@ -313,7 +313,7 @@ class Gate:
 
     def _queue(
         self,
-        request: SealedPlacement | SignedShot,
+        request: Sealed,
         unknown: Sequence[_Member],
         mark: bytes,
         now: int,
@@ -365,7 +365,7 @@ class Gate:
         first, *again = job.receipts
         return [(first, self._read(job.request, found, spent=spent)), *((receipt, None) for receipt in again)]
 
-    def _read(self, request: SealedPlacement | SignedShot, found: _Found | None, *, spent: bool) -> Opened | None:
+    def _read(self, request: Sealed, found: _Found | None, *, spent: bool) -> Opened | None:
         if found is None:
             self._turn_away(request, "forged")
             return None
@@ -376,7 +376,7 @@ class Gate:
         self._learn(request.table, member, request.blob.salt, found.key)
         return message
 
-    def _call_forward(self, proven: SealedPlacement | SignedShot, found: _Found) -> list[tuple[object, Opened | None]]:
+    def _call_forward(self, proven: Sealed, found: _Found) -> list[tuple[object, Opened | None]]:
         """Open what else waits under a salt that was just proven, before a younger message overtakes it."""
         called: list[tuple[object, Opened | None]] = []
         waiting, self._jobs = self._jobs, deque()
@@ -396,7 +396,7 @@ class Gate:
             self.learned.append(Learned(table, member.name, salt, key))
         member.learn(salt, key)
 
-    def _turn_away(self, request: SealedPlacement | SignedShot, outcome: str) -> None:
+    def _turn_away(self, request: Sealed, outcome: str) -> None:
         self.counts[outcome] += 1
         self._turned_away.add(_blob_mark(request.blob))
 
@@ -406,7 +406,7 @@ class Gate:
         if member is not None:
             member.bucket.give_back()
 
-    def _let_in(self, request: SealedPlacement | SignedShot, found: _Found, digest: bytes, *, spent: bool) -> Opened:
+    def _let_in(self, request: Sealed, found: _Found, digest: bytes, *, spent: bool) -> Opened:
         """The tag verified: burn the nonce, then read what the message says.
 
         It is burned for the secret that proved it, not for the name alone: a stranger who takes the name at another
@@ -423,10 +423,12 @@ class Gate:
         self._burned.add(burned)
         proof = Proof(burned, digest)
         self.counts["opened"] += 1
-        command: m.PlaceShip | m.Fire | m.Unreadable
+        command: m.PlaceShip | m.Fire | m.Skip | m.Unreadable
         try:
             if isinstance(request, SealedPlacement):
                 command = replace(read_placement(request, found.plaintext), message=_message_digest(request))
+            elif isinstance(request, SignedSkip):
+                command = read_skip(request, found.plaintext)
             else:
                 command = read_shot(request, found.name, found.plaintext)
         except WireError as error:
@@ -506,9 +508,15 @@ def _mark(*parts: bytes) -> bytes:
     return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
-def _digest(request: SealedPlacement | SignedShot) -> bytes:
+def _digest(request: Sealed) -> bytes:
     blob = request.blob
-    where = f"{request.player}/{request.ship}" if isinstance(request, SealedPlacement) else request.target
+    match request:
+        case SealedPlacement():
+            where = f"{request.player}/{request.ship}"
+        case SignedSkip():
+            where = f"{request.player}/skip/"  # no ship has a name with a slash
+        case _:
+            where = request.target
     return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)
 
 
@@ -523,6 +531,6 @@ def _blob_mark(blob: Blob) -> bytes:
     return _mark(blob.salt, blob.nonce, blob.ciphertext)
 
 
-def _unreadable(request: SealedPlacement | SignedShot, player: str, code: str, text: str, proven: bool) -> m.Unreadable:
+def _unreadable(request: Sealed, player: str, code: str, text: str, proven: bool) -> m.Unreadable:
     spelling = request.spelling if isinstance(request, SealedPlacement) else ""
     return m.Unreadable(player, spelling, code, text, proven)

@@ -143,10 +143,10 @@ def is_public(announcement: m.Announcement) -> bool:
 
 
 def _counts(step: Step) -> bool:
-    """Whether a step that nobody hears of changed the game all the same: a time began anew, a shot fell."""
+    """Whether a step that nobody hears of changed the game all the same: a time began anew, a shot counts."""
     if isinstance(step.command, PUBLIC_INPUTS):
         return True
-    return any(isinstance(each, m.ShotLanded) for each in step.announcements)
+    return any(isinstance(each, (m.ShotLanded, m.ShotGiven)) for each in step.announcements)
 
 
 class TableLog:

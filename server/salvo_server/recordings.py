@@ -227,6 +227,6 @@ def _summary(opened: GameOpened, steps: Iterable[Step], count: int) -> Summary:
                     break  # what follows belongs to the next lobby
                 case m.StateChanged(changed):
                     state = changed
-                case m.GameWon(name):
-                    winner = name
+                case m.GameWon():
+                    winner = " and ".join(announcement.winners)
     return Summary(opened.table, opened.number, opened.at, players, state, winner, count)

@@ -18,7 +18,23 @@ from typing import Any, NamedTuple
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.messages import Limits, State
-from salvo.rules import SALVO, Fleet, Game, Placement, RuleBook, Salvo, check_placement, draw_fair_starter, draw_starter
+from salvo.rules import (
+    SALVO,
+    Announce,
+    Fleet,
+    Game,
+    Order,
+    Placement,
+    Repeats,
+    RuleBook,
+    Salvo,
+    Targets,
+    begin,
+    check_placement,
+    draw_fair_starter,
+    draw_starter,
+    set_starter,
+)
 from salvo.wire import read_ship
 
 
@@ -45,6 +61,7 @@ ACCEPTED: dict[type, frozenset[State]] = {
     m.Participate: frozenset({State.LOBBY}),
     m.PlaceShip: frozenset({State.LOBBY}),
     m.Fire: frozenset({State.TURN}),
+    m.Skip: frozenset({State.TURN}),
 }
 
 #: Answers a player gets to refused commands, for each ship it has afloat, in one turn (SALVO-ERR-4).
@@ -64,6 +81,9 @@ class Player:
         answers: refusals that may still be answered.
         open_answers: the same for what came under its name without proof, kept apart so that a rival's noise does
             not silence the answers to the team itself.
+        shots: own ones that count, those of a round that is not resolved too.
+        landed: cells of the own board that were shot at, as far as that has been told.
+        seen: where everybody is told cells: those of the own board that were shot at, and whether they were hits.
     """
 
     name: str
@@ -78,6 +98,7 @@ class Player:
     open_answers: int = 0
     shots: list[m.OwnShot] = field(default_factory=list)
     landed: list[tuple[int, int]] = field(default_factory=list)
+    seen: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def spelling(self, ship: str) -> str:
         """How the team writes this ship's name; the rule book's name until it has written one."""
@@ -123,7 +144,7 @@ class Referee:
         self._cut_short: set[int] = set()  # turns that ended by their deadline
         self._void_shots = 0  # shots of the winning salvo that may still arrive
         self._deadline: int | None = None
-        self._next = (self.seed, self.limits, self.draw)
+        self._next = (self.seed, self.limits, self.draw, self.book)
 
     # --- inputs -------------------------------------------------------------------------------------------------
 
@@ -157,9 +178,11 @@ class Referee:
         handler = _HANDLERS[type(command)]
         return [*late, *handler(self, command, now)]
 
-    def configure(self, seed: int | str, limits: Limits, draw: m.Draw = m.Draw.SEED) -> None:
-        """Change seed and limits from the next lobby on; the game in play keeps what it began with."""
-        self._next = (seed, limits, draw)
+    def configure(
+        self, seed: int | str, limits: Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
+    ) -> None:
+        """Change seed, limits and rules from the next lobby on; the game in play keeps what it began with."""
+        self._next = (seed, limits, draw, book or self._next[-1])
 
     # --- queries ------------------------------------------------------------------------------------------------
 
@@ -316,16 +339,20 @@ class Referee:
         for seat, player in enumerate(self._order):
             player.seat = seat
         fleets = [Fleet(self.book, list(player.placements.values())) for player in self._order]
-        self.game = Game(self.book, fleets, self._draw_starter())
+        self.game = begin(self.book, fleets, self._starter())
         self.state = State.TURN
         listing = [] if list(self.players) == arrival else [self._listing()]
         return [*left, *listing, m.StateChanged(State.TURN), self._begin_turn(now)]
 
-    def _draw_starter(self) -> int:
+    def _starter(self) -> int:
+        names = [player.name for player in self._order]
+        seat = set_starter(self.book, self.number, names)
+        if seat is not None:
+            return seat
         if self.draw is m.Draw.SEED:
-            return draw_starter(self.book, self.seed, self.table, self.number, len(self._order))
+            return draw_starter(self.book, self.seed, self.table, self.number, len(names))
         messages = [player.messages[ship.name] for player in self._order for ship in self.book.fleet]
-        return draw_fair_starter(self.book, bytes.fromhex(str(self.seed)), messages, len(self._order))
+        return draw_fair_starter(self.book, bytes.fromhex(str(self.seed)), messages, len(names))
 
     def _begin_turn(self, now: int) -> m.TurnBegan:
         assert self.game is not None
@@ -368,6 +395,7 @@ class Referee:
                 "unknown_target", f"no player {command.target[:40]!r}; the players are {', '.join(self.players)}"
             )
         cell = self.book.grid.cell(command.x, command.y)
+        self._check_target(player, target, command)
         if command.context is not None:
             expected = m.ShotContext(self.number, game.turn, game.shots_fired + 1, target.name)
             if command.context != expected:
@@ -378,6 +406,13 @@ class Referee:
                     f"shot {expected.shot} at {expected.target!r}",
                 )
         return target, cell
+
+    def _check_target(self, player: Player, target: Player, command: m.Fire) -> None:
+        if target is player and self.book.targets is Targets.OTHERS:
+            raise IllegalCommand("own_board", f"the rules {self.book.name} have no shots at the own board")
+        if self.book.repeats is Repeats.REFUSED and (command.x, command.y) in target.landed:
+            cell = self.book.grid.name(self.book.grid.cell(command.x, command.y))
+            raise IllegalCommand("shot_before", f"{cell} of {target.name} was shot at before; take another cell")
 
     def _out_of_turn(self, player: Player, current: Player) -> IllegalCommand:
         last = self.results[-1] if self.results else None
@@ -394,40 +429,101 @@ class Referee:
         assert game is not None
         x, y = self.book.grid.xy(cell)
         player.shots.append(m.OwnShot(game.turn, target.name, x, y))
-        target.landed.append((x, y))
         game.fire(((target.seat, cell),))
-        landed = m.ShotLanded(target.name, x, y)
+        if self.book.order is Order.ROUNDS:
+            told: m.Announcement = m.ShotGiven(player.name, target.name, x, y)
+        else:
+            told = self._land(target, x, y)
         if game.shots_left and not game.over:
-            return [landed]
+            return [told]
         player.silent_turns = 0
-        return [landed, *self._end_turn(now)]
+        return [told, *self._end_turn(now)]
+
+    def _land(self, target: Player, x: int, y: int) -> m.ShotLanded:
+        target.landed.append((x, y))
+        return m.ShotLanded(target.name, x, y)
+
+    def _skip(self, command: m.Skip, now: int) -> list[m.Announcement]:
+        """End the turn of a player that wants no more of it (SALVO-BOOK-7)."""
+        player = self.players.get(command.player)
+        if player is None:
+            return []
+        try:
+            self._check_state(command)
+            self._check_skip(player, command)
+        except IllegalCommand as error:
+            return self._refuse(player, error.code, error.text)
+        self._note_silence(player)
+        return self._end_turn(now)
+
+    def _check_skip(self, player: Player, command: m.Skip) -> None:
+        game = self.game
+        assert game is not None
+        if not self.book.skipping:
+            text = f"the rules {self.book.name} have no skipping; a turn ends with its last shot or at its deadline"
+            raise IllegalCommand("no_skipping", text)
+        current = self._order[game.current]
+        if player is not current:
+            raise IllegalCommand("not_your_turn", f"it is {current.name}'s turn, not {player.name}'s")
+        expected = m.TurnContext(self.number, game.turn)
+        if command.context is not None and command.context != expected:
+            raise IllegalCommand(
+                "stale_context",
+                f"signed for game {command.context.game}, turn {command.context.turn}; "
+                f"this is game {expected.game}, turn {expected.turn}",
+            )
+
+    def _note_silence(self, player: Player) -> bool:
+        """Count a turn that ended before its last shot; return whether its player is defeated (SALVO-TURN-6)."""
+        game = self.game
+        assert game is not None
+        self._cut_short.add(game.turn)
+        player.silent_turns = 0 if game.shots_fired else player.silent_turns + 1
+        return game.judge_silence([each.silent_turns for each in self._order], self.limits.empty_turns)
 
     def _end_turn_in_silence(self, now: int) -> list[m.Announcement]:
         """Close a turn whose deadline passed (SALVO-TURN-5, SALVO-TURN-6)."""
         game = self.game
         assert game is not None
         player = self._order[game.current]
-        fired, left = game.shots_fired, game.shots_left
-        player.silent_turns = 0 if fired else player.silent_turns + 1
+        left = game.shots_left
         reason = f"turn {game.turn} ended after {self.limits.turn_ms // 1000} s with {left} shots not fired"
-        if player.silent_turns >= self.limits.empty_turns:
-            game.defeat(player.seat)
+        if self._note_silence(player):
             reason += f"; {player.silent_turns} empty turns in a row are a defeat"
-        self._cut_short.add(game.turn)
         return [m.CommandRefused(player.name, "turn_timeout", reason), *self._end_turn(now)]
 
     def _end_turn(self, now: int) -> list[m.Announcement]:
         game = self.game
         assert game is not None
-        result = self._announce(game.end_turn())
+        game.end_turn()
+        said: list[m.Announcement] = []
+        for salvo in game.salvos[len(self.results) :]:
+            said += self._tell(salvo)
+        return [*said, *self._end_game(now)] if game.over else [*said, self._begin_turn(now)]
+
+    def _tell(self, salvo: Salvo) -> list[m.Announcement]:
+        """Return what everybody is told of a turn, and targets of a round that is resolved by it."""
+        result = self._announce(salvo)
         self.results.append(result)
-        if game.over:
-            return [result, *self._end_game(now)]
-        return [result, self._begin_turn(now)]
+        in_rounds, all_see = self.book.order is Order.ROUNDS, self.book.announce is Announce.CELLS
+        if not (in_rounds or all_see):
+            return [result]
+        aims = [(self._order[seat], *self.book.grid.xy(cell)) for seat, cell in salvo.aims]
+        landed = [self._land(*aim) for aim in aims] if in_rounds else []
+        if not all_see:
+            return [*landed, result]
+        for (target, x, y), hit in zip(aims, salvo.outcomes, strict=True):
+            target.seen[x, y] = hit or target.seen.get((x, y), False)
+        targets = {target.name: target for target, _, _ in aims}
+        return [*landed, result, *map(self._show, targets.values())]
+
+    def _show(self, player: Player) -> m.BoardShown:
+        grid, letter = self.book.grid, {None: ".", False: "0", True: "X"}
+        return m.BoardShown(player.name, "".join(letter[player.seen.get(grid.xy(cell))] for cell in range(grid.size)))
 
     def _announce(self, salvo: Salvo) -> m.SalvoResolved:
-        sunk = []
-        for seat, number in salvo.sunk:
+        sunk, aims = [], salvo.announced_aims(self.book)
+        for seat, number in salvo.announced_sinkings(self.book):
             owner, ship = self._order[seat], self.book.fleet[number].name
             sunk.append(m.SunkShip(owner.name, ship, owner.spelling(ship)))
         return m.SalvoResolved(
@@ -439,6 +535,9 @@ class Referee:
             sunk=tuple(sunk),
             defeated=tuple(self._order[seat].name for seat in salvo.defeated),
             outcomes=salvo.announced_outcomes(self.book),
+            aims=None
+            if aims is None
+            else tuple((self._order[seat].name, *self.book.grid.xy(cell)) for seat, cell in aims),
         )
 
     # --- the end (SALVO-END) ------------------------------------------------------------------------------------
@@ -446,13 +545,19 @@ class Referee:
     def _end_game(self, now: int) -> list[m.Announcement]:
         game = self.game
         assert game is not None
-        assert game.winner is not None
         figures = zip(self._order, game.tally(), game.places(), strict=True)
         stats = [m.PlayerStats(p.name, t.shots, t.hits, t.sank, t.turns, place) for p, t, place in figures]
         self.state = State.OVER
         self._void_shots = game.shots_left
         self._deadline = now + self.limits.over_ms
-        return [*stats, m.GameWon(self._order[game.winner].name), m.StateChanged(State.OVER)]
+        winners = tuple(self._order[seat].name for seat in game.winners)
+        won = m.GameWon(winners[0]) if len(winners) == 1 else m.GameWon("", winners)
+        return [*self._reveal(), *stats, won, m.StateChanged(State.OVER)]
+
+    def _reveal(self) -> list[m.Announcement]:
+        """Show all fleets to everybody where the rule book says so (SALVO-BOOK-11)."""
+        fleets = self.game.fleets if self.game is not None and self.book.reveal else ()
+        return [m.FleetRevealed(p.name, f.placements) for p, f in zip(self._order, fleets, strict=False)]
 
     def _resume(self, now: int) -> list[m.Announcement]:
         """Let the time to act begin anew, because nobody could; a result's time goes on, nobody has to act in it."""
@@ -475,7 +580,7 @@ class Referee:
     def _reset(self) -> list[m.Announcement]:
         """Forget the game, its secrets and its boards, and open the next lobby."""
         former = self.rules
-        self.seed, self.limits, self.draw = self._next
+        self.seed, self.limits, self.draw, self.book = self._next
         self.state = State.LOBBY
         self.number += 1
         self.players = {}
@@ -518,5 +623,6 @@ _HANDLERS: dict[type, Callable[[Referee, Any, int], list[m.Announcement]]] = {
     m.StruckOff: Referee._strike_off,
     m.PlaceShip: Referee._place,
     m.Fire: Referee._fire,
+    m.Skip: Referee._skip,
     m.Unreadable: Referee._unreadable,
 }

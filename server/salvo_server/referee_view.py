@@ -59,7 +59,8 @@ def snapshot(game: int, charts: Charts, frame: Frame) -> m.RefereeView:
     if frame.result is not None:
         aimed = tuple(m.AimedShot(shot.player, shot.x, shot.y, mark is Mark.HIT) for shot, mark in frame.fired)
         last = m.RefereeSalvo(frame.result.player, aimed)
-    return m.RefereeView(game, frame.turn, frame.at, frame.current, frame.shots, boards, last, frame.winner)
+    when = (game, frame.turn, frame.at, frame.current, frame.shots)
+    return m.RefereeView(*when, boards, last, frame.winner, frame.tied)
 
 
 class _Waiting(NamedTuple):
@@ -101,7 +102,7 @@ class RefereeViews:
             self._charts[table.name] = Charts(table.header)
             self._games[table.name] = table.header.game
         charts = self._charts[table.name]
-        charts.hear(step.at, told_to(REFEREE, step))
+        charts.hear(step.at, told_to(REFEREE, step, table.header.rules.book))
         for frame in charts.take_frames():
             self._wait(table.name, snapshot(self._games[table.name], charts, frame))
 

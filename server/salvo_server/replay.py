@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.messages import State
-from salvo.rules import Fleet, Placement, RuleBook
+from salvo.rules import Fleet, Order, Placement, Repeats, RuleBook
 from salvo.view import Shot, View
 from salvo.wire.transcript import Header
 from salvo_server.marks import Mark, picture
@@ -38,7 +38,7 @@ class Placed(NamedTuple):
 
 
 class Fired(NamedTuple):
-    """A shot that counted."""
+    """A shot that counted; in a round it is told when it is given."""
 
     player: str
     shot: Shot
@@ -83,6 +83,8 @@ class Frame:
         current: who is to fire next; empty when the game is over.
         shots: how many shots that player has.
         seas: by player, in play order.
+        winner: once the game is over; empty after a tie.
+        tied: who shares the first place then.
         places: by player, once the game is over.
     """
 
@@ -97,23 +99,26 @@ class Frame:
     shots: int
     seas: Mapping[str, Sea]
     winner: str = ""
+    tied: tuple[str, ...] = ()
     places: Mapping[str, int] = field(default_factory=dict)
 
 
 # --- who is told what ---------------------------------------------------------------------------------------------
 
 
-def told_to(view: str, step: Step) -> list[News]:
+def told_to(view: str, step: Step, book: RuleBook) -> list[News]:
     """Return what a step tells an onlooker, in the order in which it was said.
 
     A player is told what is said to everybody and to it alone, and of its own commands those that counted, as its
     recap has them (SALVO-JOIN-7).
     """
-    knows_all = view == REFEREE
+    knows_all, in_rounds = view == REFEREE, book.order is Order.ROUNDS
     news: list[News] = []
     for announcement in step.announcements:
         match announcement, step.command:
-            case m.ShotLanded(to, x, y), m.Fire(player=player) if knows_all or player == view:
+            case m.ShotGiven(player, to, x, y), _ if knows_all or player == view:
+                news.append(Fired(player, Shot(to, x, y)))
+            case m.ShotLanded(to, x, y), m.Fire(player=player) if not in_rounds and (knows_all or player == view):
                 news.append(Fired(player, Shot(to, x, y)))
             case m.PlacementJudged(player, _, True), m.PlaceShip(placement=placement) if knows_all or player == view:
                 news.append(Placed(player, placement))
@@ -144,6 +149,7 @@ class Onlooker(ABC):
         self._begun_at: int | None = None
         self._notes: list[str] = []
         self._places: dict[str, int] = {}
+        self._allowed: dict[int, int] = {}  # shots by turn
 
     def hear(self, at: int, news: Iterable[News]) -> None:
         """Take in what was said at a time, epoch ms."""
@@ -167,9 +173,9 @@ class Onlooker(ABC):
                 self._salvo(news)
             case m.PlayerStats(player=player, place=place):
                 self._places[player] = place
-            case m.GameWon(winner):
+            case m.GameWon(winner, tied):
                 places = dict(sorted(self._places.items(), key=lambda pair: pair[1]))
-                self._next = replace(self._next, winner=winner, places=places)
+                self._next = replace(self._next, winner=winner, tied=tied, places=places)
             case m.CommandRefused(to, code, text) | m.PlacementRefused(to, _, code, text) if self._begun_at is not None:
                 self._notes.append(f"{to}: {code}: {text}")
             case _:
@@ -183,6 +189,7 @@ class Onlooker(ABC):
         if self._begun_at is None:
             self._begun_at = turn.now
             self._resolved = True  # the frame before the first salvo
+        self._allowed[turn.turn] = turn.shots
         self._next = replace(self._next, current=turn.player, shots=turn.shots)
 
     def _salvo(self, result: m.SalvoResolved) -> None:
@@ -190,7 +197,7 @@ class Onlooker(ABC):
         self._next = replace(
             self._next,
             turn=result.turn,
-            allowed=self._next.shots,
+            allowed=self._allowed[result.turn],
             result=result,
             fired=self.take_fired(result),
             current="",
@@ -239,7 +246,7 @@ class RefereeOnlooker(Onlooker):
         self._ships: dict[str, dict[str, Placement]] = {}
         self._fleets: dict[str, bytes] = {}
         self._struck: dict[str, set[int]] = {}
-        self._fired: list[Shot] = []
+        self._fired: dict[str, list[Shot]] = {}  # not resolved yet, by player
         self._salvo_of: dict[str, set[int]] = {}
 
     def _hear(self, news: News) -> None:
@@ -248,9 +255,9 @@ class RefereeOnlooker(Onlooker):
                 self._ships.pop(player, None)
             case Placed(player, placement):
                 self._ships.setdefault(player, {})[placement.ship] = placement
-            case Fired(_, shot):
+            case Fired(player, shot):
                 self._draw()
-                self._fired.append(shot)
+                self._fired.setdefault(player, []).append(shot)
             case _:
                 super()._hear(news)
 
@@ -260,14 +267,15 @@ class RefereeOnlooker(Onlooker):
         self._struck = {name: set() for name in self.names}
 
     def take_fired(self, result: m.SalvoResolved) -> tuple[tuple[Shot, Mark], ...]:
-        fired, self._fired = self._fired, []
+        fired = self._fired.pop(result.player, [])
         self._salvo_of = {name: set() for name in self.names}
         told = []
         for shot in fired:
-            cell = self.book.grid.cell(shot.x, shot.y)
-            self._struck[shot.player].add(cell)
+            cell, struck = self.book.grid.cell(shot.x, shot.y), self._struck[shot.player]
+            counts = cell not in struck or self.book.repeats is not Repeats.MISS
+            struck.add(cell)
             self._salvo_of[shot.player].add(cell)
-            told.append((shot, Mark.HIT if self._fleets[shot.player][cell] else Mark.MISS))
+            told.append((shot, Mark.HIT if counts and self._fleets[shot.player][cell] else Mark.MISS))
         return tuple(told)
 
     def look_at(self, player: str) -> tuple[str, frozenset[int]]:
@@ -322,18 +330,27 @@ class PlayerOnlooker(Onlooker):
         for x, y in view.incoming[self._landed :]:
             self._salvo_of[self._me].add(self.book.grid.cell(x, y))
         self._landed = len(view.incoming)
-        if result.player != self._me:
+        told = self._known_shots(result, view)
+        for (player, x, y), mark in told:
+            cell = self.book.grid.cell(x, y)
+            aimed = self._aimed.setdefault(player, {})
+            if aimed.get(cell) is not Mark.HIT:  # a repeated shot that is called a miss undoes no hit
+                aimed[cell] = mark
+            self._salvo_of[player].add(cell)
+        return told
+
+    def _known_shots(self, result: m.SalvoResolved, view: View) -> tuple[tuple[Shot, Mark], ...]:
+        """Return the own shots, and those of others where everybody is told cells."""
+        if result.aims is not None:
+            shots = tuple(Shot(*aim) for aim in result.aims)
+        elif result.player == self._me:
+            shots = view.salvos[-1].shots
+        else:
             return ()
-        shots = view.salvos[-1].shots
         marks = [Mark.FIRED] * len(shots)
         if result.outcomes is not None:
             marks = [Mark.HIT if hit else Mark.MISS for hit in result.outcomes]
-        told = tuple(zip(shots, marks, strict=True))
-        for (player, x, y), mark in told:
-            cell = self.book.grid.cell(x, y)
-            self._aimed.setdefault(player, {})[cell] = mark
-            self._salvo_of[player].add(cell)
-        return told
+        return tuple(zip(shots, marks, strict=True))
 
     def look_at(self, player: str) -> tuple[str, frozenset[int]]:
         view = self._view
@@ -400,6 +417,6 @@ class Replay:
 
     def _look(self, onlooker: Onlooker, view: str) -> Onlooker:
         for step in self._steps:
-            onlooker.hear(step.at, told_to(view, step))
+            onlooker.hear(step.at, told_to(view, step, self.header.rules.book))
         self._frames[view] = onlooker.frames
         return onlooker

@@ -146,6 +146,7 @@ class Service:
             register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
+            book: likewise.
             identity: the server's keys, told in its status; without them nothing can be sealed for it, and
                 nothing is said in ``/game/log``.
             resume: when a game out of the journal goes on.
@@ -206,7 +207,7 @@ class Service:
                 game = kept.pop(name)
                 if goes_on and game.steps:
                     follow = self._referee_views.follow
-                    self._take_over(recover(game, self._status, saved.sent_through, follow, self._identity))
+                    self._take_over(recover(game, self._status, saved.sent_through, follow, self._identity), book)
                     continue
                 self._batch.closed.append(game.opened.id)
                 number = game.opened.number + bool(game.steps)
@@ -241,13 +242,13 @@ class Service:
             return ""
         return header.seed if header.draw is m.Draw.FAIR else ""
 
-    def _take_over(self, recovered: Recovered) -> None:
+    def _take_over(self, recovered: Recovered, book: RuleBook) -> None:
         table = recovered.table
         self.tables[table.name] = table
         self._games[table.name] = recovered.game.opened.id
         if recovered.log is not None:
             self._logs[table.name] = recovered.log
-        table.referee.configure(self._next_seed(), self._limits, self._draw)
+        table.referee.configure(self._next_seed(), self._limits, self._draw, book)
         for team in recovered.game.teams:
             if team.name in table.referee.players:
                 self.gate.admit(table.name, team.name, team.secret, self._now())
@@ -490,14 +491,15 @@ class Service:
         else:
             self._participate(table, opened, now, sealed=True)
 
-    def _open(
-        self, referee: Referee, request: wire.SealedPlacement | wire.SignedShot, message: Inbound, now: int
-    ) -> Any:
+    def _open(self, referee: Referee, request: wire.Sealed, message: Inbound, now: int) -> Any:
+        current = referee.current
         if isinstance(request, wire.SealedPlacement):
             likely: Sequence[str] = (request.player,)
             expected = referee.state is State.LOBBY
+        elif isinstance(request, wire.SignedSkip):
+            likely = (request.player,)
+            expected = current is not None and current.name == request.player
         else:
-            current = referee.current
             likely = sorted(referee.players, key=lambda name: current is None or name != current.name)
             expected = current is not None
         opened = self.gate.open(request, likely, now, expected=expected, receipt=message)
@@ -562,8 +564,10 @@ class Service:
 
     def _admit_opened(self, opened: Opened, now: int) -> None:
         table, command = self.tables[opened.table], opened.command
-        if self._profile == "strict" and isinstance(command, m.Fire) and command.context is None:
+        if self._profile == "strict" and isinstance(command, (m.Fire, m.Skip)) and command.context is None:
             text = "in profile strict the body of a shot has g, t, n and to: game, turn, shot and target"
+            if isinstance(command, m.Skip):
+                text = "in profile strict the body of a skip has g and t: game and turn"
             command = m.Unreadable(command.player, "", "context_required", text, proven=True)
         self._pass_time(table, now)
         announcements = self._carry_out(table, command, now, opened.proof)
@@ -577,6 +581,8 @@ class Service:
             case "place":
                 spelling = address.ship if error.code != "unknown_ship" else ""
                 command = m.Unreadable(address.player, spelling, error.code, error.text)
+            case "skip":
+                command = m.Unreadable(address.player, "", error.code, error.text)
             case "fire" if current is not None:
                 command = m.Unreadable(current.name, "", error.code, error.text)
             case _:

@@ -18,6 +18,8 @@ from pydantic import Field, ValidationError
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo.messages import Limits
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
 from salvo.topics import check_name
 
 try:
@@ -87,6 +89,9 @@ class ServerSettings(BaseSettings):
         int | None,
         Field(ge=0, le=3600, description="show all boards to referees, so many seconds late; never when not set"),
     ] = None
+    rules: Annotated[str, Field(description="what is played: a rule book that ships, or a TOML file of one's own")] = (
+        "salvo"
+    )
     seed: Annotated[str | None, Field(description="decides all that is drawn; a fresh one when not set")] = None
     journal: Annotated[
         str | None,
@@ -135,6 +140,15 @@ class ServerSettings(BaseSettings):
         return None if self.referee_delay_seconds is None else self.referee_delay_seconds * 1000
 
     @property
+    def book(self) -> RuleBook:
+        """The rule book of every table.
+
+        Raises:
+            RuleFileError: there is no such book.
+        """
+        return load_book(self.rules)
+
+    @property
     def limits(self) -> Limits:
         """The limits of every table."""
         return Limits(
@@ -172,6 +186,7 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     Raises:
         SettingsError: ``bad_setting`` or ``unknown_setting``.
         WireError: ``bad_name`` for a table.
+        RuleFileError: ``bad_rules``.
     """
     said = {key: value for key, value in given.items() if value not in (None, ())}
     kept = _read_file(file) if file is not None else {}
@@ -185,6 +200,7 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     for table in settings.tables:
         check_name(table, "table")
     _check_profile(settings)
+    _ = settings.book  # a mistake in it is told before anything starts
     return settings
 
 

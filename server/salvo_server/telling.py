@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -69,6 +69,7 @@ def news(frame: Frame) -> list[str]:
         *(f"sinks {ship.player}'s {ship.ship}" for ship in result.sunk),
         *(f"{name} is defeated" for name in result.defeated),
         *([f"{frame.winner} wins"] if frame.winner else []),
+        *([f"{' and '.join(frame.tied)} tie"] if frame.tied else []),
     ]
 
 
@@ -112,16 +113,27 @@ def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
     """Return all that a view sees after a turn."""
     grid = replay.header.rules.book.grid
     legend = ", ".join(f"{mark.translate(PLAIN)} {text}" for mark, text in LEGEND)
-    next_one = f"next: {frame.current} with {frame.shots} shots" if frame.current else f"winner: {frame.winner}"
     sunk = [f"sunk of {name}: {', '.join(sea.sunk)}" for name, sea in frame.seas.items() if sea.sunk]
     return [
-        f"{salvo_line(frame)}   clock {clock(frame)}   {next_one}",
+        f"{salvo_line(frame)}   clock {clock(frame)}   {_what_next(frame)}".rstrip(),
         *frame.notes,
         "",
         *board_lines(frame.seas, grid),
         *sunk,
         f"view: {view}   {legend}",
     ]
+
+
+def _what_next(frame: Frame) -> str:
+    """Return who is to fire, or who has won; nothing for a salvo of a round that is being resolved."""
+    if frame.current:
+        return f"next: {frame.current} with {frame.shots} shot{'s' * (frame.shots != 1)}"
+    return won_line(frame.winner, frame.tied) if frame.places else ""
+
+
+def won_line(winner: str, tied: Sequence[str]) -> str:
+    """Return who has won, as people read it."""
+    return f"tie: {', '.join(tied)}" if tied else f"winner: {winner}"
 
 
 def record(frame: Frame) -> dict[str, Any]:
@@ -132,9 +144,10 @@ def record(frame: Frame) -> dict[str, Any]:
         told["allowed"] = frame.allowed
     told["fired"] = [_fired(*each) for each in frame.fired]
     told["notes"] = list(frame.notes)
-    if frame.winner:
+    if frame.places:
         told |= {"winner": frame.winner, "places": dict(frame.places)}
-    else:
+        told |= {"tied": list(frame.tied)} if frame.tied else {}
+    elif frame.current:
         told["next"] = {"player": frame.current, "shots": frame.shots}
     return told
 

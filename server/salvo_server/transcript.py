@@ -157,7 +157,7 @@ def play_at_table(
     """Play a game in the arena and take it down as the game that a contest with this seed would have been.
 
     The clock is made up: it begins at 0, goes on a second with every step, and runs out where a bot fires fewer shots
-    than it may.
+    than it may and cannot skip the rest.
 
     Raises:
         BotError: see :func:`salvo.arena.play`.
@@ -185,15 +185,21 @@ def _take_down(table: Table, outcome: Outcome, salvos: Iterable[tuple[str, Seque
     inputs += [
         m.PlaceShip(name, place.ship, place) for name, fleet in outcome.fleets.items() for place in fleet.placements
     ]
+    hurry = min(1000, table.referee.limits.placement_ms // len(inputs))  # many large fleets, and a minute for all
     for each in inputs:
         yield table.carry_out(each, at)
-        at += 1000
+        at += hurry
     for turn, (player, shots) in enumerate(salvos, start=1):
         for shot in shots:
             yield table.carry_out(m.Fire(player, shot.player, shot.x, shot.y), at)
             at += 1000
         game, deadline = table.referee.game, table.referee.deadline()
-        if game is not None and game.turn == turn and not game.over and deadline is not None:
+        if game is None or game.turn != turn or game.over or deadline is None:
+            continue
+        if game.book.skipping:
+            yield table.carry_out(m.Skip(player), at)
+            at += 1000
+        else:
             yield table.carry_out(m.TimePassed(), deadline)
             at = deadline + 1000
 

@@ -150,8 +150,9 @@ class LoggedGame:
 
     @property
     def winner(self) -> str:
-        """Who won; empty while nobody has."""
-        return next((each["won"]["winner"] for step in self.told for each in step.said if "won" in each), "")
+        """Who won, of several that tie all; empty while nobody has."""
+        won = next((each["won"] for step in self.told for each in step.said if "won" in each), {"winner": ""})
+        return " and ".join(won.get("tied", ())) or won["winner"]
 
     @property
     def players(self) -> tuple[str, ...]:

@@ -263,7 +263,7 @@ class Viewer(App[None]):
         self.query_one("#salvos", OptionList).highlighted = self.turn
 
     def _heading(self, frame: Frame) -> str:
-        todo = f"{frame.current} to fire {frame.shots}" if frame.current else f"{frame.winner} wins"
+        todo = f"{frame.current} to fire {frame.shots}" if frame.current else ", ".join(news(frame)[-1:])
         header = self.replay.header
         table = f" at table {header.rules.table}" if header.rules.table else ""
         return f"game {header.game}{table}   turn {self.turn} of {self.replay.turns}   {todo}   clock {clock(frame)}"

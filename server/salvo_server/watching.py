@@ -23,6 +23,7 @@ from salvo.topics import BY_NAME, Reader
 from salvo_server.cli.output import places_line
 from salvo_server.marks import Mark, picture
 from salvo_server.screen import Board, draw_boards, draw_page, draw_players
+from salvo_server.telling import won_line
 
 #: The view of whoever reads only what everybody may read.
 EVERYBODY: Final = "everybody"
@@ -176,8 +177,8 @@ class Watcher:
                 return self._salvo(announcement)
             case m.PlayerStats():
                 self._places[announcement.player] = announcement.place
-            case m.GameWon(winner):
-                return self._won(winner)
+            case m.GameWon():
+                return self._won(announcement)
             case _:
                 pass
         return []
@@ -219,12 +220,13 @@ class Watcher:
         line += "".join(f"; {name} defeated" for name in result.defeated)
         return [News(line, {"event": "salvo", **wire.announcements.result_body(result)})]
 
-    def _won(self, winner: str) -> list[News]:
-        self.games_ended += self._is_last(winner)
-        record = {"event": "won", "winner": winner, "places": dict(self._places)}
-        return [News(f"winner: {winner}; places: {places_line(self._places)}", record)]
+    def _won(self, won: m.GameWon) -> list[News]:
+        self.games_ended += self._is_last()
+        record: dict[str, Any] = {"event": "won", "winner": won.winner, "places": dict(self._places)}
+        record |= {"tied": list(won.tied)} if won.tied else {}
+        return [News(f"{won_line(won.winner, won.tied)}; places: {places_line(self._places)}", record)]
 
-    def _is_last(self, winner: str) -> bool:
+    def _is_last(self) -> bool:
         """Whether nothing more of the game is to come once the winner was told."""
         return True
 
@@ -397,7 +399,7 @@ class RefereeWatcher(Watcher):
             return super().take_in(announcement)
         known = self.view is not None and self.view.game == announcement.game and self.view.turn >= announcement.turn
         self.view = announcement
-        if announcement.winner and not known:
+        if announcement.winners and not known:
             self.games_ended += 1
         last = announcement.last
         if last is None:
@@ -407,7 +409,7 @@ class RefereeWatcher(Watcher):
         record = {"event": "boards", **wire.announcements.referee_body(announcement)}
         return [] if known else [News(boards_line(announcement), record)]
 
-    def _is_last(self, winner: str) -> bool:
+    def _is_last(self) -> bool:
         """The boards with the winner come after the news, by as much as they are late; without boards nothing does."""
         return self.view is None
 
@@ -421,8 +423,10 @@ class RefereeWatcher(Watcher):
         line = super().heading()
         if self.view is None:
             return line
-        shown = f"{self.view.winner} wins" if self.view.winner else f"{self.view.player} to fire {self.view.shots}"
-        return f"{line}   shown: game {self.view.game} after turn {self.view.turn}, {shown}"
+        shown = f"{line}   shown: game {self.view.game} after turn {self.view.turn}"
+        if self.view.winners:
+            return f"{shown}, {won_line(self.view.winner, self.view.tied)}"
+        return f"{shown}, {self.view.player} to fire {self.view.shots}" if self.view.player else shown
 
     def body(self) -> Any:
         """Return all boards; before there are any, what everybody knows."""

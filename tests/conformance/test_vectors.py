@@ -53,6 +53,13 @@ def _shots(given: Any) -> Any:
     return {"x": shot.x, "y": shot.y, "context": context}
 
 
+def _skips(given: Any) -> Any:
+    request = wire.read_command(topics.parse("/players/me/skip"), _payload(given), SALVO)
+    assert isinstance(request, wire.SignedSkip)
+    skip = wire.read_skip(request, _open(given["secret"], request.blob))
+    return skip.context and [skip.context.game, skip.context.turn]
+
+
 def _placements(given: Any) -> Any:
     blob = seal.Blob(b"", b"", b"")
     command = wire.read_placement(wire.SealedPlacement("", "me", "carrier", "carrier", blob), _payload(given, "text"))
@@ -124,12 +131,14 @@ READERS = {
     "ships": _ships,
     "log": _log,
     "referee_views": _referee_views,
+    "skips": _skips,
     "recaps": _recaps,
 }
 FILES = {path.stem: json.loads(path.read_text()) for path in sorted(VECTORS.glob("*.json"))}
 CASES = [(name, case) for name in READERS for case in FILES[name]["cases"]]
-#: No rule book that a server can be set to asks for distance between ships.
-WITHOUT_VECTOR = {"too_close"}
+#: Files with cases of a whole server.
+REFUSALS = ("refusals", "book_refusals")
+SERVER_CASES = [(name, case) for name in REFUSALS for case in FILES[name]["cases"]]
 
 
 @pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case['description']}" for name, case in CASES])
@@ -161,7 +170,7 @@ class Server:
     def __init__(self, state: dict[str, Any]) -> None:
         self.now = 1_000_000
         self.edge = Wire()
-        limits = ServerSettings(**state["settings"]).limits
+        settings = ServerSettings(**state["settings"])
         gate = Gate(executor=AtOnce())
         seed = _seed_for(state.get("starter"))
         profile, roster = state.get("profile", "literal"), state.get("roster")
@@ -170,7 +179,8 @@ class Server:
             self.edge,
             [""],
             seed=seed,
-            limits=limits,
+            limits=settings.limits,
+            book=settings.book,
             clock=lambda: self.now,
             gate=gate,
             profile=profile,
@@ -211,13 +221,16 @@ def _seed_for(starter: str | None) -> int:
     return next(seed for seed in range(100) if draw_starter(SALVO, seed, "", 1, 2) == 0)
 
 
-@pytest.mark.parametrize("case", FILES["refusals"]["cases"], ids=lambda case: f"{case['state']}: {case['description']}")
-def test_what_a_server_answers(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "case"), SERVER_CASES, ids=[f"{case['state']}: {case['description']}" for _, case in SERVER_CASES]
+)
+def test_what_a_server_answers(name: str, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("salvo_server.gate.derive_key", _key)
-    server = Server(FILES["refusals"]["states"][case["state"]])
+    state = FILES[name]["states"][case["state"]]
+    server = Server(state)
     assert server.answers() == []
     reached = {"full": "lobby", "contest": "lobby", "strict": "turn"}
-    assert server.referee.state == reached.get(case["state"], case["state"])
+    assert server.referee.state == state.get("state", reached.get(case["state"], case["state"]))
     before = server.counts()
     server.hear(case["messages"])
     server.now += case.get("seconds", 0) * 1000
@@ -241,12 +254,12 @@ def test_the_vectors_are_what_their_maker_writes() -> None:
 
 
 def test_every_file_of_vectors_is_described_and_read() -> None:
-    assert set(FILES) == {*READERS, "refusals"}
+    assert set(FILES) == {*READERS, *REFUSALS}
     assert all(len(file["description"]) > 40 for file in FILES.values())
 
 
 def test_every_code_has_a_vector() -> None:
     read = {case["error"] for _, case in CASES if "error" in case}
-    refused = {answer["code"] for case in FILES["refusals"]["cases"] for answer in case["answers"]}
-    logged = {case["logged"] for case in FILES["refusals"]["cases"] if "logged" in case}
-    assert read | refused | logged == set(CODES) - WITHOUT_VECTOR
+    refused = {answer["code"] for _, case in SERVER_CASES for answer in case["answers"]}
+    logged = {case["logged"] for _, case in SERVER_CASES if "logged" in case}
+    assert read | refused | logged == set(CODES)

@@ -93,6 +93,13 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("play", "random", "hunter", "--games", "2", "--record", "g.jsonl"), 2, "2 games need {game} in the name"),
         (("play", "random", "hunter", "--record", "/none/g.jsonl"), 1, "error: transcript_unwritable: /none/g.jsonl"),
         (("serve", "--transcripts", "/dev/null/x"), 1, "error: transcript_unwritable: /dev/null/x: Not a directory"),
+        (
+            ("play", "random", "hunter", "--rules", "slavo"),
+            2,
+            "error: bad_rules: no rule book 'slavo'; did you mean salvo",
+        ),
+        (("serve", "--rules", "none.toml"), 2, "error: bad_rules: none.toml: No such file"),
+        (("demo", "--rules", "clasic"), 2, "did you mean classic?"),
         (("nonsense",), 2, "Error: No such command 'nonsense'"),
     ],
 )

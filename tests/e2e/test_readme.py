@@ -18,6 +18,7 @@ README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 COMMANDS = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
+[POND] = [text for language, text in BLOCKS if language == "toml"]
 THREE_LINES, CLASS, TESTING, SPEC_CLIENT = PYTHON
 
 #: Commands that another test runs for real: (where, what it says there).
@@ -35,6 +36,7 @@ ELSEWHERE = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "mybot.py").write_text(THREE_LINES)
+    (tmp_path / "pond.toml").write_text(POND)
     return tmp_path
 
 
@@ -97,6 +99,13 @@ def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None
         line for line in repeated.splitlines() if line.startswith(("winner", "places", "seed"))
     ]
     assert re.search(r"^broker for an MQTT explorer: mqtt://127\.0\.0\.1:\d+$", said, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("salvo demo")])
+def test_the_demo_plays_by_other_rules(command: str, folder: Path) -> None:
+    again = re.search(r"^again:  (.*--rules .*)$", _run(command, folder), re.MULTILINE)
+    assert again is not None
+    assert re.search(r"^(winner|tie): ", _run(again[1], folder), re.MULTILINE)
 
 
 def test_the_three_lines_play_a_local_game(folder: Path) -> None:
@@ -197,6 +206,7 @@ def test_the_client_without_the_sdk_is_the_example_file() -> None:
 def test_no_command_is_left_out() -> None:
     run_above = (
         "make demo",
+        "salvo demo",
         "python mybot.py",
         "salvo play",
         "salvo replay",

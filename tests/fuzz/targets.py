@@ -469,8 +469,9 @@ def _recaps() -> list[bytes]:
     shots = (m.OwnShot(1, "bob", 2, 3),)
     results = (_result()._replace(turn=1, shots=2),)
     whole = wire.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), results, ("ann", "bob")), SALVO.grid)
-    before = {"tallies": [1, 5, 2, 0, 0, 0], "shots": 1, "aimed": ["", "08"], "hits": 1, "struck": "1"}
-    shortened = json.loads(whole) | {"first": 2, "before": before, "outcomes": "10"}
+    before = {"tallies": [1, 5, 2, 0, 0, 0], "sunk": [1, 0], "defeated": [1], "shots": 1, "hits": 1, "struck": "1"}
+    before |= {"aimed": ["", "08"], "met": ["", "08"]}
+    shortened = json.loads(whole) | {"first": 2, "before": before, "outcomes": "10", "aims": [1, 2, 3, 1, 4, 5]}
     return [whole, json.dumps(shortened).encode()]
 
 

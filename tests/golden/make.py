@@ -16,7 +16,22 @@ from typing import NamedTuple
 from salvo import messages as m
 from salvo.messages import State
 from salvo.player import Bot
-from salvo.rules import SALVO, Fleet, Grid, Orientation, Placement, RuleBook, ShipClass, Shots, Spacing
+from salvo.rules import (
+    CLASSIC,
+    SALVO,
+    SMACKDOWN,
+    STREAK,
+    XBS,
+    Fleet,
+    Grid,
+    Orientation,
+    Placement,
+    Repeats,
+    RuleBook,
+    ShipClass,
+    Shots,
+    Spacing,
+)
 from salvo.rules.book import Announce, Starter
 from salvo.sources import load
 from salvo.view import Shot, View
@@ -48,6 +63,7 @@ class Plan(NamedTuple):
         trouble: how often something goes wrong, 0..1.
         silent: how many players fall silent in the middle of the game.
         counted: whether the number of players starts the game; else the placement time does.
+        bots: who plays, in turn.
         closed: whether the record goes on to the next lobby.
     """
 
@@ -60,6 +76,7 @@ class Plan(NamedTuple):
     closed: bool = False
     table: str = ""
     book: RuleBook = SALVO
+    bots: tuple[str, ...] = ("random", "hunter")
 
 
 PLANS = (
@@ -81,6 +98,17 @@ PLANS = (
         closed=True,
         table="a-long-name_of-a-table-32-chars",
     ),
+    *(
+        Plan(f"{book.name}-{players}-{n}", players, f"{book.name}-{players}-{n}", n / 20, book=book, closed=n == 2)
+        for book in (SMACKDOWN, XBS, STREAK, CLASSIC)
+        for players, n in ((2, 1), (2, 2), (4, 1))
+    ),
+    *(
+        Plan(f"{book.name}-3-silent", 3, f"{book.name}-hush", silent=silent, counted=False, book=book)
+        for book, silent in ((SMACKDOWN, 1), (XBS, 3), (STREAK, 1), (CLASSIC, 1))
+    ),
+    Plan("smackdown-2-tie", 2, "tie-115", book=SMACKDOWN, bots=("random",)),
+    Plan("xbs-2-tie", 2, "tie-0", book=XBS, bots=("random",)),
 )
 
 #: How teams write the names of ships.
@@ -107,7 +135,7 @@ class Made:
         self.referee = self.table.referee
         self.bots: dict[str, Bot] = {}
         for seat in range(plan.players):
-            kind = "hunter" if seat % 2 else "random"
+            kind = plan.bots[seat % len(plan.bots)]
             self.bots[f"{kind}-{seat}"] = bot = load(kind)()
             bot.prepare(f"{kind}-{seat}", plan.seed)
         self.views: dict[str, View] = {}
@@ -196,7 +224,7 @@ class Made:
         turn = game.turn
         view.begin_turn(turn, game.shots_left)
         shots = list(self.bots[name].choose_salvo(view))  # type: ignore[arg-type]
-        if self.unlucky():
+        if shots and self.unlucky():
             shots = shots[: self.random.randrange(len(shots))]
         for target, x, y in shots:
             self.disturb(name, turn)
@@ -210,7 +238,9 @@ class Made:
         if game.over:  # a spare shot of the salvo that won, then one too many
             self.do(m.Fire(name, name, 1, 1))
             self.do(m.Fire(name, name, 1, 1))
-        elif game.turn == turn and self.plan.book.shots is Shots.AFLOAT:
+        elif game.turn == turn and self.plan.book.skipping and not self.unlucky():
+            self.do(m.Skip(name, self.random.choice((None, m.TurnContext(3, turn)))))
+        elif game.turn == turn and self.plan.book.shots is not Shots.UNTIL_MISS:
             if self.unlucky():  # comes after its deadline, which passes with it
                 late = self.referee.deadline()
                 assert late is not None
@@ -234,6 +264,10 @@ class Made:
             m.PlaceShip(rival, "raft", Placement(self.plan.book.fleet[-1].name, 1, 1, Orientation.VERTICAL)),
             m.Resumed(),
         ]
+        if self.plan.book is not SALVO and self.plan.book is not SMALL:
+            taken = [m.Fire(current, name, x, y) for name, p in self.referee.players.items() for x, y in p.landed[-1:]]
+            trouble += [m.Skip(rival), m.Skip(current, m.TurnContext(3, turn + 1)), m.Fire(current, current, 1, 1)]
+            trouble += taken if self.plan.book.repeats is Repeats.REFUSED else []
         self.do(self.random.choice(trouble))
 
     def play(self) -> Iterator[Step]:

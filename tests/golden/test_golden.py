@@ -19,6 +19,7 @@ from google.protobuf.message import Message
 
 from salvo import messages as m
 from salvo import wire
+from salvo.rules import BOOKS
 from salvo.v1 import transcript_pb2
 from salvo.wire import transcript as form
 from salvo.wire.announcements import Publication
@@ -44,12 +45,16 @@ def test_the_corpus_is_as_large_and_as_eventful_as_promised() -> None:
     assert len(lines) >= 10_000
     steps = [line for line in lines if "n" in line]
     kinds = Counter(key for line in steps for key in line if key not in form.STEP_FIELDS)
-    assert set(kinds) == {"participate", "place", "fire", "unreadable", "time", "resume"}
+    assert set(kinds) == {"participate", "place", "fire", "skip", "unreadable", "time", "resume"}
     said = [each for line in steps for each in line["says"]]
     told = Counter(kind for each in said for kind in each)
     assert {"left", "dropped", "turn_resumed", "refused", "placement_refused", "forgotten", "won"} <= set(told)
     codes = {each["refused"]["code"] for each in said if "refused" in each}
     assert {"not_your_turn", "turn_timeout", "stale_context", "unknown_target", "off_grid", "not_json"} <= codes
+    assert {"given", "shown", "revealed"} <= set(told)
+    assert {"own_board", "shot_before", "no_skipping"} <= codes
+    assert {len(each["won"].get("tied", ())) for each in said if "won" in each} == {0, 2}
+    assert {line["rules"]["rules"] for line in lines if "rules" in line} == {*BOOKS, "small"}
     assert any("fire" in line and not line["says"] for line in steps), "a void shot"
     assert any(each["result"]["defeated"] and not each["result"]["shots"] for each in said if "result" in each)
     assert {len(line["limits"]) for line in lines if "limits" in line} == {5, 6}, "with and without a number of players"
@@ -120,7 +125,15 @@ def _message_for(line: dict[str, Any]) -> Message:
 
 
 @pytest.mark.parametrize(
-    "name", ["v1/2-players-clock.jsonl.gz", "v1/2-players-small.jsonl.gz", "v1/4-players-4.jsonl.gz"]
+    "name",
+    [
+        "v1/2-players-clock.jsonl.gz",
+        "v1/2-players-small.jsonl.gz",
+        "v1/4-players-4.jsonl.gz",
+        "v1/smackdown-2-tie.jsonl.gz",
+        "v1/streak-2-1.jsonl.gz",
+        "v1/xbs-2-tie.jsonl.gz",
+    ],
 )
 def test_every_line_is_a_message_of_the_schema(name: str) -> None:
     for text in _lines(FILES[NAMES.index(name)]):
@@ -139,6 +152,8 @@ def test_every_line_is_a_message_of_the_schema(name: str) -> None:
         (form.PlaceBody, transcript_pb2.PlaceInput),
         (form.ContextBody, transcript_pb2.ShotOccasion),
         (form.FireBody, transcript_pb2.FireInput),
+        (form.TurnContextBody, transcript_pb2.TurnOccasion),
+        (form.SkipInputBody, transcript_pb2.SkipInput),
         (form.UnreadableBody, transcript_pb2.UnreadableInput),
         (form.NothingBody, transcript_pb2.Nothing),
         (form.EndBody, transcript_pb2.EndOfGame),
@@ -166,6 +181,9 @@ def test_schema_and_reader_know_the_same_inputs_and_announcements() -> None:
         m.PlayerLeft("a"),
         m.GameForgotten(),
         m.ShotLanded("a", 1, 1),
+        m.ShotGiven("a", "b", 1, 1),
+        m.BoardShown("a", ".X0"),
+        m.FleetRevealed("a", ()),
         m.PlacementRefused("a", "raft", "overlap", ""),
         m.CommandRefused("a", "off_grid", ""),
     ]

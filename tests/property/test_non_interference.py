@@ -66,13 +66,11 @@ class Plan:
     def outcomes(self) -> list[tuple[int, int, Sequence[Shot], Sequence[int]]]:
         """Return what everybody may know of each salvo, by the rules alone."""
         game = Game(SALVO, self.fleets, self.turns[0][0])
-        said: list[tuple[int, int, Sequence[Shot], Sequence[int]]] = []
         for _, shots in self.turns:
             if shots:
                 game.fire(shots)
-            salvo = game.end_turn()
-            said.append((salvo.seat, salvo.hits, salvo.sunk, salvo.defeated))
-        return said
+            game.end_turn()
+        return [(salvo.seat, salvo.hits, salvo.sunk, salvo.defeated) for salvo in game.salvos]
 
 
 def draw_plan(seed: int) -> Plan:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from salvo.errors import SalvoError
 from salvo.messages import Draw, Limits, State
-from salvo.rules import SALVO, Grid, RuleBook, ShipClass
+from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
 from simulation import checks, faults
 from simulation.actors import Observer, Server, Setup, SpecTeam, Team
 from simulation.broker import SimBroker
@@ -67,8 +67,17 @@ class Scenario:
         )
 
 
-def draw(seed: int) -> Scenario:
-    """Return what a seed decides."""
+def draw(seed: int, rules: str | None = None) -> Scenario:
+    """Return what a seed decides; by other rules, the same on a small board, without clients that know Salvo only."""
+    scenario = _draw(seed)
+    if rules is None:
+        return scenario
+    teams = {name.replace("spec", "other"): bot.replace("spec", "random") for name, bot in scenario.teams.items()}
+    book = replace(BOOKS[rules], grid=SMALL.grid, fleet=SMALL.fleet, goal=None)
+    return replace(scenario, book=book, teams=teams)
+
+
+def _draw(seed: int) -> Scenario:
     random = World(seed, []).random("scenario")
     book = SMALL if random.random() < 0.3 else SALVO
     count = random.choices((2, 3, 4), (8, 2, 1) if book is SALVO else (5, 3, 2))[0]
@@ -282,9 +291,14 @@ def play(scenario: Scenario, trace: Callable[[str], None] | None = None) -> Repo
     return report
 
 
-def run(seed: int, given: Sequence[Fault] | None = None, trace: Callable[[str], None] | None = None) -> Report:
-    """Play a seed's contest, with its own faults or with these."""
-    scenario = draw(seed)
+def run(
+    seed: int,
+    given: Sequence[Fault] | None = None,
+    trace: Callable[[str], None] | None = None,
+    rules: str | None = None,
+) -> Report:
+    """Play a seed's contest, with its own faults or with these, by its own rules or by these."""
+    scenario = draw(seed, rules)
     if given is not None:
         scenario.faults = list(given)
     if trace is not None:

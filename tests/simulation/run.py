@@ -3,11 +3,13 @@
 make simulate SEEDS=10000            many contests
 make simulate SEED=17                one of them, line by line
 make simulate SEED=17 FAULTS='...'   the same one with other faults
+make simulate RULES=xbs              by another rule book, on a small board
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import logging
 import multiprocessing
@@ -17,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from salvo.rules import BOOKS
 from simulation import crypto, faults, game
 from simulation.faults import SERVER_POINTS, Fault
 from simulation.game import Report
@@ -48,14 +51,15 @@ def shrink(seed: int, found: Sequence[Fault], fails: Callable[[list[Fault]], boo
     return kept
 
 
-def command(seed: int, given: Sequence[Fault] | None = None) -> str:
+def command(seed: int, given: Sequence[Fault] | None = None, rules: str | None = None) -> str:
     """Return the command that plays a seed again."""
     extra = "" if given is None else f" FAULTS='{faults.write(list(given))}'"
+    extra += "" if rules is None else f" RULES={rules}"
     return f"make simulate SEED={seed}{extra}"
 
 
-def _work(seeds: Sequence[int]) -> list[Report]:
-    reports = [game.run(seed) for seed in seeds]
+def _work(rules: str | None, seeds: Sequence[int]) -> list[Report]:
+    reports = [game.run(seed, rules=rules) for seed in seeds]
     gc.collect()
     return reports
 
@@ -63,8 +67,9 @@ def _work(seeds: Sequence[int]) -> list[Report]:
 class _Total:
     """Adds up."""
 
-    def __init__(self, seeds: int) -> None:
+    def __init__(self, seeds: int, rules: str | None) -> None:
         self.seeds = seeds
+        self.rules = rules
         self.done = 0
         self.wrong: list[Report] = []
         self.points: Counter[str] = Counter()
@@ -91,12 +96,13 @@ class _Total:
                 self._tell(report)
 
     def _tell(self, report: Report) -> None:
-        found = game.draw(report.seed).faults
-        small = shrink(report.seed, found, lambda fewer: bool(game.run(report.seed, fewer).wrong))
+        seed, rules = report.seed, self.rules
+        found = game.draw(seed, rules).faults
+        small = shrink(seed, found, lambda fewer: bool(game.run(seed, fewer, rules=rules).wrong))
         print(f"seed {report.seed}: {report.wrong}")
-        print(f"    again:  {command(report.seed)}")
-        print(f"    shrunk from {len(found)} faults to {len(small)}: {game.run(report.seed, small).wrong}")
-        print(f"            {command(report.seed, small)}", flush=True)
+        print(f"    again:  {command(seed, rules=rules)}")
+        print(f"    shrunk from {len(found)} faults to {len(small)}: {game.run(seed, small, rules=rules).wrong}")
+        print(f"            {command(seed, small, rules)}", flush=True)
 
     def line(self, end: str = "\r") -> None:
         seconds = time.monotonic() - self.began
@@ -127,13 +133,13 @@ def _processor_seconds() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def run_many(first: int, seeds: int, jobs: int) -> int:
+def run_many(first: int, seeds: int, jobs: int, rules: str | None) -> int:
     """Play many seeds; return the exit code."""
-    game.run(first)  # derives most keys before the processes part
-    total = _Total(seeds)
+    game.run(first, rules=rules)  # derives most keys before the processes part
+    total = _Total(seeds, rules)
     chunks = [range(start, min(start + CHUNK, first + seeds)) for start in range(first, first + seeds, CHUNK)]
     with multiprocessing.Pool(jobs, prepare) as pool:
-        for reports in pool.imap_unordered(_work, chunks):
+        for reports in pool.imap_unordered(functools.partial(_work, rules), chunks):
             for report in reports:
                 total.add(report)
             total.line()
@@ -143,10 +149,10 @@ def run_many(first: int, seeds: int, jobs: int) -> int:
     return 1 if total.wrong else 0
 
 
-def run_one(seed: int, given: list[Fault] | None, trace: bool) -> int:
+def run_one(seed: int, given: list[Fault] | None, trace: bool, rules: str | None) -> int:
     """Play one seed; return the exit code."""
-    report = game.run(seed, given, print if trace else None)
-    drawn = game.draw(seed).faults if given is None else given
+    report = game.run(seed, given, print if trace else None, rules)
+    drawn = game.draw(seed, rules).faults if given is None else given
     print(f"faults: {faults.write(drawn) or 'none'}")
     print(f"happened: {faults.write(report.happened) or 'none'}")
     print(f"{report.seconds:.1f} s simulated, {report.events} events, digest {report.digest}")
@@ -162,12 +168,15 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, help="just this one")
     parser.add_argument("--faults", help="instead of the seed's own, as they are printed; empty for none")
+    parser.add_argument("--rules", choices=list(BOOKS), help="a rule book instead of the seed's own")
     parser.add_argument("--trace", action="store_true", help="print every event")
     given = parser.parse_args()
     prepare()
     if given.seed is not None:
-        return run_one(given.seed, None if given.faults is None else faults.parse(given.faults), given.trace)
-    return run_many(given.first, given.seeds, given.jobs)
+        return run_one(
+            given.seed, None if given.faults is None else faults.parse(given.faults), given.trace, given.rules
+        )
+    return run_many(given.first, given.seeds, given.jobs, given.rules)
 
 
 if __name__ == "__main__":

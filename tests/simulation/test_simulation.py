@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from salvo.rules import BOOKS
 from salvo.session import Session
 from salvo.view import Shot, View
 from salvo.wire import Publication, write_shot
@@ -40,6 +41,13 @@ def test_no_invariant_breaks(first: int) -> None:
     for seed in range(first, first + 10):
         report = game.run(seed)
         assert not report.wrong, f"{report.wrong}; again: {run.command(seed)}"
+
+
+@pytest.mark.parametrize("rules", [name for name in BOOKS if name != "salvo"])
+def test_no_invariant_breaks_by_other_rules(rules: str) -> None:
+    for seed in range(1, 9):
+        report = game.run(seed, rules=rules)
+        assert not report.wrong, f"{report.wrong}; again: {run.command(seed, rules=rules)}"
 
 
 def test_one_seed_is_one_course_of_events() -> None:

@@ -22,7 +22,7 @@ from salvo import messages as m
 from salvo import wire
 from salvo.errors import CODES
 from salvo.messages import State
-from salvo.rules import SALVO, Orientation, Placement, generator, random_fleet
+from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.v1 import announcements_pb2, commands_pb2, options_pb2
 from salvo_server.referee import TRANSITIONS, Transition
@@ -88,6 +88,17 @@ JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.PlayerStats("a", 80, 19, 6, 18, 1), "stats", announcements_pb2.Stats()),
     (m.PlayerStats("a", 0, 0, 0, 0, 2), "stats", announcements_pb2.Stats()),
     (m.ShotLanded("a", 3, 4), "hit", announcements_pb2.Hit()),
+    (
+        RESULT._replace(shots=2, outcomes=(True, False), aims=(("b", 3, 4), ("c", 1, 10))),
+        "result",
+        announcements_pb2.Result(),
+    ),
+    (
+        m.FleetRevealed("a", random_fleet(SALVO, generator(1)).placements),
+        "fleet",
+        announcements_pb2.Fleet(),
+    ),
+    *((m.RulesAnnounced(book, "", 60, 30, 300, 3), "rules", announcements_pb2.Rules()) for book in BOOKS.values()),
     (m.RulesAnnounced(SALVO, "blue", 60, 30, 300, 3), "rules", announcements_pb2.Rules()),
     (m.ServerStatus(True, "0.1.0", 1, "literal"), "server", announcements_pb2.Server()),
     (m.ServerStatus(True, "0.1.0", 1, "literal", "/game/server"), "server", announcements_pb2.Server()),
@@ -122,6 +133,9 @@ def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
 
 def test_what_our_side_sends_is_a_message_of_the_schema() -> None:
     sealer = Sealer("secret", bytes(16))
+    for context in (m.TurnContext(1, 2), None):
+        skip = json.loads(wire.write_skip(context, sealer))
+        assert json_format.MessageToDict(json_format.ParseDict(skip, commands_pb2.SignedSkip())) == skip
     shot = json.loads(wire.write_shot(3, 4, m.ShotContext(1, 2, 3, "b"), sealer))
     parsed = json_format.ParseDict(shot, commands_pb2.SignedShot())
     assert json_format.MessageToDict(parsed) == shot
@@ -137,7 +151,17 @@ def test_a_recap_is_a_message_of_the_schema() -> None:
     body = json.loads(wire.write_recap(recap, SALVO.grid))
     parsed = json_format.ParseDict(body, announcements_pb2.Recap())
     assert json_format.MessageToDict(parsed) == body
-    short = body | {"before": {"tallies": [1, 5, 2, 0, 0, 0], "shots": 5, "aimed": ["", "8"], "hits": 1, "struck": "1"}}
+    before = {
+        "tallies": [1, 5, 2, 0, 0, 0],
+        "sunk": [1, 3],
+        "defeated": [1],
+        "shots": 5,
+        "aimed": ["", "8"],
+        "met": ["", "8"],
+        "hits": 1,
+        "struck": "1",
+    }
+    short = body | {"aims": [1, 3, 4] * RESULT.shots, "before": before}
     assert json_format.MessageToDict(json_format.ParseDict(short, announcements_pb2.Recap())) == short
     assert wire.read_recap("a", json.dumps(short).encode()).earlier is not None
     known = m.SunkShip("b", "carrier", "carrier")  # the spelling is the owner's business and does not travel
@@ -162,8 +186,11 @@ MODELS: list[tuple[type[BaseModel], type[Message]]] = [
     (wire.announcements._AimedShotBody, announcements_pb2.AimedShot),
     (wire.announcements._KeysBody, announcements_pb2.ServerKeys),
     (wire.recap.RecapBody, announcements_pb2.Recap),
-    (wire.recap.RecapShip, announcements_pb2.RecapShip),
+    (wire.announcements.ShipPlace, announcements_pb2.RecapShip),
     (wire.recap.RecapBefore, announcements_pb2.RecapBefore),
+    (wire.announcements._AimBody, announcements_pb2.Aim),
+    (wire.announcements._FleetBody, announcements_pb2.Fleet),
+    (wire.commands.SkipBody, commands_pb2.Skip),
 ]
 _MESSAGE_OF = {model: message.DESCRIPTOR.name for model, message in MODELS}
 #: A shot's y may be a letter (SALVO-GAME-3); the schema has the number only, which is what senders should send.
@@ -214,28 +241,31 @@ def test_schema_and_strict_model_have_the_same_fields_types_and_presence(
     }
 
 
-def test_a_signed_shot_has_one_of_two_bodies_in_the_schema_as_in_the_strict_models() -> None:
-    schema = commands_pb2.SignedShot.DESCRIPTOR
+@pytest.mark.parametrize(("signed", "name"), [(commands_pb2.SignedShot, "Shot"), (commands_pb2.SignedSkip, "Skip")])
+def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_strict_models(
+    signed: type[Message], name: str
+) -> None:
+    schema: Any = signed.DESCRIPTOR
     [either] = [oneof for oneof in schema.oneofs if not oneof.name.startswith("_")]
     bodies = {field.name: _schema_type(field) for field in either.fields}
     models: dict[str, type[BaseModel]] = {
         "data": wire.commands.SignedWithData,
         "payload": wire.commands.SignedWithPayload,
     }
-    assert bodies == dict.fromkeys(models, "Shot")
+    assert bodies == dict.fromkeys(models, name)
     for body, model in models.items():
         assert {name: info.is_required() for name, info in model.model_fields.items()} == {
             body: True,
             "signature": True,
         }
-        assert model.model_fields[body].annotation == dict[str, Any]  # read as a shot once it equals the signed one
+        assert model.model_fields[body].annotation == dict[str, Any]  # read once it equals the signed one
         assert model.model_fields["signature"].annotation is str
     assert {field.name for field in schema.fields} == {*bodies, "signature"}
     assert _schema_type(schema.fields_by_name["signature"]) == "str"
 
 
 def test_every_message_of_the_schema_is_compared_and_tells_0_from_missing() -> None:
-    compared = {*_MESSAGE_OF.values(), "SignedShot"}
+    compared = {*_MESSAGE_OF.values(), "SignedShot", "SignedSkip"}
     for file in (commands_pb2.DESCRIPTOR, announcements_pb2.DESCRIPTOR):
         for message in file.message_types_by_name.values():
             assert message.name in compared

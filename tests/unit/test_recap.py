@@ -207,10 +207,11 @@ def test_a_shot_that_did_not_count_stays_fired_at_when_an_older_one_was_left_out
     assert {(2, 2), (3, 3)} & {shot[1:] for shot in view.untouched} == {(3, 3)}
 
 
-def test_the_longest_recap_there_can_be_keeps_to_the_bound() -> None:
+@pytest.mark.parametrize("announce", [Announce.EACH_SHOT, Announce.CELLS])
+def test_the_longest_recap_there_can_be_keeps_to_the_bound(announce: Announce) -> None:
     """The largest grid, the largest fleet and 64 teams with long names, at the end of a game without end."""
     fleet = tuple(ShipClass(f"{'ship' * 7}{letter:03}", 1) for letter in range(26))
-    book = dataclasses.replace(SALVO, name="large", grid=Grid(26, 26), fleet=fleet, announce=Announce.EACH_SHOT)
+    book = dataclasses.replace(SALVO, name="large", grid=Grid(26, 26), fleet=fleet, announce=announce)
     names = tuple(f"team-{number:02}".ljust(32, "x") for number in range(64))
     placements = random_fleet(book, generator(1)).placements
     sunk = [m.SunkShip(name, ship.name, ship.name) for name in names[1:] for ship in fleet]
@@ -224,6 +225,7 @@ def test_the_longest_recap_there_can_be_keeps_to_the_bound() -> None:
             tuple(sunk[turn - 1 : turn]),
             names[turn // 26 : turn // 26 + 1] if turn % 26 == 0 and turn // 26 < 64 else (),
             (True,) * 26,
+            ((names[63], 26, 26),) * 26 if announce is Announce.CELLS else None,
         )
         for turn in range(1, 50_000)
     )
@@ -245,6 +247,9 @@ def test_the_longest_recap_there_can_be_keeps_to_the_bound() -> None:
 # --- read strictly --------------------------------------------------------------------------------------------------
 
 
+NOTHING: dict[str, Any] = {"tallies": [0] * 6, "sunk": [], "defeated": []}
+
+
 def changed(**fields: Any) -> bytes:
     body = json.loads(wire.write_recap(recap_of(play(begun(2), 9), "team-00".ljust(32, "x")), SALVO.grid))
     return json.dumps(body | fields).encode()
@@ -263,10 +268,26 @@ def changed(**fields: Any) -> bytes:
         {"defeated": [99, 0]},
         {"outcomes": "1"},
         {"outcomes": "2"},
-        {"before": {"tallies": [1, 2, 3], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
-        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": [""], "hits": 0, "struck": ""}},
-        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": ["", "xyz"], "hits": 0, "struck": ""}},
-        {"before": {"tallies": [0] * 6, "shots": 0, "aimed": ["", "f" * 170], "hits": 0, "struck": ""}},
+        {"aims": [1, 3, 4]},
+        {"aims": [1, 3]},
+        {"before": {**NOTHING, "sunk": [1], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "sunk": [1, 5], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "defeated": [2], "shots": 0, "aimed": ["", ""], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "shots": 0, "aimed": ["", ""], "met": [""], "hits": 0, "struck": ""}},
+        {
+            "before": {
+                "tallies": [1, 2, 3],
+                "sunk": [],
+                "defeated": [],
+                "shots": 0,
+                "aimed": ["", ""],
+                "hits": 0,
+                "struck": "",
+            }
+        },
+        {"before": {**NOTHING, "shots": 0, "aimed": [""], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "shots": 0, "aimed": ["", "xyz"], "hits": 0, "struck": ""}},
+        {"before": {**NOTHING, "shots": 0, "aimed": ["", "f" * 170], "hits": 0, "struck": ""}},
     ],
 )
 def test_lists_that_do_not_fit_together_are_no_recap(fields: dict[str, Any]) -> None:

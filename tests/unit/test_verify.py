@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from proofs import IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, signed, verify
+from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, signed, verify
 from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.messages import Draw
 from salvo.proof import Proof, write_sent
-from salvo.rules import Orientation, Placement
+from salvo.rules import Orientation, Placement, RuleBook
 from salvo.seal import fingerprint
 from salvo.wire.log import Fault, message_digest
 from salvo_server.cli import cli
@@ -65,6 +65,14 @@ def _text(entries: Entries, change: Callable[[str], str]) -> None:
     texts = _reveal(entries)["texts"]
     changed = next(number for number, text in enumerate(texts) if change(text) != text)
     texts[changed] = change(texts[changed])
+
+
+@pytest.mark.parametrize("book", BOOKS, ids=[book.name for book in BOOKS])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_game_by_any_book_is_proven_fair(book: RuleBook, seed: int) -> None:
+    report = verify(Played(seed, book, players=3, trouble=0.1).play().proof())
+    assert report.finding is None
+    assert [game.ended for game in report.games] == [True]
 
 
 CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {

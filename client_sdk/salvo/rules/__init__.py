@@ -5,23 +5,32 @@ row by row from 0; people and the wire count from 1 (SALVO-GAME-2).
 """
 
 from salvo.rules.book import (
-    SALVO,
     Announce,
     Ending,
     Grid,
     Order,
+    Repeats,
     RuleBook,
     ShipClass,
     Shots,
+    Sinkings,
     Spacing,
     Starter,
+    Targets,
+    UnplayableBook,
 )
+from salvo.rules.books import BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS
 from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, check_room, random_fleet
-from salvo.rules.game import Game, Salvo, draw_fair_starter, draw_starter
+from salvo.rules.game import Game, Points, Rounds, Salvo, begin, draw_fair_starter, draw_starter, set_starter
 from salvo.rules.randomness import draw, generator, sample
 
 __all__ = [
+    "BOOKS",
+    "CLASSIC",
     "SALVO",
+    "SMACKDOWN",
+    "STREAK",
+    "XBS",
     "Announce",
     "Ending",
     "Fleet",
@@ -30,12 +39,19 @@ __all__ = [
     "Order",
     "Orientation",
     "Placement",
+    "Points",
+    "Repeats",
+    "Rounds",
     "RuleBook",
     "Salvo",
     "ShipClass",
     "Shots",
+    "Sinkings",
     "Spacing",
     "Starter",
+    "Targets",
+    "UnplayableBook",
+    "begin",
     "check_placement",
     "check_room",
     "draw",
@@ -44,4 +60,5 @@ __all__ = [
     "generator",
     "random_fleet",
     "sample",
+    "set_starter",
 ]

@@ -1,18 +1,12 @@
-"""Rule books: everything that tells one game of the family from another, as data.
+"""What tells one game of the family from another, as data.
 
-The engine (:mod:`salvo.rules.game`) reads a :class:`RuleBook` and knows no game by name. ``SALVO`` is the book
-of Battleship: Salvo:
-
-    Two or more players place five ships, 5, 4, 3, 3 and 2 cells long, on a grid of 10 x 10. Ships may touch but
-    never overlap. The starter is drawn at random; then play goes round in the order in which the fleets were
-    completed. A turn is one salvo: as many shots as the player had ships afloat when the turn began, each aimed at
-    a player of its own choice. Only the number of hits of the whole salvo is announced, and which ships sank. Every
-    shot at an occupied cell is a hit, also the second one there. Whoever has no ship afloat is defeated; the last
-    one left wins.
+The engine (:mod:`salvo.rules.game`) reads a :class:`RuleBook` and knows no game by name. The books that ship, each with
+its rules in prose, are in :mod:`salvo.rules.books`.
 """
 
 from __future__ import annotations
 
+import re
 import string
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +23,21 @@ if TYPE_CHECKING:
 LARGEST_SIDE = 26
 #: The referee's view has one letter for each ship of a fleet (SALVO-VIEW-5).
 MOST_SHIPS = 26
+#: A ship's name is a level of topics, and what is ignored in it (SALVO-NAME-5) cannot be part of it.
+SHIP_NAME = re.compile(r"[a-z0-9]{1,32}")
+
+
+class UnplayableBook(ValueError):
+    """A rule book that nobody can play.
+
+    Attributes:
+        field: what is wrong with it.
+    """
+
+    def __init__(self, book: str, field: str, text: str) -> None:
+        super().__init__(f"rule book {book}: {text}")
+        self.field = field
+        self.text = text
 
 
 class Spacing(StrEnum):
@@ -44,26 +53,54 @@ class Shots(StrEnum):
 
     AFLOAT = "afloat"  # as many as ships afloat when the turn began
     ONE = "one"
-    UNTIL_MISS = "until_miss"  # a hit shoots again
+    #: A hit shoots again, and all is told after the turn, so nobody knows whether to shoot. For games that were
+    #: recorded like that; who wants a hit to shoot again takes ``Order.STREAK``, where each shot is a turn.
+    UNTIL_MISS = "until_miss"
 
 
 class Order(StrEnum):
     """Whose turn follows."""
 
     ROTATION = "rotation"  # round the table, defeated players left out
+    STREAK = "streak"  # the same player's after a hit, else round the table
+    ROUNDS = "rounds"  # round the table, and all salvos of a round are resolved at its end, at once
 
 
 class Announce(StrEnum):
-    """What everybody learns of a turn, beside the ships that sank."""
+    """What everybody learns of the shots of a turn."""
 
     COUNT = "count"  # the number of hits only
-    EACH_SHOT = "each_shot"  # hit or miss of every shot, in order
+    EACH_SHOT = "each_shot"  # hit or miss of every shot, in order, but not where it fell
+    CELLS = "cells"  # target, cell, and hit or miss of every shot
+
+
+class Sinkings(StrEnum):
+    """Whether everybody learns which ships sank."""
+
+    TOLD = "told"
+    UNTOLD = "untold"
+
+
+class Targets(StrEnum):
+    """Whose boards may be shot at."""
+
+    EVERYBODY = "everybody"  # the own one, too
+    OTHERS = "others"
+
+
+class Repeats(StrEnum):
+    """What becomes of a shot at a cell that was shot at before, by whomever."""
+
+    HIT = "hit"  # a hit again where it was one, and no more damage
+    MISS = "miss"
+    REFUSED = "refused"  # no shot at all
 
 
 class Ending(StrEnum):
     """When a game is over."""
 
-    LAST_AFLOAT = "last_afloat"
+    LAST_AFLOAT = "last_afloat"  # at most one player has a ship afloat
+    GOAL = "goal"  # somebody has as many hits as the goal, and all had equally many turns; nobody is ever out
 
 
 class Starter(StrEnum):
@@ -71,6 +108,7 @@ class Starter(StrEnum):
 
     RANDOM = "random"
     FIRST = "first"  # the first in play order
+    ALTERNATING = "alternating"  # from game to game another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +175,9 @@ class RuleBook:
     Attributes:
         name: what ``--rules`` and ``/game/rules`` call it.
         fleet: the ships every player places; names are unique.
+        goal: hits that end a game with ``Ending.GOAL``, as many as a fleet has cells unless it is given; else None.
+        reveal: whether everybody is shown all fleets when the game is over.
+        skipping: whether a player may end its turn with shots left.
     """
 
     name: str
@@ -148,20 +189,61 @@ class RuleBook:
     announce: Announce
     ending: Ending
     starter: Starter
+    sinkings: Sinkings = Sinkings.TOLD
+    targets: Targets = Targets.EVERYBODY
+    repeats: Repeats = Repeats.HIT
+    goal: int | None = None
+    reveal: bool = False
+    skipping: bool = False
 
     def __post_init__(self) -> None:
-        if not self.fleet or len({ship.name for ship in self.fleet}) != len(self.fleet):
-            raise ValueError(f"rule book {self.name}: a fleet has at least one ship and no name twice")
-        cells = sum(ship.length for ship in self.fleet)
-        if len(self.fleet) > MOST_SHIPS or cells > self.grid.size:
-            raise ValueError(
-                f"rule book {self.name}: {len(self.fleet)} ships with {cells} cells; a fleet has at most {MOST_SHIPS} "
-                f"and, on this grid, {self.grid.size}"
-            )
+        """Refuse what cannot be played.
+
+        Raises:
+            UnplayableBook: names the field.
+        """
+        self._check_fleet()
+        self._check_goal()
+        if self.order is Order.STREAK and self.shots is not Shots.ONE:
+            raise self._unplayable("shots", f"with order {self.order}, every shot is a turn: shots is {Shots.ONE}")
+        if self.order is Order.ROUNDS and self.shots is Shots.UNTIL_MISS:
+            raise self._unplayable("shots", f"with order {self.order}, shots is {Shots.AFLOAT} or {Shots.ONE}")
+        if self.repeats is Repeats.REFUSED and (self.announce is not Announce.CELLS or self.order is Order.ROUNDS):
+            text = f"repeats {self.repeats} would tell where others have shot; it needs announce {Announce.CELLS}"
+            raise self._unplayable("repeats", f"{text}, and no {Order.ROUNDS}")
+
+    def _check_fleet(self) -> None:
+        if not 1 <= len(self.fleet) <= MOST_SHIPS or len(self.ship_number) != len(self.fleet):
+            raise self._unplayable("fleet", f"a fleet has 1..{MOST_SHIPS} ships and no name twice")
         longest = max(self.grid.width, self.grid.height)
         for ship in self.fleet:
+            if SHIP_NAME.fullmatch(ship.name) is None:
+                raise self._unplayable("fleet", f"{ship.name[:40]!r} is no ship's name: 1..32 of a-z 0-9")
             if not 1 <= ship.length <= longest:
-                raise ValueError(f"rule book {self.name}: {ship.name} is {ship.length} cells long, 1..{longest} fit")
+                raise self._unplayable("fleet", f"{ship.name} is {ship.length} cells long, 1..{longest} fit")
+        if len(self.ship_of_cell) > self.grid.size:
+            text = f"a fleet of {len(self.ship_of_cell)} cells; the grid has {self.grid.size}"
+            raise self._unplayable("fleet", text)
+
+    def _check_goal(self) -> None:
+        if self.ending is not Ending.GOAL:
+            if self.goal is not None:
+                raise self._unplayable("goal", f"a goal belongs to ending {Ending.GOAL}; the ending is {self.ending}")
+            return
+        most = len(self.ship_of_cell)
+        if self.goal is None:
+            object.__setattr__(self, "goal", most)
+        elif not 1 <= self.goal <= most:
+            # With a higher one, players who share the cells of a board might never get there.
+            raise self._unplayable("goal", f"the goal is {self.goal}; a fleet has 1..{most} cells")
+        if self.order is not Order.ROTATION or self.shots is not Shots.ONE:
+            text = f"with ending {self.ending}, order is {Order.ROTATION} and shots is {Shots.ONE}"
+            raise self._unplayable("ending", f"{text}: equal turns for all")
+        if self.repeats is Repeats.HIT:
+            raise self._unplayable("repeats", f"with ending {self.ending}, a cell must not count twice")
+
+    def _unplayable(self, field: str, text: str) -> UnplayableBook:
+        return UnplayableBook(self.name, field, text)
 
     @cached_property
     def ship_number(self) -> dict[str, int]:
@@ -183,22 +265,3 @@ class RuleBook:
     def longest_salvo(self) -> int:
         """The most shots that the first turn of a player can have."""
         return len(self.fleet) if self.shots is Shots.AFLOAT else 1
-
-
-SALVO = RuleBook(
-    name="salvo",
-    grid=Grid(10, 10),
-    fleet=(
-        ShipClass("carrier", 5),
-        ShipClass("battleship", 4),
-        ShipClass("destroyer", 3),
-        ShipClass("submarine", 3),
-        ShipClass("patrolboat", 2),
-    ),
-    spacing=Spacing.TOUCH,
-    shots=Shots.AFLOAT,
-    order=Order.ROTATION,
-    announce=Announce.COUNT,
-    ending=Ending.LAST_AFLOAT,
-    starter=Starter.RANDOM,
-)

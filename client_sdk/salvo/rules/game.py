@@ -6,6 +6,10 @@ what, and when, is the referee's business. Players are *seats*, 0..n-1 in play o
 The sea is a dict of all occupied cells of all boards, so that whether a salvo met nothing at all, which three in five
 do, is one question to the interpreter. A turn is written down as it was fired; what it amounts to is worked out when
 somebody asks.
+
+What the rule books change is small: when a turn's shots are resolved, who is next, when it is over, who is how placed.
+:class:`Game` knows turns that are resolved one after the other; :class:`Rounds` and :class:`Points` are made of it for
+the books that ask for them (:func:`begin`).
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from salvo.rules.book import Announce, RuleBook, Shots, Starter
+from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Starter
 from salvo.rules.fleet import Fleet
 
 Shot = tuple[int, int]
@@ -34,7 +38,7 @@ class Salvo(NamedTuple):
         turn: counted from 1.
         seat: who fired.
         shots: how many were fired.
-        hits: how many of them met an occupied cell (SALVO-FIRE-9).
+        hits: how many of them were hits (SALVO-FIRE-9).
         outcomes: whether each shot was a hit, in order.
         sunk: (seat, ship number) in the order of sinking.
         defeated: seats in the order of their defeat.
@@ -52,7 +56,15 @@ class Salvo(NamedTuple):
 
     def announced_outcomes(self, book: RuleBook) -> tuple[bool, ...] | None:
         """Hit or miss of each shot where the rule book announces that, else None."""
-        return tuple(self.outcomes) if book.announce is Announce.EACH_SHOT else None
+        return None if book.announce is Announce.COUNT else tuple(self.outcomes)
+
+    def announced_aims(self, book: RuleBook) -> Sequence[Shot] | None:
+        """The shots themselves where the rule book announces them, else None."""
+        return self.aims if book.announce is Announce.CELLS else None
+
+    def announced_sinkings(self, book: RuleBook) -> tuple[Sinking, ...]:
+        """What sank as far as the rule book announces that."""
+        return self.sunk if book.sinkings is Sinkings.TOLD else ()
 
 
 class Tally(NamedTuple):
@@ -65,7 +77,7 @@ class Tally(NamedTuple):
 
 
 class Game:
-    """One game in play.
+    """One game in play, turn by turn.
 
     Attributes:
         current: the seat whose turn it is.
@@ -73,23 +85,27 @@ class Game:
         shots_left: what the current player may still fire.
         afloat: ships afloat by seat.
         out: whether a seat is defeated.
-        over: whether one player is left (SALVO-END-1).
+        over: whether the game has ended (SALVO-END-1).
         fallen: defeated seats in the order of their defeat.
     """
 
     __slots__ = (
         "_after",
+        "_at_once",
         "_by_afloat",
         "_damage",
         "_defeated",
         "_fired",
+        "_hit_goes_on",
         "_hits",
         "_intact",
         "_is_miss",
+        "_repeat_is_miss",
         "_salvos",
         "_sea",
         "_seats",
         "_shots",
+        "_struck",
         "_sunk",
         "_until_miss",
         "_untouched",
@@ -119,6 +135,9 @@ class Game:
         self._intact = [lengths.copy() for _ in fleets]
         self._by_afloat = book.shots is Shots.AFLOAT
         self._until_miss = book.shots is Shots.UNTIL_MISS
+        self._hit_goes_on = book.order is Order.STREAK
+        self._repeat_is_miss = book.repeats is Repeats.MISS
+        self._at_once = type(self) is Game  # whether a turn without a hit changes nothing but whose turn it is
         self.afloat = [len(lengths)] * players
         self.out = [False] * players
         self.over = False
@@ -129,28 +148,35 @@ class Game:
         self._fired: list[Sequence[Shot]] = []
         self._damage: dict[int, Damage] = {}  # by turn
         self._salvos: list[Salvo] = []
+        self._struck: set[Shot] | None = None  # in those salvos, where a repeated shot is a miss
         self._shots: list[Shot] = []
         self._hits = 0
         self._sunk: tuple[Sinking, ...] = ()
         self._defeated: tuple[int, ...] = ()
-        self._untouched = True  # whether nothing has happened in this turn
+        self._untouched = self._at_once  # whether nothing has happened in this turn
         self.turn = 1
         self.current = starter
         self.shots_left = self.afloat[starter] if self._by_afloat else 1
 
     @property
     def winner(self) -> int | None:
-        """The last seat standing, or None while the game goes on."""
-        return self.out.index(False) if self.over else None
+        """The seat that won alone; None while the game goes on, and after a tie."""
+        winners = self.winners
+        return winners[0] if len(winners) == 1 else None
+
+    @property
+    def winners(self) -> tuple[int, ...]:
+        """The seats that won, several after a tie; none while the game goes on."""
+        return tuple(seat for seat, place in enumerate(self.places()) if place == 1) if self.over else ()
 
     @property
     def shots_fired(self) -> int:
-        """Shots of this turn that were resolved so far."""
+        """Shots of this turn so far."""
         return len(self._shots)
 
     @property
     def salvos(self) -> list[Salvo]:
-        """The turns that have ended, in order."""
+        """The turns that have ended and are resolved, in order."""
         self._salvos += map(self._salvo, range(len(self._salvos) + 1, len(self._fired) + 1))
         return self._salvos
 
@@ -158,7 +184,17 @@ class Game:
         shots = self._fired[turn - 1]
         hits, sunk, defeated = self._damage.get(turn, NO_DAMAGE)
         outcomes = [shot in self._sea for shot in shots]
+        if self._repeat_is_miss:
+            outcomes = [self._is_first(shot) and met for shot, met in zip(shots, outcomes, strict=True)]
         return Salvo(turn, self._seats[turn - 1], len(shots), hits, outcomes, sunk, defeated, shots)
+
+    def _is_first(self, shot: Shot) -> bool:
+        """Whether nobody fired this shot in the salvos that were asked for so far."""
+        if self._struck is None:
+            self._struck = set()
+        before = len(self._struck)
+        self._struck.add(shot)
+        return len(self._struck) > before
 
     def fire(self, shots: Sequence[Shot]) -> None:
         """Resolve shots of the current player in order.
@@ -182,6 +218,8 @@ class Game:
                         if self.over:
                             shots = shots[: shots.index(shot) + 1]
                             break
+                elif self._repeat_is_miss:
+                    hits -= 1
         self._hits += hits
         self._shots += shots
         if self._until_miss:
@@ -193,10 +231,25 @@ class Game:
         self._sunk += ((target, ship),)
         self.afloat[target] -= 1
         if not self.afloat[target]:
-            self.defeat(target)
+            self._fall(target)
 
     def defeat(self, seat: int) -> None:
-        """Take a player out of the game, by its last ship or for its silence (SALVO-TURN-6)."""
+        """Take a player out of the game for its silence (SALVO-TURN-6)."""
+        self._fall(seat)
+
+    def judge_silence(self, silent: Sequence[int], most: int) -> bool:
+        """Do what the silence of the current player leads to; return whether it is defeated (SALVO-TURN-6).
+
+        Args:
+            silent: turns in a row without a shot, by seat, this one included.
+            most: how many of them are too many.
+        """
+        too_many = silent[self.current] >= most
+        if too_many:
+            self.defeat(self.current)
+        return too_many
+
+    def _fall(self, seat: int) -> None:
         if not self.out[seat]:
             self._untouched = False
             self.out[seat] = True
@@ -207,10 +260,9 @@ class Game:
             # Also what follows the defeated: one of them may be the current player, brought down by its own shots.
             self._after = [following if after == seat else after for after in self._after]
 
-    def end_turn(self) -> Salvo:
-        """Close the turn, with whatever was fired, and pass it on; return what came of it."""
+    def end_turn(self) -> None:
+        """Close the turn, with whatever was fired, and pass it on; ``salvos`` has what came of it."""
         self._close_turn()
-        return self._salvo(len(self._fired))
 
     def fire_salvo(self, shots: Sequence[Shot]) -> None:
         """Fire all shots that the turn will have and end it: ``fire`` and ``end_turn`` in one.
@@ -232,15 +284,17 @@ class Game:
         self._seats.append(self.current)
         self._fired.append(self._shots)
         self._shots = []
-        self._untouched = True
+        self._untouched = self._at_once
+        goes_on = self._hit_goes_on and self._hits and not self.out[self.current]
         if self._hits or self._defeated:
             self._damage[self.turn] = (self._hits, self._sunk, self._defeated)
             self._hits = 0
             self._sunk = self._defeated = ()
         if not self.over:
             self.turn += 1
-            self.current = seat = self._after[self.current]  # the next that is not defeated (SALVO-TURN-3)
-            self.shots_left = self.afloat[seat] if self._by_afloat else 1
+            if not goes_on:
+                self.current = self._after[self.current]  # the next that is not defeated (SALVO-TURN-3)
+            self.shots_left = self.afloat[self.current] if self._by_afloat else 1
 
     def tally(self) -> list[Tally]:
         """Return each seat's figures, from the turns that have ended."""
@@ -261,6 +315,144 @@ class Game:
         for fall, seat in enumerate(self.fallen):
             places[seat] = players - fall
         return places
+
+
+class Rounds(Game):
+    """A game by rounds (``Order.ROUNDS``): every player gives a salvo, then all are resolved at once.
+
+    Players are asked one after the other. What is given has no effect before the last one of the round has given: no
+    ship sinks and nobody falls. A ship that sinks in a round has therefore shot in it.
+    """
+
+    __slots__ = ("_begun_with", "_fell_in", "_given", "_round", "_silent", "_waiting")
+
+    def __init__(self, book: RuleBook, fleets: Sequence[Fleet], starter: int) -> None:
+        super().__init__(book, fleets, starter)
+        players = len(fleets)
+        self._round = 1
+        self._fell_in: dict[int, int] = {}  # round by seat
+        self._begun_with = [(starter + step) % players for step in range(players)]
+        self._waiting = self._begun_with[1:]  # who is still to give in this round
+        self._given: list[tuple[int, list[Shot]]] = []
+        self._silent: set[int] = set()
+
+    def fire(self, shots: Sequence[Shot]) -> None:
+        """Give shots of the current player, to be resolved with the round."""
+        self._shots += shots
+        self.shots_left -= len(shots)
+
+    def defeat(self, seat: int) -> None:
+        """Take a player out for its silence, when the round is resolved."""
+        self._silent.add(seat)
+
+    def _fall(self, seat: int) -> None:
+        if not self.out[seat]:
+            self.out[seat] = True
+            self.fallen.append(seat)
+            self._fell_in[seat] = self._round
+            self._defeated += (seat,)
+
+    def _close_turn(self) -> None:
+        self._given.append((self.current, self._shots))
+        self._shots = []
+        if self._waiting:
+            self.turn += 1
+        else:
+            self._resolve()
+        if not self.over:
+            self.current = seat = self._waiting.pop(0)
+            self.shots_left = self.afloat[seat] if self._by_afloat else 1
+
+    def _resolve(self) -> None:
+        """Let the turns of the round happen, one after the other; the next turn is the one after them."""
+        self.turn -= len(self._given) - 1
+        for seat, shots in self._given:
+            self.current = seat
+            super().fire(shots)
+            if seat in self._silent:
+                self._fall(seat)
+            super()._close_turn()
+        self._given = []
+        self._silent = set()
+        self._round += 1
+        self._waiting = [seat for seat in self._begun_with if not self.out[seat]]
+        self.over = len(self._waiting) <= 1
+        if self.over:
+            self.turn -= 1
+            self.shots_left = 0
+
+    def places(self) -> list[int]:
+        """Return each seat's place; those that fell in one round share theirs."""
+        fell = [self._fell_in.get(seat, self._round) for seat in range(len(self.out))]
+        return [1 + sum(later > mine for later in fell) for mine in fell]
+
+
+class Points(Game):
+    """A game for points (``Ending.GOAL``): nobody is ever out, and all have equally many turns.
+
+    Attributes:
+        points: hits by seat.
+    """
+
+    __slots__ = ("_abandoned", "points")
+
+    def __init__(self, book: RuleBook, fleets: Sequence[Fleet], starter: int) -> None:
+        super().__init__(book, fleets, starter)
+        self.points = [0] * len(fleets)
+        self._abandoned = False
+
+    def judge_silence(self, silent: Sequence[int], most: int) -> bool:
+        """Nobody is out for silence; when nobody fires any more, the game ends as it stands (SALVO-BOOK-9)."""
+        self._abandoned = self._closes_round and min(silent) >= most
+        return False
+
+    @property
+    def _closes_round(self) -> bool:
+        """Whether all will have had equally many turns when this one ends."""
+        return (len(self._fired) + 1) % len(self.points) == 0
+
+    def _fall(self, seat: int) -> None:
+        """Nobody is out: neither without ships nor for silence."""
+
+    def _close_turn(self) -> None:
+        self.points[self.current] += self._hits
+        reached = self.book.goal is not None and max(self.points) >= self.book.goal
+        self.over = self._abandoned or (reached and self._closes_round)
+        super()._close_turn()
+
+    def places(self) -> list[int]:
+        """Return each seat's place by its points; equal points share a place."""
+        return [1 + sum(others > own for others in self.points) for own in self.points]
+
+
+def begin(book: RuleBook, fleets: Sequence[Fleet], starter: int) -> Game:
+    """Return a game by the book.
+
+    Args:
+        fleets: by seat.
+        starter: the seat that begins.
+    """
+    if book.order is Order.ROUNDS:
+        return Rounds(book, fleets, starter)
+    return Points(book, fleets, starter) if book.ending is Ending.GOAL else Game(book, fleets, starter)
+
+
+def set_starter(book: RuleBook, game: int, names: Sequence[str]) -> int | None:
+    """Return the seat that begins a game where that is not drawn; None where it is.
+
+    Players alternate in the order of their names: the order in which they came may be another one in every game, and
+    then one of them might begin twice (SALVO-BOOK-10).
+
+    Args:
+        game: its running number at the table, from 1.
+        names: by seat.
+    """
+    if book.starter is Starter.FIRST:
+        return 0
+    if book.starter is Starter.ALTERNATING:
+        in_turn = sorted(names, key=lambda name: (name.lower(), name))
+        return names.index(in_turn[(game - 1) % len(names)])
+    return None
 
 
 def draw_starter(book: RuleBook, seed: int | str, table: str, game: int, players: int) -> int:

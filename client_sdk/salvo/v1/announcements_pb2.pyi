@@ -32,7 +32,7 @@ class Turn(_message.Message):
     def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., player: _Optional[str] = ..., shots: _Optional[int] = ..., now: _Optional[float] = ..., deadline: _Optional[float] = ...) -> None: ...
 
 class Result(_message.Message):
-    __slots__ = ("game", "turn", "player", "shots", "hits", "sunk", "defeated", "outcomes")
+    __slots__ = ("game", "turn", "player", "shots", "hits", "sunk", "defeated", "outcomes", "aims")
     GAME_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     PLAYER_FIELD_NUMBER: _ClassVar[int]
@@ -41,6 +41,7 @@ class Result(_message.Message):
     SUNK_FIELD_NUMBER: _ClassVar[int]
     DEFEATED_FIELD_NUMBER: _ClassVar[int]
     OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    AIMS_FIELD_NUMBER: _ClassVar[int]
     game: int
     turn: int
     player: str
@@ -49,7 +50,24 @@ class Result(_message.Message):
     sunk: _containers.RepeatedCompositeFieldContainer[SunkShip]
     defeated: _containers.RepeatedScalarFieldContainer[str]
     outcomes: _containers.RepeatedScalarFieldContainer[bool]
-    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., player: _Optional[str] = ..., shots: _Optional[int] = ..., hits: _Optional[int] = ..., sunk: _Optional[_Iterable[_Union[SunkShip, _Mapping]]] = ..., defeated: _Optional[_Iterable[str]] = ..., outcomes: _Optional[_Iterable[bool]] = ...) -> None: ...
+    aims: _containers.RepeatedCompositeFieldContainer[Aim]
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., player: _Optional[str] = ..., shots: _Optional[int] = ..., hits: _Optional[int] = ..., sunk: _Optional[_Iterable[_Union[SunkShip, _Mapping]]] = ..., defeated: _Optional[_Iterable[str]] = ..., outcomes: _Optional[_Iterable[bool]] = ..., aims: _Optional[_Iterable[_Union[Aim, _Mapping]]] = ...) -> None: ...
+
+class Aim(_message.Message):
+    __slots__ = ("to", "x", "y")
+    TO_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    to: str
+    x: int
+    y: int
+    def __init__(self, to: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ...) -> None: ...
+
+class Fleet(_message.Message):
+    __slots__ = ("fleet",)
+    FLEET_FIELD_NUMBER: _ClassVar[int]
+    fleet: _containers.RepeatedCompositeFieldContainer[RecapShip]
+    def __init__(self, fleet: _Optional[_Iterable[_Union[RecapShip, _Mapping]]] = ...) -> None: ...
 
 class SunkShip(_message.Message):
     __slots__ = ("player", "ship")
@@ -74,7 +92,7 @@ class Stats(_message.Message):
     def __init__(self, shots: _Optional[int] = ..., hits: _Optional[int] = ..., sunk: _Optional[int] = ..., turns: _Optional[int] = ..., place: _Optional[int] = ...) -> None: ...
 
 class Rules(_message.Message):
-    __slots__ = ("rules", "width", "height", "first", "fleet", "spacing", "shots", "order", "announce", "ending", "starter", "placement_seconds", "turn_seconds", "over_seconds", "empty_turns", "table")
+    __slots__ = ("rules", "width", "height", "first", "fleet", "spacing", "shots", "order", "announce", "ending", "starter", "placement_seconds", "turn_seconds", "over_seconds", "empty_turns", "table", "sinkings", "targets", "repeats", "goal", "reveal", "skipping")
     class FleetEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +116,12 @@ class Rules(_message.Message):
     OVER_SECONDS_FIELD_NUMBER: _ClassVar[int]
     EMPTY_TURNS_FIELD_NUMBER: _ClassVar[int]
     TABLE_FIELD_NUMBER: _ClassVar[int]
+    SINKINGS_FIELD_NUMBER: _ClassVar[int]
+    TARGETS_FIELD_NUMBER: _ClassVar[int]
+    REPEATS_FIELD_NUMBER: _ClassVar[int]
+    GOAL_FIELD_NUMBER: _ClassVar[int]
+    REVEAL_FIELD_NUMBER: _ClassVar[int]
+    SKIPPING_FIELD_NUMBER: _ClassVar[int]
     rules: str
     width: int
     height: int
@@ -114,7 +138,13 @@ class Rules(_message.Message):
     over_seconds: int
     empty_turns: int
     table: str
-    def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ...) -> None: ...
+    sinkings: str
+    targets: str
+    repeats: str
+    goal: int
+    reveal: bool
+    skipping: bool
+    def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ..., sinkings: _Optional[str] = ..., targets: _Optional[str] = ..., repeats: _Optional[str] = ..., goal: _Optional[int] = ..., reveal: bool = ..., skipping: bool = ...) -> None: ...
 
 class Server(_message.Message):
     __slots__ = ("status", "status_topic", "version", "game", "profile", "keys")
@@ -141,7 +171,7 @@ class ServerKeys(_message.Message):
     def __init__(self, sign: _Optional[str] = ..., seal: _Optional[str] = ...) -> None: ...
 
 class RefereeView(_message.Message):
-    __slots__ = ("game", "turn", "at", "player", "shots", "boards", "last", "winner")
+    __slots__ = ("game", "turn", "at", "player", "shots", "boards", "last", "winner", "tied")
     GAME_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
@@ -150,6 +180,7 @@ class RefereeView(_message.Message):
     BOARDS_FIELD_NUMBER: _ClassVar[int]
     LAST_FIELD_NUMBER: _ClassVar[int]
     WINNER_FIELD_NUMBER: _ClassVar[int]
+    TIED_FIELD_NUMBER: _ClassVar[int]
     game: int
     turn: int
     at: float
@@ -158,7 +189,8 @@ class RefereeView(_message.Message):
     boards: _containers.RepeatedCompositeFieldContainer[RefereeBoard]
     last: RefereeSalvo
     winner: str
-    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., at: _Optional[float] = ..., player: _Optional[str] = ..., shots: _Optional[int] = ..., boards: _Optional[_Iterable[_Union[RefereeBoard, _Mapping]]] = ..., last: _Optional[_Union[RefereeSalvo, _Mapping]] = ..., winner: _Optional[str] = ...) -> None: ...
+    tied: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., at: _Optional[float] = ..., player: _Optional[str] = ..., shots: _Optional[int] = ..., boards: _Optional[_Iterable[_Union[RefereeBoard, _Mapping]]] = ..., last: _Optional[_Union[RefereeSalvo, _Mapping]] = ..., winner: _Optional[str] = ..., tied: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RefereeBoard(_message.Message):
     __slots__ = ("player", "rows", "shots", "hits", "out")
@@ -195,7 +227,7 @@ class AimedShot(_message.Message):
     def __init__(self, to: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ..., hit: bool = ...) -> None: ...
 
 class Recap(_message.Message):
-    __slots__ = ("game", "turn", "players", "fleet", "first", "results", "sunk", "defeated", "shots", "hits", "outcomes", "before")
+    __slots__ = ("game", "turn", "players", "fleet", "first", "results", "sunk", "defeated", "shots", "hits", "outcomes", "aims", "before")
     GAME_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
@@ -207,6 +239,7 @@ class Recap(_message.Message):
     SHOTS_FIELD_NUMBER: _ClassVar[int]
     HITS_FIELD_NUMBER: _ClassVar[int]
     OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    AIMS_FIELD_NUMBER: _ClassVar[int]
     BEFORE_FIELD_NUMBER: _ClassVar[int]
     game: int
     turn: int
@@ -219,22 +252,29 @@ class Recap(_message.Message):
     shots: _containers.RepeatedScalarFieldContainer[int]
     hits: _containers.RepeatedScalarFieldContainer[int]
     outcomes: str
+    aims: _containers.RepeatedScalarFieldContainer[int]
     before: RecapBefore
-    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., players: _Optional[_Iterable[str]] = ..., fleet: _Optional[_Iterable[_Union[RecapShip, _Mapping]]] = ..., first: _Optional[int] = ..., results: _Optional[_Iterable[int]] = ..., sunk: _Optional[_Iterable[int]] = ..., defeated: _Optional[_Iterable[int]] = ..., shots: _Optional[_Iterable[int]] = ..., hits: _Optional[_Iterable[int]] = ..., outcomes: _Optional[str] = ..., before: _Optional[_Union[RecapBefore, _Mapping]] = ...) -> None: ...
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ..., players: _Optional[_Iterable[str]] = ..., fleet: _Optional[_Iterable[_Union[RecapShip, _Mapping]]] = ..., first: _Optional[int] = ..., results: _Optional[_Iterable[int]] = ..., sunk: _Optional[_Iterable[int]] = ..., defeated: _Optional[_Iterable[int]] = ..., shots: _Optional[_Iterable[int]] = ..., hits: _Optional[_Iterable[int]] = ..., outcomes: _Optional[str] = ..., aims: _Optional[_Iterable[int]] = ..., before: _Optional[_Union[RecapBefore, _Mapping]] = ...) -> None: ...
 
 class RecapBefore(_message.Message):
-    __slots__ = ("tallies", "shots", "aimed", "hits", "struck")
+    __slots__ = ("tallies", "sunk", "defeated", "shots", "aimed", "met", "hits", "struck")
     TALLIES_FIELD_NUMBER: _ClassVar[int]
+    SUNK_FIELD_NUMBER: _ClassVar[int]
+    DEFEATED_FIELD_NUMBER: _ClassVar[int]
     SHOTS_FIELD_NUMBER: _ClassVar[int]
     AIMED_FIELD_NUMBER: _ClassVar[int]
+    MET_FIELD_NUMBER: _ClassVar[int]
     HITS_FIELD_NUMBER: _ClassVar[int]
     STRUCK_FIELD_NUMBER: _ClassVar[int]
     tallies: _containers.RepeatedScalarFieldContainer[int]
+    sunk: _containers.RepeatedScalarFieldContainer[int]
+    defeated: _containers.RepeatedScalarFieldContainer[int]
     shots: int
     aimed: _containers.RepeatedScalarFieldContainer[str]
+    met: _containers.RepeatedScalarFieldContainer[str]
     hits: int
     struck: str
-    def __init__(self, tallies: _Optional[_Iterable[int]] = ..., shots: _Optional[int] = ..., aimed: _Optional[_Iterable[str]] = ..., hits: _Optional[int] = ..., struck: _Optional[str] = ...) -> None: ...
+    def __init__(self, tallies: _Optional[_Iterable[int]] = ..., sunk: _Optional[_Iterable[int]] = ..., defeated: _Optional[_Iterable[int]] = ..., shots: _Optional[int] = ..., aimed: _Optional[_Iterable[str]] = ..., met: _Optional[_Iterable[str]] = ..., hits: _Optional[int] = ..., struck: _Optional[str] = ...) -> None: ...
 
 class RecapShip(_message.Message):
     __slots__ = ("ship", "coordinates", "orientation")

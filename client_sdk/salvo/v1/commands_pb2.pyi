@@ -57,3 +57,21 @@ class SignedShot(_message.Message):
     payload: Shot
     signature: str
     def __init__(self, data: _Optional[_Union[Shot, _Mapping]] = ..., payload: _Optional[_Union[Shot, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
+
+class Skip(_message.Message):
+    __slots__ = ("g", "t")
+    G_FIELD_NUMBER: _ClassVar[int]
+    T_FIELD_NUMBER: _ClassVar[int]
+    g: int
+    t: int
+    def __init__(self, g: _Optional[int] = ..., t: _Optional[int] = ...) -> None: ...
+
+class SignedSkip(_message.Message):
+    __slots__ = ("data", "payload", "signature")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    data: Skip
+    payload: Skip
+    signature: str
+    def __init__(self, data: _Optional[_Union[Skip, _Mapping]] = ..., payload: _Optional[_Union[Skip, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...

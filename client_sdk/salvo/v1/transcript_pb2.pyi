@@ -99,6 +99,22 @@ class FireInput(_message.Message):
     context: ShotOccasion
     def __init__(self, player: _Optional[str] = ..., target: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ..., context: _Optional[_Union[ShotOccasion, _Mapping]] = ...) -> None: ...
 
+class TurnOccasion(_message.Message):
+    __slots__ = ("game", "turn")
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    game: int
+    turn: int
+    def __init__(self, game: _Optional[int] = ..., turn: _Optional[int] = ...) -> None: ...
+
+class SkipInput(_message.Message):
+    __slots__ = ("player", "context")
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    player: str
+    context: TurnOccasion
+    def __init__(self, player: _Optional[str] = ..., context: _Optional[_Union[TurnOccasion, _Mapping]] = ...) -> None: ...
+
 class UnreadableInput(_message.Message):
     __slots__ = ("player", "spelling", "code", "text", "proven")
     PLAYER_FIELD_NUMBER: _ClassVar[int]
@@ -118,7 +134,7 @@ class Nothing(_message.Message):
     def __init__(self) -> None: ...
 
 class TranscriptStep(_message.Message):
-    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "strike", "says", "check")
+    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "skip", "strike", "says", "check")
     N_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
     PARTICIPATE_FIELD_NUMBER: _ClassVar[int]
@@ -127,6 +143,7 @@ class TranscriptStep(_message.Message):
     UNREADABLE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
+    SKIP_FIELD_NUMBER: _ClassVar[int]
     STRIKE_FIELD_NUMBER: _ClassVar[int]
     SAYS_FIELD_NUMBER: _ClassVar[int]
     CHECK_FIELD_NUMBER: _ClassVar[int]
@@ -138,13 +155,14 @@ class TranscriptStep(_message.Message):
     unreadable: UnreadableInput
     time: Nothing
     resume: Nothing
+    skip: SkipInput
     strike: StrikeInput
     says: _containers.RepeatedCompositeFieldContainer[Said]
     check: str
-    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
+    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., skip: _Optional[_Union[SkipInput, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
 
 class Said(_message.Message):
-    __slots__ = ("opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won", "left", "forgotten", "rules", "landed", "placement_refused", "refused")
+    __slots__ = ("opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won", "left", "forgotten", "rules", "landed", "placement_refused", "refused", "shown", "revealed", "given")
     OPENED_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
@@ -161,6 +179,9 @@ class Said(_message.Message):
     LANDED_FIELD_NUMBER: _ClassVar[int]
     PLACEMENT_REFUSED_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
+    SHOWN_FIELD_NUMBER: _ClassVar[int]
+    REVEALED_FIELD_NUMBER: _ClassVar[int]
+    GIVEN_FIELD_NUMBER: _ClassVar[int]
     opened: SaidOpened
     state: SaidState
     players: SaidPlayers
@@ -177,7 +198,10 @@ class Said(_message.Message):
     landed: SaidLanded
     placement_refused: SaidPlacementRefused
     refused: SaidRefused
-    def __init__(self, opened: _Optional[_Union[SaidOpened, _Mapping]] = ..., state: _Optional[_Union[SaidState, _Mapping]] = ..., players: _Optional[_Union[SaidPlayers, _Mapping]] = ..., judged: _Optional[_Union[SaidJudged, _Mapping]] = ..., dropped: _Optional[_Union[SaidDropped, _Mapping]] = ..., turn: _Optional[_Union[_announcements_pb2.Turn, _Mapping]] = ..., turn_resumed: _Optional[_Union[_announcements_pb2.Turn, _Mapping]] = ..., result: _Optional[_Union[_announcements_pb2.Result, _Mapping]] = ..., stats: _Optional[_Union[SaidStats, _Mapping]] = ..., won: _Optional[_Union[SaidWon, _Mapping]] = ..., left: _Optional[_Union[SaidLeft, _Mapping]] = ..., forgotten: _Optional[_Union[Nothing, _Mapping]] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., landed: _Optional[_Union[SaidLanded, _Mapping]] = ..., placement_refused: _Optional[_Union[SaidPlacementRefused, _Mapping]] = ..., refused: _Optional[_Union[SaidRefused, _Mapping]] = ...) -> None: ...
+    shown: SaidShown
+    revealed: SaidRevealed
+    given: SaidGiven
+    def __init__(self, opened: _Optional[_Union[SaidOpened, _Mapping]] = ..., state: _Optional[_Union[SaidState, _Mapping]] = ..., players: _Optional[_Union[SaidPlayers, _Mapping]] = ..., judged: _Optional[_Union[SaidJudged, _Mapping]] = ..., dropped: _Optional[_Union[SaidDropped, _Mapping]] = ..., turn: _Optional[_Union[_announcements_pb2.Turn, _Mapping]] = ..., turn_resumed: _Optional[_Union[_announcements_pb2.Turn, _Mapping]] = ..., result: _Optional[_Union[_announcements_pb2.Result, _Mapping]] = ..., stats: _Optional[_Union[SaidStats, _Mapping]] = ..., won: _Optional[_Union[SaidWon, _Mapping]] = ..., left: _Optional[_Union[SaidLeft, _Mapping]] = ..., forgotten: _Optional[_Union[Nothing, _Mapping]] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., landed: _Optional[_Union[SaidLanded, _Mapping]] = ..., placement_refused: _Optional[_Union[SaidPlacementRefused, _Mapping]] = ..., refused: _Optional[_Union[SaidRefused, _Mapping]] = ..., shown: _Optional[_Union[SaidShown, _Mapping]] = ..., revealed: _Optional[_Union[SaidRevealed, _Mapping]] = ..., given: _Optional[_Union[SaidGiven, _Mapping]] = ...) -> None: ...
 
 class SaidOpened(_message.Message):
     __slots__ = ("game",)
@@ -232,10 +256,40 @@ class SaidStats(_message.Message):
     def __init__(self, player: _Optional[str] = ..., shots: _Optional[int] = ..., hits: _Optional[int] = ..., sunk: _Optional[int] = ..., turns: _Optional[int] = ..., place: _Optional[int] = ...) -> None: ...
 
 class SaidWon(_message.Message):
-    __slots__ = ("winner",)
+    __slots__ = ("winner", "tied")
     WINNER_FIELD_NUMBER: _ClassVar[int]
+    TIED_FIELD_NUMBER: _ClassVar[int]
     winner: str
-    def __init__(self, winner: _Optional[str] = ...) -> None: ...
+    tied: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, winner: _Optional[str] = ..., tied: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class SaidShown(_message.Message):
+    __slots__ = ("player", "cells")
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    CELLS_FIELD_NUMBER: _ClassVar[int]
+    player: str
+    cells: str
+    def __init__(self, player: _Optional[str] = ..., cells: _Optional[str] = ...) -> None: ...
+
+class SaidRevealed(_message.Message):
+    __slots__ = ("player", "fleet")
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    FLEET_FIELD_NUMBER: _ClassVar[int]
+    player: str
+    fleet: _containers.RepeatedCompositeFieldContainer[_announcements_pb2.RecapShip]
+    def __init__(self, player: _Optional[str] = ..., fleet: _Optional[_Iterable[_Union[_announcements_pb2.RecapShip, _Mapping]]] = ...) -> None: ...
+
+class SaidGiven(_message.Message):
+    __slots__ = ("to", "target", "x", "y")
+    TO_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    to: str
+    target: str
+    x: int
+    y: int
+    def __init__(self, to: _Optional[str] = ..., target: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ...) -> None: ...
 
 class SaidLeft(_message.Message):
     __slots__ = ("player",)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
@@ -20,17 +20,23 @@ from salvo.rules import (
     Ending,
     Grid,
     Order,
+    Orientation,
+    Placement,
+    Repeats,
     RuleBook,
     ShipClass,
     Shots,
+    Sinkings,
     Spacing,
     Starter,
+    Targets,
     check_room,
     generator,
 )
 from salvo.rules.book import LARGEST_SIDE
 from salvo.seal import KEY_BYTES, read_base64, seal_for_server
 from salvo.topics import BY_NAME, Address
+from salvo.wire.commands import placement_body, read_coordinates
 from salvo.wire.strict_json import Strict, parse_json, read_text, validate
 
 #: The rules of a large fleet and a recap of a long game are bigger than any command.
@@ -128,7 +134,22 @@ def result_body(a: m.SalvoResolved) -> dict[str, Any]:
     }
     if a.outcomes is not None:
         body["outcomes"] = list(a.outcomes)
+    if a.aims is not None:
+        body["aims"] = [{"to": target, "x": x, "y": y} for target, x, y in a.aims]
     return body
+
+
+def _shown(a: m.BoardShown) -> list[_Part]:
+    return [("board", a.player, "", a.cells.encode())]
+
+
+def fleet_body(fleet: Iterable[Placement]) -> list[dict[str, str]]:
+    """Return ships on their places as JSON has them."""
+    return [{"ship": place.ship, **placement_body(place)} for place in fleet]
+
+
+def _revealed(a: m.FleetRevealed) -> list[_Part]:
+    return [("fleet", a.player, "", encode_json({"fleet": fleet_body(a.fleet)}))]
 
 
 def _stats(a: m.PlayerStats) -> list[_Part]:
@@ -137,7 +158,7 @@ def _stats(a: m.PlayerStats) -> list[_Part]:
 
 
 def _won(a: m.GameWon) -> list[_Part]:
-    return [("winner", "", "", a.winner.encode())]
+    return [("winner", "", "", encode_json(list(a.tied)) if a.tied else a.winner.encode())]
 
 
 def _landed(a: m.ShotLanded) -> list[_Part]:
@@ -155,7 +176,7 @@ def _refused(a: m.CommandRefused) -> list[_Part]:
 def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
     """Return a table's rules as JSON has them."""
     book = a.book
-    return {
+    body = {
         "rules": book.name,
         "width": book.grid.width,
         "height": book.grid.height,
@@ -173,6 +194,16 @@ def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
         "empty_turns": a.empty_turns,
         "table": a.table,
     }
+    # Salvo has none of these, and its rules read as they always did.
+    unlike_salvo: dict[str, Any] = {
+        "sinkings": book.sinkings.value if book.sinkings is not Sinkings.TOLD else None,
+        "targets": book.targets.value if book.targets is not Targets.EVERYBODY else None,
+        "repeats": book.repeats.value if book.repeats is not Repeats.HIT else None,
+        "goal": book.goal,
+        "reveal": book.reveal or None,
+        "skipping": book.skipping or None,
+    }
+    return body | {key: value for key, value in unlike_salvo.items() if value is not None}
 
 
 def _rules(a: m.RulesAnnounced) -> list[_Part]:
@@ -207,6 +238,8 @@ def referee_body(a: m.RefereeView) -> dict[str, Any]:
         body["last"] = {"player": a.last.player, "shots": shots}
     if a.winner:
         body["winner"] = a.winner
+    if a.tied:
+        body["tied"] = list(a.tied)
     return body
 
 
@@ -222,9 +255,12 @@ _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
     m.TurnBegan: _turn,
     m.TurnResumed: _resumed,
     m.SalvoResolved: _salvo,
+    m.BoardShown: _shown,
+    m.FleetRevealed: _revealed,
     m.PlayerStats: _stats,
     m.GameWon: _won,
     m.ShotLanded: _landed,
+    m.ShotGiven: lambda a: [],  # nothing is said on the way to the end of a round
     m.PlacementRefused: _placement_refused,
     m.CommandRefused: _refused,
     m.RulesAnnounced: _rules,
@@ -254,6 +290,12 @@ class _SunkBody(Strict):
     ship: str
 
 
+class _AimBody(Strict):
+    to: str
+    x: _Count
+    y: _Count
+
+
 class _ResultBody(Strict):
     game: _Count
     turn: _Count
@@ -263,6 +305,7 @@ class _ResultBody(Strict):
     sunk: list[_SunkBody]
     defeated: list[str]
     outcomes: list[bool] | None = None
+    aims: list[_AimBody] | None = None
 
 
 class _StatsBody(Strict):
@@ -297,6 +340,12 @@ class RulesBody(Strict):
     over_seconds: _Count
     empty_turns: _Count
     table: str
+    sinkings: str = Sinkings.TOLD.value
+    targets: str = Targets.EVERYBODY.value
+    repeats: str = Repeats.HIT.value
+    goal: _Count | None = None
+    reveal: bool = False
+    skipping: bool = False
 
 
 class _KeysBody(Strict):
@@ -342,6 +391,19 @@ class _RefereeBody(Strict):
     boards: list[_RefereeBoardBody]
     last: _RefereeSalvoBody | None = None
     winner: str = ""
+    tied: list[str] = Field(default_factory=list)
+
+
+class ShipPlace(Strict):
+    """A ship of a fleet, on its place."""
+
+    ship: str
+    coordinates: str
+    orientation: Annotated[str, Field(alias="Orientation")]
+
+
+class _FleetBody(Strict):
+    fleet: list[ShipPlace]
 
 
 def read_announcement(address: Address, payload: bytes) -> m.Announcement | None:
@@ -389,9 +451,34 @@ def _read_result(address: Address, payload: bytes) -> m.SalvoResolved:
 def _result(body: _ResultBody) -> m.SalvoResolved:
     sunk = tuple(m.SunkShip(ship.player, ship.ship, ship.ship) for ship in body.sunk)
     outcomes = None if body.outcomes is None else tuple(body.outcomes)
+    aims = None if body.aims is None else tuple((aim.to, aim.x, aim.y) for aim in body.aims)
+    if {len(each) for each in (outcomes, aims) if each is not None} - {body.shots}:
+        raise WireError("wrong_shape", f"a result of {body.shots} shots tells of more or fewer")
     return m.SalvoResolved(
-        body.game, body.turn, body.player, body.shots, body.hits, sunk, tuple(body.defeated), outcomes
+        body.game, body.turn, body.player, body.shots, body.hits, sunk, tuple(body.defeated), outcomes, aims
     )
+
+
+def _read_board(address: Address, payload: bytes) -> m.BoardShown:
+    return m.BoardShown(address.player, read_text(payload))
+
+
+def _read_fleet(address: Address, payload: bytes) -> m.FleetRevealed:
+    return m.FleetRevealed(address.player, read_fleet(validate(_FleetBody, _body(payload)).fleet))
+
+
+def read_fleet(ships: Iterable[ShipPlace]) -> tuple[Placement, ...]:
+    """Return ships on their places.
+
+    Raises:
+        WireError: a place that cannot be read.
+    """
+    try:
+        return tuple(
+            Placement(ship.ship, *read_coordinates(ship.coordinates), Orientation(ship.orientation)) for ship in ships
+        )
+    except ValueError:
+        raise WireError("bad_orientation", "a ship of the fleet lies neither HORIZONTAL nor VERTICAL") from None
 
 
 def _read_stats(address: Address, payload: bytes) -> m.PlayerStats:
@@ -400,7 +487,10 @@ def _read_stats(address: Address, payload: bytes) -> m.PlayerStats:
 
 
 def _read_winner(address: Address, payload: bytes) -> m.GameWon:
-    return m.GameWon(read_text(payload))
+    """Read a name, or several: no name begins with a bracket (SALVO-NAME-1)."""
+    if not payload.startswith(b"["):
+        return m.GameWon(read_text(payload))
+    return m.GameWon("", _read_list(address, payload).names)
 
 
 def _read_hit(address: Address, payload: bytes) -> m.ShotLanded:
@@ -456,6 +546,12 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
             announce=Announce(body.announce),
             ending=Ending(body.ending),
             starter=Starter(body.starter),
+            sinkings=Sinkings(body.sinkings),
+            targets=Targets(body.targets),
+            repeats=Repeats(body.repeats),
+            goal=body.goal,
+            reveal=body.reveal,
+            skipping=body.skipping,
         )
     except ValueError as error:
         raise _unplayable(error) from None
@@ -496,7 +592,8 @@ def _read_referee(address: Address, payload: bytes) -> m.RefereeView:
     if body.last is not None:
         shots = tuple(m.AimedShot(shot.to, shot.x, shot.y, shot.hit) for shot in body.last.shots)
         last = m.RefereeSalvo(body.last.player, shots)
-    return m.RefereeView(body.game, body.turn, body.at, body.player, body.shots, boards, last, body.winner)
+    game = (body.game, body.turn, body.at, body.player, body.shots)
+    return m.RefereeView(*game, boards, last, body.winner, tuple(body.tied))
 
 
 _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
@@ -506,6 +603,8 @@ _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
     "result": _read_result,
     "stats": _read_stats,
     "winner": _read_winner,
+    "board": _read_board,
+    "fleet": _read_fleet,
     "hit": _read_hit,
     "approved": _read_approved,
     "placement_error": _read_placement_error,

@@ -62,6 +62,13 @@ class ShotBody(Strict):
     to: str | None = None
 
 
+class SkipBody(Strict):
+    """The body of a skip; the two fields of its occasion come both or none (SALVO-BOOK-7)."""
+
+    g: _Integer | None = None
+    t: _Integer | None = None
+
+
 class SignedWithData(Strict):
     """A signed message as the specification prints it for shots."""
 
@@ -119,7 +126,24 @@ class SealedParticipation:
     sealed: bytes
 
 
-Request = ParticipationRequest | SealedParticipation | SealedPlacement | SignedShot
+@dataclass(frozen=True, slots=True)
+class SignedSkip:
+    """A skip whose signature is not checked yet.
+
+    Attributes:
+        player: who skips, as the topic says.
+        body: the open body.
+    """
+
+    table: str
+    player: str
+    body: dict[str, Any]
+    blob: Blob
+
+
+#: What a key of a team opens.
+Sealed = SealedPlacement | SignedShot | SignedSkip
+Request = ParticipationRequest | SealedParticipation | Sealed
 
 
 def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
@@ -138,7 +162,9 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
             ship = read_ship(address.ship, book)
             return SealedPlacement(address.table, address.player, address.ship, ship, parse_blob(read_text(payload)))
         case "fire":
-            return _read_signed(address, parse_json(payload))
+            return SignedShot(address.table, address.player, *_read_signed(parse_json(payload)))
+        case "skip":
+            return SignedSkip(address.table, address.player, *_read_signed(parse_json(payload)))
     raise WireError("unknown_topic", f"nothing is sent to the server on {address.topic.pattern}")
 
 
@@ -153,12 +179,13 @@ def read_participation(table: str, text: bytes) -> ParticipationRequest:
     return ParticipationRequest(table, body.name, body.secret)
 
 
-def _read_signed(address: Address, value: Any) -> SignedShot:
+def _read_signed(value: Any) -> tuple[dict[str, Any], Blob]:
+    """Return the open body of a signed message, and its signature."""
     if isinstance(value, dict) and "payload" in value:
         general = validate(SignedWithPayload, value)
-        return SignedShot(address.table, address.player, general.payload, parse_blob(general.signature))
-    shot = validate(SignedWithData, value)
-    return SignedShot(address.table, address.player, shot.data, parse_blob(shot.signature))
+        return general.payload, parse_blob(general.signature)
+    signed = validate(SignedWithData, value)
+    return signed.data, parse_blob(signed.signature)
 
 
 def read_ship(spelling: str, book: RuleBook) -> str:
@@ -226,13 +253,31 @@ def read_shot(request: SignedShot, player: str, plaintext: bytes) -> m.Fire:
         WireError: a code of SALVO-WIRE, ``body_mismatch`` when the open body is not the signed one, or
             ``stale_context`` when only some of g, t, n, to are given.
     """
-    signed = parse_json(plaintext)
-    if not same_value(signed, request.body):
-        raise WireError("body_mismatch", "the open body and the signed one differ; they must be equal values")
-    body = validate(ShotBody, signed)
+    body = validate(ShotBody, _signed_body(request.body, plaintext))
     if isinstance(body.y, str) and not body.y.isalpha():
         raise WireError("bad_coordinates", f"y={body.y[:40]!r} is neither a row number nor a row letter")
     return m.Fire(player, request.target, body.x, _row_number(body.y), _context(body))
+
+
+def _signed_body(body: dict[str, Any], plaintext: bytes) -> Any:
+    signed = parse_json(plaintext)
+    if not same_value(signed, body):
+        raise WireError("body_mismatch", "the open body and the signed one differ; they must be equal values")
+    return signed
+
+
+def read_skip(request: SignedSkip, plaintext: bytes) -> m.Skip:
+    """Turn a skip whose signature verified into a command.
+
+    Raises:
+        WireError: a code of SALVO-WIRE, ``body_mismatch`` when the open body is not the signed one, or
+            ``stale_context`` when only one of g and t is given.
+    """
+    body = validate(SkipBody, _signed_body(request.body, plaintext))
+    if (body.g is None) != (body.t is None):
+        raise WireError("stale_context", "g and t (game, turn) come together or not at all")
+    context = None if body.g is None or body.t is None else m.TurnContext(body.g, body.t)
+    return m.Skip(request.player, context)
 
 
 def _context(body: ShotBody) -> m.ShotContext | None:
@@ -273,3 +318,8 @@ def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) ->
     if context is not None:
         body |= {"g": context.game, "t": context.turn, "n": context.shot, "to": context.target}
     return sealer.sign(body)
+
+
+def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
+    """Return the payload of a signed skip."""
+    return sealer.sign({} if context is None else {"g": context.game, "t": context.turn})

@@ -63,7 +63,7 @@ _DEEPEST_ENTRY: Final = 8
 #: Announcements to everybody that a step may have, by kind. The others name their reader.
 PUBLIC_KINDS: Final = frozenset(
     {"opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won"}
-    | {"left", "forgotten", "rules"}
+    | {"left", "forgotten", "rules", "shown", "revealed"}
 )
 
 

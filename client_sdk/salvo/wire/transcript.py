@@ -16,7 +16,7 @@ from pydantic import Field
 from salvo import messages as m
 from salvo.errors import WireError
 from salvo.rules import Orientation, Placement
-from salvo.wire.announcements import RulesBody, result_body, rules_announced, rules_body
+from salvo.wire.announcements import RulesBody, fleet_body, result_body, rules_announced, rules_body
 from salvo.wire.strict_json import Strict, parse_json, same_value, validate
 
 #: The version of the form; readers read this one and every earlier one (SALVO-FILE-2).
@@ -117,6 +117,20 @@ class FireBody(Strict):
     x: int
     y: int
     context: ContextBody | None = None
+
+
+class TurnContextBody(Strict):
+    """The occasion that a skip was signed for."""
+
+    game: int
+    turn: int
+
+
+class SkipInputBody(Strict):
+    """The rest of a turn was given up."""
+
+    player: str
+    context: TurnContextBody | None = None
 
 
 class UnreadableBody(Strict):
@@ -319,6 +333,13 @@ def _write_fire(c: m.Fire) -> str:
     return _json({"fire": body})
 
 
+def _write_skip(c: m.Skip) -> str:
+    body: dict[str, Any] = {"player": c.player}
+    if c.context is not None:
+        body["context"] = {"game": c.context.game, "turn": c.context.turn}
+    return _json({"skip": body})
+
+
 def _write_place(c: m.PlaceShip) -> str:
     p = c.placement
     body = {
@@ -343,6 +364,7 @@ _INPUT_WRITERS: dict[type, Callable[[Any], str]] = {
     m.Participate: lambda c: _json({"participate": {"name": c.name}}),
     m.PlaceShip: _write_place,
     m.Fire: _write_fire,
+    m.Skip: _write_skip,
     m.Unreadable: _write_unreadable,
     m.StruckOff: lambda c: _json({"strike": {"name": c.name}}),
     m.TimePassed: lambda c: '{"time":{}}',
@@ -373,6 +395,12 @@ def _read_fire(value: Any) -> m.Fire:
     return m.Fire(body.player, body.target, body.x, body.y, context)
 
 
+def _read_skip(value: Any) -> m.Skip:
+    body = validate(SkipInputBody, value)
+    c = body.context
+    return m.Skip(body.player, None if c is None else m.TurnContext(c.game, c.turn))
+
+
 def _read_unreadable(value: Any) -> m.Unreadable:
     body = validate(UnreadableBody, value)
     return m.Unreadable(body.player, body.spelling, body.code, body.text, body.proven)
@@ -396,6 +424,7 @@ _INPUT_READERS: dict[str, Callable[[Any], m.Input]] = {
     "participate": _read_participate,
     "place": _read_place,
     "fire": _read_fire,
+    "skip": _read_skip,
     "unreadable": _read_unreadable,
     "strike": _read_strike,
     "time": _read_time,
@@ -415,6 +444,10 @@ def _plainly(kind: str) -> Callable[[Any], dict[str, Any]]:
     return write
 
 
+def _won(a: m.GameWon) -> dict[str, Any]:
+    return {"won": {"winner": a.winner, **({"tied": list(a.tied)} if a.tied else {})}}
+
+
 _SAID: dict[type, Callable[[Any], dict[str, Any]]] = {
     m.TableOpened: _plainly("opened"),
     m.StateChanged: lambda a: {"state": {"state": a.state.value}},
@@ -425,7 +458,10 @@ _SAID: dict[type, Callable[[Any], dict[str, Any]]] = {
     m.TurnResumed: _plainly("turn_resumed"),
     m.SalvoResolved: lambda a: {"result": result_body(a)},
     m.PlayerStats: _plainly("stats"),
-    m.GameWon: _plainly("won"),
+    m.GameWon: _won,
+    m.BoardShown: _plainly("shown"),
+    m.FleetRevealed: lambda a: {"revealed": {"player": a.player, "fleet": fleet_body(a.fleet)}},
+    m.ShotGiven: _plainly("given"),
     m.PlayerLeft: _plainly("left"),
     m.GameForgotten: _plainly("forgotten"),
     m.RulesAnnounced: lambda a: {"rules": rules_body(a)},

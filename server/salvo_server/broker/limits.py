@@ -93,6 +93,7 @@ class BrokerLimits:
         sessions = self.connections + self.absent_sessions
         return (
             self.connections * connection
+            + 5 * self.server_packet_bytes
             + self.websockets * (WEBSOCKET_BYTES + 3 * self.frame_bytes)
             + sessions * (MESSAGE_BYTES + self.packet_bytes)
             + self.all_subscriptions * (SUBSCRIPTION_BYTES + self.topic_bytes)

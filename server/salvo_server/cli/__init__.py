@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> Any:
         if "--debug" in given:
             raise
         click.echo(f"error: {error}", err=True)
-        code = 2 if error.code in ("bad_setting", "unknown_setting", "bad_address", "bad_url") else 1
+        code = 2 if error.code in ("bad_setting", "unknown_setting", "bad_address", "bad_url", "bad_rules") else 1
     except BrokenPipeError:
         sys.stderr.close()
         code = 0

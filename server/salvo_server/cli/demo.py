@@ -19,10 +19,11 @@ from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.player import Answer, Bot
-from salvo.rules import SALVO
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo.view import View
-from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names
+from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
 from salvo_server.identity import Identity
 from salvo_server.journal.kept import KeptGames
@@ -39,6 +40,7 @@ _JOIN_SECONDS = 30.0
 @click.command()
 @click.option("--players", type=click.IntRange(2, 8), default=4, help="How many bots, hunters and randoms in turn.")
 @click.option("--seed", help="Decides the whole game; drawn when not given.")
+@click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option(
     "--pause", "pause_seconds", type=float, help="Pause before each salvo.  [default: 0.1 on a terminal, else 0]"
 )
@@ -46,15 +48,23 @@ _JOIN_SECONDS = 30.0
 @click.option("--record", type=click.Path(path_type=Path), help="Write the game to a transcript.")
 @click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
 def demo(
-    players: int, seed: str | None, pause_seconds: float | None, listen: str, record: Path | None, as_json: bool
+    players: int,
+    seed: str | None,
+    rules: str,
+    pause_seconds: float | None,
+    listen: str,
+    record: Path | None,
+    as_json: bool,
 ) -> None:
     """Watch house bots play a whole game over a real broker, with broker, server and bots in this process."""
     live = has_terminal() and not as_json
     pause = pause_seconds if pause_seconds is not None else (_PAUSE_ON_SCREEN_SECONDS if live else 0.0)
     seed = seed or str(secrets.randbits(32))
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
-    show = _Show()
-    settings = ServerSettings(listen=listen, players=players, seed=seed, over_seconds=3600, profile="literal")
+    show = _Show(load_book(rules))
+    settings = ServerSettings(
+        listen=listen, players=players, seed=seed, rules=rules, over_seconds=3600, profile="literal"
+    )
     kept = KeptGames(open_journal(settings)) if record is not None else None
     contest = Contest(settings, show, journal=kept, identity=Identity.fresh())
     if not as_json:
@@ -70,7 +80,7 @@ def demo(
             screen.update(show.page(contest), refresh=True)
         for thread in threads:
             thread.join(5)
-    _print_result(show, bots, seed, as_json)
+    _print_result(show, again(bots, seed, rules=rules), seed, as_json)
     if record is not None and kept is not None:
         export(kept.game(DEFAULT_TABLE, 1), record)
         if not as_json:
@@ -122,7 +132,8 @@ def _unhurried(kind: type[Bot], pause: float) -> type[Bot]:
 class _Show:
     """Follows the server from inside: a demo may look at every board."""
 
-    def __init__(self) -> None:
+    def __init__(self, book: RuleBook) -> None:
+        self._book = book
         self.over = threading.Event()
         self.complete: dict[str, threading.Event] = {}
         self.failure: SalvoError | None = None
@@ -143,15 +154,15 @@ class _Show:
             case m.PlacementJudged(player, spelling, True):
                 approved = self._approved.setdefault(player, set())
                 approved.add(spelling)
-                if len(approved) == len(SALVO.fleet):
+                if len(approved) == len(self._book.fleet):
                     self.complete.setdefault(player, threading.Event()).set()
             case m.PlayersListed(names):
-                ships = {ship.name: True for ship in SALVO.fleet}
+                ships = {ship.name: True for ship in self._book.fleet}
                 self._boards = {name: Board(dict(ships)) for name in names}
             case m.TurnBegan(player=player):
                 self._current = player
             case m.ShotLanded(to, x, y):
-                self._boards[to].struck.add(SALVO.grid.cell(x, y))
+                self._boards[to].struck.add(self._book.grid.cell(x, y))
             case m.SalvoResolved():
                 self._salvo(announcement)
             case m.PlayerStats(player=player):
@@ -180,17 +191,16 @@ class _Show:
             for board, fleet in zip(self._boards.values(), game.fleets, strict=False):
                 board.fleet = fleet
         heading = f"{contest.url}   turn {self.turns}   {self._current} to fire" if self._current else contest.url
-        return draw_page(heading, draw_boards(self._boards, SALVO.grid, self._current), list(self._news))
+        return draw_page(heading, draw_boards(self._boards, self._book.grid, self._current), list(self._news))
 
 
-def _print_result(show: _Show, bots: Sequence[str], seed: str, as_json: bool) -> None:
+def _print_result(show: _Show, command: str, seed: str, as_json: bool) -> None:
     places = {name: stats.place for name, stats in show.stats.items()}
-    command = again(bots, seed)
     if as_json:
         record = {"winner": show.winner, "places": places, "turns": show.turns, "seed": seed, "again": command}
         click.echo(json.dumps(record))
         return
-    click.echo(f"winner: {show.winner} after {show.turns} salvos")
+    click.echo(f"{winner_line(show.winner, places)} after {show.turns} salvos")
     click.echo(f"places: {places_line(places)}")
     click.echo(f"seed:   {seed}")
     click.echo(f"again:  {command}")

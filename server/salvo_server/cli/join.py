@@ -81,7 +81,7 @@ def join(
         if as_json:
             click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
         else:
-            click.echo(f"game {report.game}: {report.winner} wins, {team} is number {report.place}")
+            click.echo(f"game {report.game}: {report.winner or 'nobody alone'} wins, {team} is number {report.place}")
 
 
 def _given(secret: str | None, file: Path | None) -> str | None:

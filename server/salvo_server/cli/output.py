@@ -24,14 +24,23 @@ def seat_names(bots: Sequence[str]) -> list[str]:
     return names
 
 
-def again(bots: Sequence[str], seed: int | str, game: int = 1, games: int = 1) -> str:
+def again(bots: Sequence[str], seed: int | str, game: int = 1, games: int = 1, rules: str = "salvo") -> str:
     """Return the command that plays the same game again."""
     words = ["salvo", "play", *bots, "--seed", str(seed)]
+    if rules != "salvo":
+        words += ["--rules", rules]
     if game != 1:
         words += ["--game", str(game)]
     if games != 1:
         words += ["--games", str(games)]
     return shlex.join(words)
+
+
+def winner_line(winner: str, places: Mapping[str, int]) -> str:
+    """Return who has won, or who ties, as people read it."""
+    if winner:
+        return f"winner: {winner}"
+    return f"tie: {', '.join(name for name, place in places.items() if place == 1)}"
 
 
 def look_again(file: Path) -> str:

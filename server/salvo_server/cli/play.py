@@ -16,8 +16,10 @@ from salvo import arena
 from salvo.arena import Outcome
 from salvo.errors import BotError
 from salvo.player import Bot
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
 from salvo.sources import load
-from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names
+from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
 from salvo_server.transcript import play_at_table, write_transcript
 
 #: Stands for the game's number in the name of a file.
@@ -27,13 +29,16 @@ _GAME = "{game}"
 @click.command()
 @click.argument("bots", nargs=-1, required=True)
 @click.option("--seed", help="Decides the whole game; drawn when not given.")
+@click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--game", default=1, show_default=True, help="Number of the (first) game; one seed has many games.")
 @click.option("--games", type=click.IntRange(min=1), default=1, help="How many games, seats fixed.")
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
-def play(bots: tuple[str, ...], seed: str | None, game: int, games: int, record: str | None, as_json: bool) -> None:
+def play(
+    bots: tuple[str, ...], seed: str | None, rules: str, game: int, games: int, record: str | None, as_json: bool
+) -> None:
     """Play BOTS (files, file.py:Name, or house bots) against each other, in play order."""
     if len(bots) < 2:
         raise BotError(
@@ -41,31 +46,37 @@ def play(bots: tuple[str, ...], seed: str | None, game: int, games: int, record:
         )
     if record is not None and games > 1 and _GAME not in record:
         raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
+    book = load_book(rules)
     seed = seed or str(secrets.randbits(32))
     seated = {name: load(bot)() for name, bot in zip(seat_names(bots), bots, strict=True)}
     wins: Counter[str] = Counter()
-    for outcome in _with_progress(_games(seated, seed, game, games, record), games, hidden=as_json):
-        wins[outcome.winner] += 1
+    ties = 0
+    for outcome in _with_progress(_games(seated, book, seed, game, games, record), games, hidden=as_json):
+        wins.update(outcome.winners)
+        ties += not outcome.winner
         if as_json:
             click.echo(json.dumps(_record(outcome)))
         elif games == 1:
-            click.echo(f"winner: {outcome.winner} after {outcome.turns} salvos")
+            click.echo(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
             click.echo(f"places: {places_line(outcome.places)}")
     if not as_json:
         if games > 1:
-            click.echo("wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in seated))
+            tied = f", ties among them: {ties}" if ties else ""
+            click.echo("wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in seated) + tied)
         click.echo(f"seed:   {seed}")
-        click.echo(f"again:  {again(bots, seed, game, games)}")
+        click.echo(f"again:  {again(bots, seed, game, games, rules)}")
         if record is not None:
             click.echo(look_again(_file_of(record, game)))
 
 
-def _games(bots: dict[str, Bot], seed: str, first: int, count: int, record: str | None) -> Iterator[Outcome]:
+def _games(
+    bots: dict[str, Bot], book: RuleBook, seed: str, first: int, count: int, record: str | None
+) -> Iterator[Outcome]:
     for number in range(first, first + count):
         if record is None:
-            yield arena.play(bots, seed=seed, game=number)
+            yield arena.play(bots, seed=seed, game=number, book=book)
         else:
-            outcome, header, steps = play_at_table(bots, seed=seed, game=number)
+            outcome, header, steps = play_at_table(bots, seed=seed, game=number, book=book)
             write_transcript(_file_of(record, number), header, steps)
             yield outcome
 

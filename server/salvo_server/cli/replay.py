@@ -86,7 +86,7 @@ def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
     for line in telling.salvo_lines(shown, view):
         click.echo(line)
     click.echo("\n".join(["", *telling.frame_lines(shown, frames[-1], view)]))
-    if frames[-1].winner:
+    if frames[-1].places:
         click.echo(f"places: {places_line(frames[-1].places)}")
 
 

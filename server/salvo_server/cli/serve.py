@@ -42,6 +42,7 @@ PROFILES = {
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
 @click.option("--tls-ca", type=click.Path(path_type=Path), help="Whom to trust for a broker that is given, PEM.")
+@click.option("--rules", metavar="NAME|FILE", help="What is played: a rule book, or a TOML file.  [default: salvo]")
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
@@ -162,8 +163,8 @@ class _Report:
                     game = of_game
                 case m.PlayerStats():
                     self._stats.setdefault(table, []).append(announcement)
-                case m.GameWon(winner):
-                    self._won(table, game, winner)
+                case m.GameWon():
+                    self._won(table, game, announcement)
                 case _:
                     pass
 
@@ -177,18 +178,18 @@ class _Report:
             file=str(file),
         )
 
-    def _won(self, table: str, game: int, winner: str) -> None:
+    def _won(self, table: str, game: int, won: m.GameWon) -> None:
         assert self.contest is not None
         if self.folder is not None and self.kept is not None:
             self.folder.write(self.kept.game(table, game))
         places = {stats.player: stats.place for stats in self._stats.get(table, ())}
         drawn = "a fair draw" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
-            f"{_where(table)}game {game}: {winner} wins; places: {places_line(places)}; {drawn}",
+            f"{_where(table)}game {game}: {_who(won)}; places: {places_line(places)}; {drawn}",
             event="won",
             table=table,
             game=game,
-            winner=winner,
+            winner=won.winner,
             places=places,
             seed=self.contest.seed,
         )
@@ -196,6 +197,10 @@ class _Report:
         tables = self.contest.service.tables
         if self._games is not None and all(self._ended.get(name, 0) >= self._games for name in tables):
             self.contest.end()
+
+
+def _who(won: m.GameWon) -> str:
+    return f"{' and '.join(won.tied)} tie" if won.tied else f"{won.winner} wins"
 
 
 def _where(table: str) -> str:

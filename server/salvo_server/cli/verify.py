@@ -88,7 +88,7 @@ def _summary(game: LoggedGame) -> str:
     opening = game.opening
     where = f"game {opening.game}" + (f" of table {opening.table}" if opening.table else "")
     drawn = "a fair draw" if opening.draw == "fair" else "drawn from an explicit seed"
-    return f"{where}: {', '.join(game.players)}; {game.winner} wins; {drawn}; {len(game.lines)} entries"
+    return f"{where}: {', '.join(game.players)}; won by {game.winner}; {drawn}; {len(game.lines)} entries"
 
 
 def _record(report: ProofReport, stories: Sequence[Finding]) -> dict[str, Any]:

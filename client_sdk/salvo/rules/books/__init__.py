@@ -1,0 +1,15 @@
+"""The rule books that ship: a module each, with the rules in prose on top and the same as data below."""
+
+from __future__ import annotations
+
+from salvo.rules.book import RuleBook
+from salvo.rules.books.classic import CLASSIC
+from salvo.rules.books.salvo import SALVO
+from salvo.rules.books.smackdown import SMACKDOWN
+from salvo.rules.books.streak import STREAK
+from salvo.rules.books.xbs import XBS
+
+#: By the name that ``--rules`` takes; the first one is played when none is named.
+BOOKS: dict[str, RuleBook] = {book.name: book for book in (SALVO, SMACKDOWN, XBS, STREAK, CLASSIC)}
+
+__all__ = ["BOOKS", "CLASSIC", "SALVO", "SMACKDOWN", "STREAK", "XBS"]

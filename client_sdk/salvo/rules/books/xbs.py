@@ -1,0 +1,45 @@
+"""Xterm Boat Sinker: points.
+
+Two or more players place boats, five of 5, 4, 3, 3 and 2 cells here, on a grid of 10 x 10 here; the letters and
+lengths of the boats and the size of the grid are free, as far as they fit. Boats may touch but never overlap.
+Players take turns, one shot a turn, at anybody's board but the own; a cell that was shot at once, by whomever, is
+no target any more. Everybody sees all shots, and whether they hit, but not which boat was hit, nor that one sank. A
+hit is a point. Nobody is ever out, and a turn may be skipped. When somebody has reached the goal, as many points as
+a fleet has cells, the round is played to its end, so that all had equally many turns. Most points win, and several
+may tie.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from salvo.rules.book import (
+    Announce,
+    Ending,
+    Grid,
+    Order,
+    Repeats,
+    RuleBook,
+    ShipClass,
+    Shots,
+    Sinkings,
+    Spacing,
+    Starter,
+    Targets,
+)
+
+XBS: Final = RuleBook(
+    name="xbs",
+    grid=Grid(10, 10),
+    fleet=(ShipClass("a", 5), ShipClass("b", 4), ShipClass("c", 3), ShipClass("d", 3), ShipClass("e", 2)),
+    spacing=Spacing.TOUCH,
+    shots=Shots.ONE,
+    order=Order.ROTATION,
+    announce=Announce.CELLS,
+    ending=Ending.GOAL,
+    starter=Starter.RANDOM,
+    sinkings=Sinkings.UNTOLD,
+    targets=Targets.OTHERS,
+    repeats=Repeats.REFUSED,
+    skipping=True,
+)

@@ -1,0 +1,198 @@
+"""Rule books by name, and out of a TOML file of one's own.
+
+    name = "pond"            # a name that no shipped book has
+    like = "salvo"           # what is not said below is as in this book; needed unless everything is said
+    width = 8
+    height = 6
+    spacing = "apart"
+
+    [fleet]                  # length by ship, the whole fleet
+    cruiser = 3
+    raft = 1
+
+Every key is a field of :class:`~salvo.rules.book.RuleBook`, and every value is looked at: a mistake names file,
+line and the nearest thing that exists.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from salvo.errors import SalvoError
+from salvo.rules.book import (
+    Announce,
+    Ending,
+    Grid,
+    Order,
+    Repeats,
+    RuleBook,
+    ShipClass,
+    Shots,
+    Sinkings,
+    Spacing,
+    Starter,
+    Targets,
+    UnplayableBook,
+)
+from salvo.rules.books import BOOKS
+from salvo.rules.fleet import check_room
+from salvo.rules.randomness import generator
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
+_CHOICES: Final[dict[str, type[StrEnum]]] = {
+    "spacing": Spacing,
+    "shots": Shots,
+    "order": Order,
+    "announce": Announce,
+    "ending": Ending,
+    "starter": Starter,
+    "sinkings": Sinkings,
+    "targets": Targets,
+    "repeats": Repeats,
+}
+_TYPES: Final[dict[str, type]] = {
+    "name": str,
+    "like": str,
+    "width": int,
+    "height": int,
+    "fleet": dict,
+    **dict.fromkeys(_CHOICES, str),
+    "goal": int,
+    "reveal": bool,
+    "skipping": bool,
+}
+_IN_WORDS: Final = {str: "a text", int: "an integer", bool: "true or false", dict: "a table of lengths by ship"}
+#: What a file without ``like`` has to say.
+_NEEDED: Final = ("width", "height", "fleet", "spacing", "shots", "order", "announce", "ending", "starter")
+#: A book's ``goal`` belongs to its fleet, so it is not taken over with another one.
+_NOT_TAKEN_OVER: Final = frozenset({"name", "grid", "fleet", "goal"})
+
+
+class RuleFileError(SalvoError):
+    """``bad_rules``: no such book, or a file that is none; the text says where and what would do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("bad_rules", text)
+
+
+def load_book(source: str) -> RuleBook:
+    """Return a rule book that ships, by name, or the one of a TOML file.
+
+    Raises:
+        RuleFileError: the text names file and line.
+    """
+    if source in BOOKS:
+        return BOOKS[source]
+    if not source.endswith(".toml"):
+        raise RuleFileError(
+            f"no rule book {source[:80]!r}; {_nearest(source, BOOKS)}, or a file whose name ends in .toml"
+        )
+    return _File(Path(source)).book()
+
+
+def _nearest(word: str, words: Iterable[str]) -> str:
+    words = list(words)
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(words)}"
+
+
+def _is_a(kind: type, value: Any) -> bool:
+    """Whether a value is of a type and of none that only passes for it: true is no 1."""
+    return type(value) is kind
+
+
+class _File:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._text = path.read_text()
+            self._said: dict[str, Any] = tomllib.loads(self._text)
+        except OSError as error:
+            raise RuleFileError(f"{path}: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise RuleFileError(f"{path}: {error}") from None
+
+    def book(self) -> RuleBook:
+        for key, value in self._said.items():
+            self._check(key, value)
+        like = self._like()
+        if like is None:
+            missing = [key for key in _NEEDED if key not in self._said]
+            if missing:
+                text = f"{missing[0]} is missing; say it, or like = NAME to take it from a book"
+                raise RuleFileError(f"{self._path}: {text}: {', '.join(BOOKS)}")
+        if "name" not in self._said:
+            raise RuleFileError(f"{self._path}: name is missing, what /game/rules calls these rules")
+        book = self._build(like)
+        self._check_room(book)
+        return book
+
+    def _check(self, key: str, value: Any) -> None:
+        if key not in _TYPES:
+            raise self._error(key, f"{key!r} is no key of a rule book; {_nearest(key, _TYPES)}")
+        kind = _TYPES[key]
+        if not _is_a(kind, value):
+            raise self._error(key, f"{key} is {value!r:.60}; it is {_IN_WORDS[kind]}")
+        if key == "name" and (_NAME.fullmatch(value) is None or value in BOOKS):
+            raise self._error(key, f"name is {value[:60]!r}; it is 1..32 of a-z 0-9 _ -, and not {', '.join(BOOKS)}")
+        if key in _CHOICES and value not in set(_CHOICES[key]):
+            raise self._error(key, f"{key} is {value[:60]!r}; {_nearest(value, _CHOICES[key])}")
+        if key == "shots" and value == Shots.UNTIL_MISS:
+            text = f"{key} is {value!r}, which is for old records; say shots = 'one' and order = '{Order.STREAK}'"
+            raise self._error(key, text)
+        for ship, length in value.items() if kind is dict else ():
+            if not _is_a(int, length):
+                raise self._error(ship, f"{ship} is {length!r:.60}; it is its length, an integer")
+
+    def _like(self) -> RuleBook | None:
+        name = self._said.get("like")
+        if name is not None and name not in BOOKS:
+            raise self._error("like", f"like is {name[:60]!r}; {_nearest(name, BOOKS)}")
+        return BOOKS[name] if name is not None else None
+
+    def _build(self, like: RuleBook | None) -> RuleBook:
+        said, values = self._said, {}
+        for field in fields(RuleBook) if like is not None else ():
+            if field.name not in _NOT_TAKEN_OVER:
+                values[field.name] = getattr(like, field.name)
+        values |= {key: _CHOICES[key](value) for key, value in said.items() if key in _CHOICES}
+        values |= {key: said[key] for key in ("goal", "reveal", "skipping") if key in said}
+        grid = like.grid if like is not None else Grid()
+        fleet = like.fleet if like is not None else ()
+        if "fleet" in said:
+            fleet = tuple(ShipClass(ship, length) for ship, length in said["fleet"].items())
+        try:
+            grid = Grid(said.get("width", grid.width), said.get("height", grid.height))
+        except ValueError as error:
+            raise self._error("width" if "width" in said else "height", str(error)) from None
+        try:
+            make: Callable[..., RuleBook] = RuleBook
+            return make(name=said["name"], grid=grid, fleet=fleet, **values)
+        except UnplayableBook as error:
+            raise self._error(error.field, error.text) from None
+
+    def _check_room(self, book: RuleBook) -> None:
+        """Refuse what those who hear these rules would refuse: they draw the very same layouts."""
+        try:
+            check_room(book, generator("room"))
+        except ValueError:
+            text = f"no room: {len(book.fleet)} ships, {book.spacing}, on {book.grid.width} x {book.grid.height} cells"
+            raise self._error("fleet", f"{text}; take a larger grid, a smaller fleet, or closer spacing") from None
+
+    def _error(self, key: str, text: str) -> RuleFileError:
+        line = self._line_of(key)
+        return RuleFileError(f"{self._path}, line {line}: {text}" if line else f"{self._path}: {text}")
+
+    def _line_of(self, key: str) -> int:
+        """Return the line that says a key, or begins its table; 0 when none does."""
+        word = re.escape(key)
+        found = re.search(rf"^\s*(?:[\"']?{word}[\"']?\s*[.=]|\[\s*[\"']?{word}[\"']?\s*\])", self._text, re.MULTILINE)
+        found = found or re.search(rf"[{{,]\s*[\"']?{word}[\"']?\s*=", self._text)
+        return self._text.count("\n", 0, found.end()) + 1 if found else 0

@@ -1,0 +1,461 @@
+"""The rule books that ship: their data, their counted positions, and what each makes of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+
+from salvo import arena
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.bots.rude import Rude
+from salvo.errors import BotError, IllegalCommand
+from salvo.messages import GameWon, PlayerStats, SalvoResolved
+from salvo.player import Bot
+from salvo.rules import (
+    BOOKS,
+    CLASSIC,
+    SALVO,
+    SMACKDOWN,
+    STREAK,
+    XBS,
+    Announce,
+    Ending,
+    Fleet,
+    Game,
+    Grid,
+    Order,
+    Orientation,
+    Placement,
+    Repeats,
+    RuleBook,
+    ShipClass,
+    Shots,
+    Spacing,
+    Starter,
+    UnplayableBook,
+    begin,
+    generator,
+    random_fleet,
+    set_starter,
+)
+from salvo.testing import check_bot
+from salvo.view import Shot, View
+from salvo_server.transcript import play_at_table
+
+H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
+
+
+def test_the_fleets_are_those_of_the_specifications() -> None:
+    lengths = {name: [ship.length for ship in book.fleet] for name, book in BOOKS.items()}
+    assert lengths == {
+        "salvo": [5, 4, 3, 3, 2],
+        "smackdown": [5, 4, 3, 3, 2],
+        "xbs": [5, 4, 3, 3, 2],
+        "streak": [4, 3, 3, 2, 2, 2, 1, 1, 1, 1],
+        "classic": [5, 4, 3, 2, 2],
+    }
+    assert {book.grid for book in BOOKS.values()} == {Grid(10, 10)}
+    assert XBS.goal == 17
+
+
+def test_every_book_has_its_rules_in_prose() -> None:
+    from salvo.rules import books
+
+    for name in BOOKS:
+        prose = getattr(books, name).__doc__
+        assert len(prose.split()) > 60
+
+
+# --- counted positions --------------------------------------------------------------------------------------------
+
+Cells = frozenset[tuple[int, int]]
+
+
+def places(width: int, height: int, length: int) -> Iterator[Cells]:
+    """Where a ship may lie, without a word of ours."""
+    for x, y in product(range(width), range(height)):
+        if x + length <= width:
+            yield frozenset((x + step, y) for step in range(length))
+        if length > 1 and y + length <= height:
+            yield frozenset((x, y + step) for step in range(length))
+
+
+CLOSE: dict[Spacing, Callable[[int, int], bool]] = {
+    Spacing.TOUCH: lambda dx, dy: dx + dy == 0,
+    Spacing.NO_COMMON_EDGE: lambda dx, dy: dx + dy <= 1,
+    Spacing.APART: lambda dx, dy: max(dx, dy) <= 1,
+}
+
+
+def layouts(width: int, height: int, lengths: Sequence[int], spacing: Spacing) -> Iterator[tuple[Cells, ...]]:
+    for ships in product(*(list(places(width, height, length)) for length in lengths)):
+        if not any(
+            CLOSE[spacing](abs(ax - bx), abs(ay - by))
+            for one, other in combinations(ships, 2)
+            for (ax, ay), (bx, by) in product(one, other)
+        ):
+            yield ships
+
+
+COUNTED = [
+    # width, height, lengths, layouts by spacing: touch, no common edge, apart
+    (3, 3, (2,), (12, 12, 12)),
+    (3, 3, (2, 1), (84, 40, 24)),
+    (4, 3, (2, 2), (204, 90, 66)),
+    (4, 4, (3, 2), (264, 120, 104)),
+    (5, 4, (3, 2, 1), (7650, 1800, 988)),
+    (5, 5, (4, 3, 2), (9024, 1200, 752)),
+]
+
+
+@pytest.mark.parametrize(("width", "height", "lengths", "counts"), COUNTED)
+def test_legal_layouts_are_those_that_brute_force_finds(
+    width: int, height: int, lengths: tuple[int, ...], counts: tuple[int, ...]
+) -> None:
+    for spacing, count in zip(Spacing, counts, strict=True):
+        book = replace(SALVO, name="tiny", grid=Grid(width, height), spacing=spacing, fleet=fleet_of(*lengths))
+        found = set(layouts(width, height, lengths, spacing))
+        ours = set(all_of(book))
+        assert ours == found
+        assert len(found) == count
+        drawn = {cells_of(random_fleet(book, generator(count, number)), book) for number in range(300)}
+        assert drawn <= found
+
+
+def fleet_of(*lengths: int) -> tuple[ShipClass, ...]:
+    return tuple(ShipClass(f"ship{number}", length) for number, length in enumerate(lengths))
+
+
+def cells_of(fleet: Fleet, book: RuleBook) -> tuple[Cells, ...]:
+    def cells(place: Placement) -> Cells:
+        return frozenset((x - 1, y - 1) for x, y in map(book.grid.xy, place.cells(book)))
+
+    return tuple(cells(place) for place in fleet.placements)
+
+
+def all_of(book: RuleBook) -> Iterator[tuple[Cells, ...]]:
+    """Every fleet that our own check lets pass."""
+    grid = book.grid
+    for ships in product(
+        *(
+            [
+                Placement(ship.name, x, y, o)
+                for o in ((H, V) if ship.length > 1 else (H,))
+                for x in range(1, grid.width + 1)
+                for y in range(1, grid.height + 1)
+                if (x if o is H else y) + ship.length - 1 <= (grid.width if o is H else grid.height)
+            ]
+            for ship in book.fleet
+        )
+    ):
+        try:
+            yield cells_of(Fleet(book, ships), book)
+        except IllegalCommand:
+            continue
+
+
+# --- the engine ---------------------------------------------------------------------------------------------------
+
+
+def tiny(book: RuleBook, *lengths: int) -> RuleBook:
+    return replace(book, name="tiny", grid=Grid(4, 4), fleet=fleet_of(*lengths), goal=None)
+
+
+def game_of(book: RuleBook, players: int = 2, starter: int = 0) -> Game:
+    """Every fleet lies in rows A, C, ...: ship0 from A1, ship1 from C1."""
+    places = [Placement(ship.name, 1, 2 * row + 1, H) for row, ship in enumerate(book.fleet)]
+    return begin(book, [Fleet(book, places)] * players, starter)
+
+
+def test_nothing_of_a_round_happens_before_all_salvos_are_given() -> None:
+    game = game_of(tiny(SMACKDOWN, 1, 1))
+    game.fire([(1, 0), (1, 8)])  # would sink the whole fleet of the other
+    game.end_turn()
+    assert (game.current, game.shots_left, game.afloat, game.salvos) == (1, 2, [2, 2], [])
+    game.fire([(0, 0), (0, 8)])
+    game.end_turn()
+    assert (game.over, game.winner, game.winners, game.places()) == (True, None, (0, 1), [1, 1])
+    assert [salvo[:5] for salvo in game.salvos] == [(1, 0, 2, 2, [True, True]), (2, 1, 2, 2, [True, True])]
+    assert [salvo.defeated for salvo in game.salvos] == [(1,), (0,)]
+
+
+def test_a_round_has_as_many_shots_as_ships_were_afloat_at_its_begin() -> None:
+    game = game_of(tiny(SMACKDOWN, 2, 1))
+    game.fire_salvo([(1, 8), (1, 3)])  # sinks the other's ship1
+    assert game.shots_left == 2
+    game.fire_salvo([(0, 3), (0, 3)])
+    assert (game.shots_left, game.afloat) == (2, [2, 1])
+    game.fire_salvo([(1, 3), (1, 3)])
+    assert game.shots_left == 1
+
+
+def test_who_falls_in_a_round_is_asked_no_more_and_shares_the_place_of_that_round() -> None:
+    game = game_of(tiny(SMACKDOWN, 1), players=4, starter=2)
+    for shot in [(3, 0), (0, 0), (3, 5), (3, 5)]:  # 2 sinks 3, 3 sinks 0, 0 and 1 miss
+        game.fire_salvo([shot])
+    assert (game.fallen, game.current, game.over) == ([3, 0], 2, False)
+    game.fire_salvo([(1, 0)])
+    assert game.current == 1
+    game.fire_salvo([(0, 7)])
+    assert (game.winner, game.places()) == (2, [3, 2, 1, 3])
+
+
+def test_silence_defeats_when_the_round_is_resolved() -> None:
+    game = game_of(tiny(SMACKDOWN, 1))
+    assert game.judge_silence([3, 0], 3)
+    game.end_turn()
+    assert not any(game.out)
+    game.fire_salvo([(0, 5)])
+    assert (game.over, game.winner) == (True, 1)
+
+
+def test_a_hit_has_the_next_turn_too_and_a_miss_has_not() -> None:
+    game = game_of(tiny(STREAK, 2, 1))
+    order = []
+    for shot in [(1, 0), (1, 1), (1, 5), (0, 5), (1, 8)]:
+        order.append((game.turn, game.current))
+        game.fire_salvo([shot])
+    assert order == [(1, 0), (2, 0), (3, 0), (4, 1), (5, 0)]
+    assert game.winner == 0
+    assert [salvo.sunk for salvo in game.salvos] == [(), ((1, 0),), (), (), ((1, 1),)]
+
+
+def test_a_silent_turn_goes_on_to_the_next_one() -> None:
+    game = game_of(tiny(STREAK, 2, 1))
+    game.fire_salvo([(1, 0)])
+    game.end_turn()
+    assert game.current == 1
+
+
+def test_a_repeated_shot_is_a_miss_and_costs_a_turn() -> None:
+    game = game_of(tiny(CLASSIC, 2, 1))
+    for shot in [(1, 0), (0, 5), (1, 0), (0, 5), (1, 1)]:
+        game.fire_salvo([shot])
+    assert [(salvo.hits, salvo.outcomes) for salvo in game.salvos] == [
+        (1, [True]),
+        (0, [False]),
+        (0, [False]),
+        (0, [False]),
+        (1, [True]),
+    ]
+    assert [tally.hits for tally in game.tally()] == [2, 0]
+
+
+def test_points_end_the_game_when_all_had_equally_many_turns() -> None:
+    game = game_of(tiny(XBS, 1, 1), players=3, starter=1)
+    for shot in [(0, 0), (0, 5), (1, 5), (0, 8)]:
+        game.fire_salvo([shot])
+    assert (game.points, game.over) == ([0, 2, 0], False)  # type: ignore[attr-defined]
+    game.fire_salvo([(0, 6)])
+    game.fire_salvo([(1, 0)])
+    assert (game.over, game.winner, game.places()) == (True, 1, [2, 1, 3])
+    assert not any(game.out)
+
+
+def test_equal_points_tie() -> None:
+    game = game_of(tiny(XBS, 1))
+    game.fire_salvo([(1, 0)])
+    assert not game.over
+    game.fire_salvo([(0, 0)])
+    assert (game.winners, game.winner, game.places()) == ((0, 1), None, [1, 1])
+
+
+def test_a_game_for_points_that_nobody_plays_ends_with_a_round() -> None:
+    game = game_of(tiny(XBS, 2))
+    game.fire_salvo([(1, 0)])
+    for silent in ([0, 1], [1, 1], [1, 2], [2, 2], [2, 3]):
+        assert not game.judge_silence(silent, 2)
+        game.end_turn()
+        if game.over:
+            break
+    assert (game.turn, game.winners) == (6, (0,))
+
+
+def test_players_alternate_by_their_names_whoever_comes_first() -> None:
+    begun = [
+        names[seat]
+        for game, names in enumerate([("bob", "Ann"), ("Ann", "bob"), ("Ann", "bob"), ("bob", "Ann")], start=1)
+        if (seat := set_starter(CLASSIC, game, names)) is not None
+    ]
+    assert begun == ["Ann", "bob", "Ann", "bob"]
+    assert set_starter(SALVO, 1, ("a", "b")) is None
+    assert set_starter(STREAK, 9, ("b", "a")) == 0
+    assert [set_starter(CLASSIC, game, ("c", "a", "b")) for game in (1, 2, 3, 4)] == [1, 2, 0, 1]
+
+
+UNPLAYABLE: list[tuple[str, dict[str, Any]]] = [
+    ("shots", {"order": Order.STREAK, "shots": Shots.AFLOAT}),
+    ("shots", {"order": Order.ROUNDS, "shots": Shots.UNTIL_MISS}),
+    ("repeats", {"repeats": Repeats.REFUSED}),
+    ("repeats", {"repeats": Repeats.REFUSED, "announce": Announce.CELLS, "order": Order.ROUNDS}),
+    ("repeats", {"ending": Ending.GOAL, "shots": Shots.ONE}),
+    ("ending", {"ending": Ending.GOAL, "repeats": Repeats.MISS}),
+    ("goal", {"goal": 3}),
+    ("goal", {"goal": 18, "ending": Ending.GOAL, "shots": Shots.ONE, "repeats": Repeats.MISS}),
+    ("goal", {"goal": 0, "ending": Ending.GOAL, "shots": Shots.ONE, "repeats": Repeats.MISS}),
+    ("fleet", {"fleet": (ShipClass("Raft", 1),)}),
+    ("fleet", {"fleet": (ShipClass("raft", 1), ShipClass("raft", 2))}),
+    ("fleet", {"fleet": fleet_of(*[1] * 27)}),
+]
+
+
+@pytest.mark.parametrize(("field", "fields"), UNPLAYABLE, ids=[f"{field} {[*fields]}" for field, fields in UNPLAYABLE])
+def test_a_book_that_makes_no_sense_is_refused_with_the_field(field: str, fields: dict[str, Any]) -> None:
+    with pytest.raises(UnplayableBook) as raised:
+        replace(SALVO, **fields)
+    assert raised.value.field == field
+
+
+# --- bots and views -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("kind", [RandomBot, Hunter])
+def test_house_bots_play_every_book(kind: type[Bot], book: RuleBook) -> None:
+    report = check_bot(kind, games=3, opponents=2, book=book)
+    assert (report.problems, report.games) == ([], 3)
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+def test_the_hunter_beats_the_random_bot_by_every_book(book: RuleBook) -> None:
+    wins = 0
+    for game in range(12):
+        seats: dict[str, Bot] = {"h": Hunter(), "r": RandomBot()} if game % 2 else {"r": RandomBot(), "h": Hunter()}
+        wins += arena.play(seats, seed="books", game=game, book=book).winner == "h"
+    assert wins >= 10
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+def test_a_rude_bot_is_told_what_is_wrong(book: RuleBook) -> None:
+    with pytest.raises(BotError, match="bad_salvo"):
+        arena.play({"rude": Rude(), "random": RandomBot()}, book=book)
+
+
+class Asking(RandomBot):
+    """Asks its view for everything, once a turn."""
+
+    def __init__(self) -> None:
+        self.refusals: set[str] = set()
+        self.texts: set[str] = set()
+        self.told: set[str] = set()
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        rival = next(name for name in view.players if name != view.me)
+        questions: dict[str, Callable[[], object]] = {
+            "sunk": lambda: view.sunk,
+            "ships_afloat": lambda: view.ships_afloat,
+            "afloat": lambda: view.afloat(rival),
+            "marks": lambda: view.marks(rival),
+            "own marks": lambda: view.marks(view.me),
+            "points": lambda: view.points,
+        }
+        for name, ask in questions.items():
+            try:
+                ask()
+                self.told.add(name)
+            except BotError as error:
+                self.texts.add(str(error))
+                self.refusals.add(name)
+        return super().choose_salvo(view)
+
+
+NOT_TOLD = {
+    "salvo": {"marks", "points"},
+    "smackdown": {"sunk", "ships_afloat", "afloat", "points"},
+    "xbs": {"sunk", "ships_afloat", "afloat"},
+    "streak": {"points"},
+    "classic": {"points"},
+}
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+def test_a_bot_that_asks_for_what_the_rules_do_not_tell_gets_a_clear_error(book: RuleBook) -> None:
+    asking = Asking()
+    arena.play({"asking": asking, "random": RandomBot()}, book=book)
+    assert asking.refusals == NOT_TOLD[book.name]
+    assert not asking.refusals & asking.told
+    assert all(text.startswith(f"not_told: the rules {book.name!r} don't tell ") for text in asking.texts)
+
+
+def test_the_marks_of_a_board_are_the_truth_where_they_are_told() -> None:
+    for book in (SMACKDOWN, XBS, STREAK, CLASSIC):
+        views: dict[str, View] = {}
+
+        class Spy(RandomBot):
+            def choose_salvo(self, view: View, views: dict[str, View] = views) -> Sequence[Shot]:
+                views[view.me] = view
+                return super().choose_salvo(view)
+
+        fired: dict[tuple[str, str], set[tuple[int, int]]] = {}
+
+        def listen(
+            shots: Sequence[Shot], result: SalvoResolved, fired: dict[tuple[str, str], set[tuple[int, int]]] = fired
+        ) -> None:
+            for player, x, y in shots:
+                fired.setdefault((result.player, player), set()).add((x, y))
+
+        outcome = arena.play({name: Spy() for name in "abc"}, seed=4, book=book, listener=listen)
+        for me, view in views.items():
+            for player in "abc":
+                known = view.marks(player)
+                shooters = "abc" if player == me or book.announce is Announce.CELLS else me
+                assert set(known) == set().union(*(fired.get((shooter, player), set()) for shooter in shooters))
+                occupied = {book.grid.xy(cell) for cell in outcome.fleets[player].cells}
+                assert known == {cell: cell in occupied for cell in known}
+        assert views["a"].winners == outcome.winners
+
+
+def test_a_bot_may_not_shoot_at_itself_or_twice_where_the_rules_forbid_it() -> None:
+    class Selfish(Bot):
+        def choose_salvo(self, view: View) -> Sequence[tuple[str, int, int]]:
+            return [(view.me, 1, 1)]
+
+    class Stubborn(Bot):
+        def choose_salvo(self, view: View) -> Sequence[tuple[str, int, int]]:
+            return [("b", 1, 1)]
+
+    with pytest.raises(BotError, match="no shots at the own board"):
+        arena.play({"a": Selfish(), "b": RandomBot()}, book=XBS)
+    with pytest.raises(BotError, match="A1 of b was shot at before"):
+        arena.play({"a": Stubborn(), "b": RandomBot()}, book=XBS)
+
+
+def test_a_bot_that_is_silent_loses_or_lets_the_game_for_points_end() -> None:
+    class Mute(Bot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            return ()
+
+    for book in BOOKS.values():
+        outcome = arena.play({"mute": Mute(), "random": RandomBot()}, book=book)
+        assert outcome.winner == "random"
+    assert arena.play({"a": Mute(), "b": Mute()}, book=XBS).winners == ("a", "b")
+    assert arena.play({"a": Mute(), "b": Mute()}, book=SMACKDOWN).winners == ("a", "b")
+
+
+def test_first_is_who_was_named_first() -> None:
+    assert STREAK.starter is Starter.FIRST
+    for game in range(1, 6):
+        heard: list[SalvoResolved] = []
+        arena.play(
+            {"z": RandomBot(), "a": RandomBot()},
+            game=game,
+            book=STREAK,
+            listener=lambda _, r, heard=heard: heard.append(r),  # type: ignore[misc]
+        )
+        assert heard[0].player == "z"
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("players", [3, 9])
+def test_a_game_of_the_arena_is_the_same_at_a_table(book: RuleBook, players: int) -> None:
+    """Also with fleets so many and so large that a second for each ship would be more than the time to place them."""
+    outcome, _, steps = play_at_table({f"r{seat}": RandomBot() for seat in range(players)}, seed=2, book=book)
+    said = [each for step in steps for each in step.announcements]
+    assert {each.player: each for each in said if isinstance(each, PlayerStats)} == outcome.stats
+    [won] = [each for each in said if isinstance(each, GameWon)]
+    assert won.winners == outcome.winners

@@ -1,0 +1,324 @@
+"""What the referee makes of rule books that are not Salvo's, announcement by announcement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from salvo import messages as m
+from salvo import wire
+from salvo.messages import Limits, State
+from salvo.rules import (
+    BOOKS,
+    CLASSIC,
+    SALVO,
+    SMACKDOWN,
+    STREAK,
+    XBS,
+    Fleet,
+    Grid,
+    Orientation,
+    Placement,
+    RuleBook,
+    ShipClass,
+    generator,
+)
+from salvo.seal import Sealer
+from salvo.session import Session
+from salvo.testing import ScriptedServer
+from salvo.view import Shot
+from salvo_server.referee import Referee
+from salvo_server.table import Table
+from salvo_server.transcript import no_status
+
+NOW = 1_000_000
+FLEET = (ShipClass("long", 2), ShipClass("dot", 1))
+
+
+def small(book: RuleBook) -> RuleBook:
+    """Two ships on 4 x 4; every fleet of these tests has its long ship at A1 and A2, its dot at A4."""
+    return replace(book, name="small", grid=Grid(4, 4), fleet=FLEET, goal=None)
+
+
+def playing(book: RuleBook, *names: str, game: int = 1, **limits: int) -> Referee:
+    referee = Referee(7, book=small(book), limits=Limits(players=len(names), **limits), number=game)
+    sit(referee, *names)
+    return referee
+
+
+def sit(referee: Referee, *names: str) -> None:
+    for name in names:
+        referee.receive(m.Participate(name, name.encode()), NOW)
+        for ship, x in (("long", 1), ("dot", 4)):
+            place = Placement(ship, x, 1, Orientation.HORIZONTAL)
+            referee.receive(m.PlaceShip(name, ship, place), NOW)
+
+
+def fire(referee: Referee, target: str, *cells: tuple[int, int], now: int = NOW) -> list[m.Announcement]:
+    """Fire shots of whoever's turn it is."""
+    said: list[m.Announcement] = []
+    for x, y in cells:
+        assert referee.current is not None
+        said += referee.receive(m.Fire(referee.current.name, target, x, y), now)
+    return said
+
+
+def kinds(said: list[m.Announcement]) -> list[str]:
+    return [type(each).__name__ for each in said]
+
+
+# --- rounds -------------------------------------------------------------------------------------------------------
+
+
+def test_until_a_round_is_complete_nobody_is_told_anything_of_it() -> None:
+    referee = playing(SMACKDOWN, "a", "b")
+    said = fire(referee, "b", (1, 1), (2, 1))
+    assert said == [
+        m.ShotGiven("a", "b", 1, 1),
+        m.ShotGiven("a", "b", 2, 1),
+        m.TurnBegan(1, 2, "b", 2, NOW, NOW + 30_000),
+    ]
+    told = [publication.topic for each in said for publication in wire.write_announcement(each)]
+    assert told == ["/game/turn", "/game/current"]
+    recap = referee.recap("b")
+    assert recap is not None
+    assert (recap.landed, recap.results, recap.shots) == ((), (), ())
+    own = referee.recap("a")
+    assert own is not None
+    assert own.shots == (m.OwnShot(1, "b", 1, 1), m.OwnShot(1, "b", 2, 1))
+
+
+def test_a_round_is_told_salvo_by_salvo_when_its_last_player_is_done() -> None:
+    referee = playing(SMACKDOWN, "a", "b")
+    fire(referee, "b", (1, 1), (2, 1))
+    said = fire(referee, "a", (4, 1), (3, 3))
+    assert said[1:] == [
+        m.ShotGiven("b", "a", 3, 3),
+        m.ShotLanded("b", 1, 1),
+        m.ShotLanded("b", 2, 1),
+        m.SalvoResolved(1, 1, "a", 2, 2, (), (), (True, True)),
+        m.ShotLanded("a", 4, 1),
+        m.ShotLanded("a", 3, 3),
+        m.SalvoResolved(1, 2, "b", 2, 1, (), (), (True, False)),
+        m.TurnBegan(1, 3, "a", 1, NOW, NOW + 30_000),
+    ]
+
+
+def test_two_that_sink_each_other_in_one_round_tie() -> None:
+    referee = playing(SMACKDOWN, "a", "b")
+    fire(referee, "b", (1, 1), (2, 1))
+    fire(referee, "a", (1, 1), (2, 1))
+    fire(referee, "b", (4, 1))
+    said = fire(referee, "a", (4, 1))
+    assert said[-4:] == [
+        m.PlayerStats("a", 3, 3, 2, 2, 1),
+        m.PlayerStats("b", 3, 3, 2, 2, 1),
+        m.GameWon("", ("a", "b")),
+        m.StateChanged(State.OVER),
+    ]
+    [publication] = wire.write_announcement(m.GameWon("", ("a", "b")))
+    assert publication == wire.Publication("/game/winner", b'["a","b"]', True)
+
+
+def test_the_clock_closes_a_round_too() -> None:
+    referee = playing(SMACKDOWN, "a", "b")
+    fire(referee, "b", (1, 1))
+    said = referee.receive(m.TimePassed(), NOW + 30_000)
+    assert kinds(said) == ["CommandRefused", "TurnBegan"]
+    said = referee.receive(m.TimePassed(), NOW + 60_000)
+    assert kinds(said) == ["CommandRefused", "ShotLanded", "SalvoResolved", "SalvoResolved", "TurnBegan"]
+
+
+def test_a_skip_with_shots_fired_is_no_silence_and_one_without_is() -> None:
+    referee = playing(SMACKDOWN, "a", "b", empty_turns=2)
+    for _ in range(2):
+        fire(referee, "b", (3, 3))
+        assert kinds(referee.receive(m.Skip("a"), NOW)) == ["TurnBegan"]
+        said = referee.receive(m.Skip("b"), NOW)
+    assert kinds(said)[-3:] == ["PlayerStats", "GameWon", "StateChanged"]
+    assert [each.winner for each in said if isinstance(each, m.GameWon)] == ["a"]
+    assert [each.defeated for each in said if isinstance(each, m.SalvoResolved)] == [(), ("b",)]
+
+
+# --- points -------------------------------------------------------------------------------------------------------
+
+
+def test_a_board_is_shown_to_everybody_after_every_shot_at_it() -> None:
+    referee = playing(XBS, "a", "b")
+    target = "b" if referee.current is referee.players["a"] else "a"
+    said = fire(referee, target, (2, 1))
+    assert said[:3] == [
+        m.ShotLanded(target, 2, 1),
+        m.SalvoResolved(1, 1, "ab".replace(target, ""), 1, 1, (), (), (True,), ((target, 2, 1),)),
+        m.BoardShown(target, ".X.............."),
+    ]
+    fire(referee, "ab".replace(target, ""), (1, 4))
+    said = fire(referee, target, (4, 4))
+    assert m.BoardShown(target, ".X.............0") in said
+
+
+def test_nobody_falls_without_ships_and_the_round_is_played_to_its_end() -> None:
+    referee = playing(XBS, "a", "b")
+    first = referee.current
+    assert first is not None
+    second = referee.players["b" if first.name == "a" else "a"]
+    for cell, other in [((1, 1), (3, 3)), ((2, 1), (3, 4)), ((4, 1), (1, 1))]:
+        assert referee.state is State.TURN
+        fire(referee, second.name, cell)
+        said = fire(referee, first.name, other)
+    assert referee.state is State.OVER
+    places = {each.player: (each.hits, each.place) for each in said if isinstance(each, m.PlayerStats)}
+    assert places == {first.name: (3, 1), second.name: (1, 2)}
+    assert not any(each.defeated for each in referee.results)
+
+
+def test_a_game_for_points_ends_when_everybody_sleeps_and_one_that_wakes_goes_on() -> None:
+    referee = playing(XBS, "a", "b", empty_turns=2)
+    now = NOW
+    for _ in range(3):
+        now += 30_000
+        referee.receive(m.TimePassed(), now)
+    fire(referee, "a" if referee.current is referee.players["b"] else "b", (1, 1), now=now)
+    winner = referee.results[-1].player
+    turns = 0
+    while referee.state is State.TURN:
+        now += 30_000
+        said = referee.receive(m.TimePassed(), now)
+        turns += 1
+    assert turns == 4
+    assert [each.winner for each in said if isinstance(each, m.GameWon)] == [winner]
+
+
+# --- the others ---------------------------------------------------------------------------------------------------
+
+
+def test_a_hit_has_the_next_turn_with_a_deadline_of_its_own() -> None:
+    referee = playing(STREAK, "b", "a")
+    said = fire(referee, "a", (1, 1), now=NOW + 5)
+    assert said[-1] == m.TurnBegan(1, 2, "b", 1, NOW + 5, NOW + 30_005)
+    said = fire(referee, "a", (2, 1))
+    assert said[1] == m.SalvoResolved(1, 2, "b", 1, 1, (m.SunkShip("a", "long", "long"),), (), (True,), (("a", 2, 1),))
+    said = fire(referee, "a", (3, 3))
+    assert isinstance(said[-1], m.TurnBegan)
+    assert said[-1].player == "a"
+
+
+def test_all_fleets_are_revealed_before_the_figures() -> None:
+    referee = playing(STREAK, "a", "b")
+    said = fire(referee, "b", (1, 1), (2, 1), (4, 1))
+    last = kinds(said)[-9:]
+    assert last == [
+        "ShotLanded",
+        "SalvoResolved",
+        "BoardShown",
+        "FleetRevealed",
+        "FleetRevealed",
+        "PlayerStats",
+        "PlayerStats",
+        "GameWon",
+        "StateChanged",
+    ]
+    revealed = next(each for each in said if isinstance(each, m.FleetRevealed))
+    [publication] = wire.write_announcement(revealed)
+    assert publication.topic == "/players/a/fleet"
+    assert publication.retain
+    assert Fleet(small(STREAK), revealed.fleet).cells == (0, 1, 3)
+
+
+def test_another_one_begins_from_game_to_game() -> None:
+    referee = playing(CLASSIC, "bob", "ann", over_ms=1000)
+    begun = []
+    for order in (("ann", "bob"), ("ann", "bob"), ("bob", "ann")):
+        assert referee.current is not None
+        begun.append(referee.current.name)
+        while referee.state is State.TURN:
+            shooter = referee.current
+            assert shooter is not None
+            target = "ann" if shooter.name == "bob" else "bob"
+            aim = [(1, 1), (2, 1), (4, 1)][len(shooter.shots)] if shooter.name == "ann" else (3, 3)
+            fire(referee, target, aim)
+        referee.receive(m.TimePassed(), NOW + 1000)
+        sit(referee, *order)
+    assert begun == ["ann", "bob", "ann"]
+
+
+def test_another_book_is_announced_with_the_next_lobby() -> None:
+    referee = playing(CLASSIC, "a", "b", over_ms=1000)
+    referee.configure(8, referee.limits, book=small(STREAK))
+    while referee.state is State.TURN:
+        assert referee.current is not None
+        aim = [(1, 1), (2, 1), (4, 1)][len(referee.current.shots)]
+        fire(referee, "b" if referee.current.name == "a" else "a", aim)
+    said = referee.receive(m.TimePassed(), NOW + 1000)
+    assert kinds(said) == ["GameForgotten", "TableOpened", "RulesAnnounced", "StateChanged"]
+    assert referee.book == small(STREAK)
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+def test_rules_survive_the_wire(book: RuleBook) -> None:
+    announced = m.RulesAnnounced(book, "", 60, 30, 300, 3)
+    [publication] = wire.write_announcement(announced)
+    from salvo.topics import parse
+
+    assert wire.read_announcement(parse(publication.topic), publication.payload) == announced
+    unlike = {"sinkings", "targets", "repeats", "goal", "reveal", "skipping"}
+    assert any(f'"{key}"'.encode() in publication.payload for key in unlike) == (book is not SALVO)
+
+
+# --- a team that comes back -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("moves", [1, 2, 3, 5])
+def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> None:
+    """Also in the middle of a round, where the own shots wait and those of others are nobody's business."""
+    table = Table(seat_of(book), no_status)
+    table.open()
+    sessions, servers = {}, {}
+    for name in ("a", "b"):
+        sealer = Sealer(f"secret {name}", bytes(16))
+        sessions[name] = Session(name, f"secret {name}", generator(name), sealer=sealer)
+        servers[name] = (ScriptedServer(sessions[name], f"secret {name}", small(book)), sealer)
+
+    def say(*said: m.Announcement) -> None:
+        for name, (server, _) in servers.items():
+            heard = [each for each in said if getattr(each, "to", name) == name and not isinstance(each, m.TableOpened)]
+            server.say(*heard)
+
+    say(m.ServerStatus(True, "test", 1, "literal"), table.referee.rules, m.StateChanged(State.LOBBY))
+    for name in ("a", "b"):
+        say(*table.carry_out(m.Participate(name, name.encode()), NOW).announcements)
+        ships = [Placement(s, x, 1, Orientation.HORIZONTAL) for s, x in (("long", 1), ("dot", 4))]
+        sessions[name].place(Fleet(small(book), ships), 0.0)
+        for place in ships:
+            say(*table.carry_out(m.PlaceShip(name, place.ship, place), NOW).announcements)
+    for number in range(moves):
+        current = table.referee.current
+        assert current is not None
+        target = "b" if current.name == "a" else "a"
+        shot = Shot(target, number % 4 + 1, number // 4 + 2)
+        view = sessions[current.name].view
+        assert view is not None
+        view.fired([shot])
+        say(*table.carry_out(m.Fire(current.name, *shot), NOW).announcements)
+    for name, (server, sealer) in servers.items():
+        before = known(sessions[name])
+        recap = table.referee.recap(name)
+        assert recap is not None
+        sessions[name].view = None
+        server.say_recap(recap, sealer)
+        assert known(sessions[name]) == before
+
+
+def seat_of(book: RuleBook) -> Referee:
+    return Referee(7, book=small(book), limits=Limits(players=2))
+
+
+def known(session: Session) -> object:
+    view = session.view
+    assert view is not None
+    rival = "b" if view.me == "a" else "a"
+    told = [] if view.rules.announce == "count" else [view.marks(rival), view.marks(view.me)]
+    public = (view.results, view.defeated, view.opponents, view.winners, view.turn)
+    return public, told, view.salvos, view.incoming, view.fired_this_turn, set(view.untouched)

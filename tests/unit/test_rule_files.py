@@ -1,0 +1,120 @@
+"""Rule books of one's own: what a file may say, and what it is told when it says something else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from salvo import arena
+from salvo.bots.random_bot import RandomBot
+from salvo.rules import BOOKS, STREAK, Ending, Grid, Order, ShipClass, Spacing
+from salvo.rules.files import RuleFileError, load_book
+from salvo_server.settings import load_settings
+
+WHOLE = """\
+name = "pond"
+width = 6
+height = 5
+spacing = "apart"
+shots = "one"
+order = "streak"
+announce = "cells"
+ending = "last_afloat"
+starter = "first"
+targets = "others"
+repeats = "refused"
+reveal = true
+
+[fleet]
+cruiser = 3
+raft = 1
+"""
+
+
+def file(folder: Path, text: str) -> str:
+    path = folder / "pond.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_file_that_says_everything_needs_no_book_to_be_like(tmp_path: Path) -> None:
+    book = load_book(file(tmp_path, WHOLE))
+    assert (book.name, book.grid, book.fleet) == ("pond", Grid(6, 5), (ShipClass("cruiser", 3), ShipClass("raft", 1)))
+    assert (book.order, book.spacing, book.reveal) == (Order.STREAK, Spacing.APART, True)
+    assert arena.play({"a": RandomBot(), "b": RandomBot()}, book=book).winners
+
+
+def test_what_a_file_does_not_say_is_as_in_the_book_it_is_like(tmp_path: Path) -> None:
+    book = load_book(file(tmp_path, 'name = "wide"\nlike = "streak"\nwidth = 12\n'))
+    assert (book.name, book.grid) == ("wide", Grid(12, 10))
+    assert replace(book, name="streak", grid=STREAK.grid) == STREAK
+
+
+def test_the_goal_is_that_of_the_own_fleet(tmp_path: Path) -> None:
+    text = 'name = "boats"\nlike = "xbs"\nfleet = {q = 4, r = 2}\n'
+    assert load_book(file(tmp_path, text)).goal == 6
+    assert load_book(file(tmp_path, "goal = 5\n" + text)).goal == 5
+    assert load_book(file(tmp_path, text)).ending is Ending.GOAL
+
+
+def test_a_name_is_a_book_that_ships() -> None:
+    assert [load_book(name) for name in BOOKS] == list(BOOKS.values())
+
+
+WRONG = [
+    ("spacng = 'apart'", "line 1: 'spacng' is no key of a rule book; did you mean spacing?"),
+    ("name = 'p'\n\nspacing = 'aprt'", "line 3: spacing is 'aprt'; did you mean apart?"),
+    ("order = 'zzz'", "line 1: order is 'zzz'; there are rotation, streak, rounds"),
+    ("name = 'p'\nlike = 'slavo'", "line 2: like is 'slavo'; did you mean salvo?"),
+    ("width = '8'", "line 1: width is '8'; it is an integer"),
+    ("width = true", "line 1: width is True; it is an integer"),
+    ("reveal = 1", "line 1: reveal is 1; it is true or false"),
+    ("name = 'salvo'", "line 1: name is 'salvo'; it is 1..32 of a-z 0-9 _ -, and not salvo, smackdown"),
+    ("name = 'Big Pond'", "line 1: name is 'Big Pond'"),
+    ("shots = 'until_miss'", "line 1: shots is 'until_miss', which is for old records; say shots = 'one'"),
+    ("name = 'p'\nlike = 'salvo'\nwidth = 27", "line 3: a grid is 1..26 cells wide and high, not 27 x 10"),
+    ("name = 'p'\nlike = 'salvo'\nheight = 0", "line 3: a grid is 1..26 cells wide and high, not 10 x 0"),
+    ("name = 'p'\nlike = 'salvo'\n[fleet]\nraft = '2'", "line 4: raft is '2'; it is its length, an integer"),
+    ("name = 'p'\nlike = 'salvo'\n[fleet]\nRaft = 2", "line 3: 'Raft' is no ship's name: 1..32 of a-z 0-9"),
+    ("name = 'p'\nlike = 'salvo'\n[fleet]\nraft = 11", "line 3: raft is 11 cells long, 1..10 fit"),
+    ("name = 'p'\nlike = 'salvo'\ngoal = 3", "line 3: a goal belongs to ending goal; the ending is last_afloat"),
+    ("name = 'p'\nlike = 'xbs'\ngoal = 18", "line 3: the goal is 18; a fleet has 1..17 cells"),
+    ("name = 'p'\nlike = 'xbs'\nrepeats = 'hit'", "line 3: with ending goal, a cell must not count twice"),
+    (
+        "name = 'p'\nlike = 'salvo'\nwidth = 3\nheight = 3\nfleet = {a = 3, b = 3, c = 3, d = 1}",
+        "line 5: a fleet of 10 cells; the grid has 9",
+    ),
+    (
+        "name = 'p'\nlike = 'salvo'\nwidth = 3\nheight = 3\nfleet = {a = 3, b = 3, c = 1}\nspacing = 'apart'",
+        "line 5: no room: 3 ships",
+    ),
+    ("width = 3\nheight = 3", "fleet is missing; say it, or like = NAME to take it from a book: salvo, smackdown"),
+    ("like = 'salvo'", "name is missing"),
+    ("name = 'p'\nname = 'q'", "Cannot overwrite a value"),
+    ("name = p", "line 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), WRONG, ids=[told[:40] for _, told in WRONG])
+def test_a_mistake_names_file_line_and_what_would_do(text: str, told: str, tmp_path: Path) -> None:
+    where = file(tmp_path, text)
+    with pytest.raises(RuleFileError) as raised:
+        load_book(where)
+    assert raised.value.code == "bad_rules"
+    assert where in raised.value.text
+    assert told in raised.value.text
+
+
+def test_a_name_that_no_book_has_is_answered_with_the_nearest_one() -> None:
+    with pytest.raises(RuleFileError, match="no rule book 'smakdown'; did you mean smackdown"):
+        load_book("smakdown")
+    with pytest.raises(RuleFileError, match=r"nowhere\.toml: No such file"):
+        load_book("nowhere.toml")
+
+
+def test_a_server_looks_at_its_rules_before_it_starts(tmp_path: Path) -> None:
+    assert load_settings({"rules": file(tmp_path, WHOLE)}).book.name == "pond"
+    with pytest.raises(RuleFileError, match="did you mean streak"):
+        load_settings({"rules": "streek"})
