@@ -50,7 +50,9 @@ CODES = {
     ),
     "body_mismatch": Code("the open body and the signed one are not equal values", Answered.SENDER, "SALVO-SEAL-5"),
     "nonce_reused": Code("the nonce was used before by this team", Answered.SENDER, "SALVO-FRESH-1"),
-    "rate_limited": Code("too many messages under fresh salts", Answered.ADDRESSED, "SALVO-FRESH-6"),
+    "rate_limited": Code(
+        "too many messages under fresh salts, or too many refused ones", Answered.ADDRESSED, "SALVO-FRESH-6"
+    ),
     "retained_command": Code(
         "a command was published as a retained message; it is dropped and cleared", Answered.NOBODY, "SALVO-FRESH-4"
     ),

@@ -38,6 +38,10 @@ log = logging.getLogger(__name__)
 BUCKET_SIZE: Final = 12.0
 #: SALVO-FRESH-6. Keys a second a team: one tenth of a core.
 BUCKET_REFILL_A_SECOND: Final = 2.0
+#: SALVO-FRESH-8. Each costs a line of the journal and a burned nonce for ever: a hundred a second are
+#: 100 MB an hour. A bot that is refused all the time comes to fewer in the fastest games.
+REFUSED_SIZE: Final = 1000.0
+REFUSED_REFILL_A_SECOND: Final = 100.0
 #: SALVO-FRESH-6. Three seconds of derivations; what comes on top is refused at once.
 LONGEST_QUEUE: Final = 64
 #: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.
@@ -54,19 +58,25 @@ class Bucket:
 
     tokens: float = BUCKET_SIZE
     filled_ms: int = 0
+    size: float = BUCKET_SIZE
+    refill_a_second: float = BUCKET_REFILL_A_SECOND
+
+    def has_one(self, now: int) -> bool:
+        """Whether there is a token."""
+        self.tokens = min(self.size, self.tokens + (now - self.filled_ms) / 1000 * self.refill_a_second)
+        self.filled_ms = now
+        return self.tokens >= 1
 
     def take(self, now: int) -> bool:
         """Take one token if there is one."""
-        self.tokens = min(BUCKET_SIZE, self.tokens + (now - self.filled_ms) / 1000 * BUCKET_REFILL_A_SECOND)
-        self.filled_ms = now
-        if self.tokens < 1:
+        if not self.has_one(now):
             return False
         self.tokens -= 1
         return True
 
     def give_back(self) -> None:
         """Return a token that was well spent."""
-        self.tokens = min(BUCKET_SIZE, self.tokens + 1)
+        self.tokens = min(self.size, self.tokens + 1)
 
 
 class _Remembered:
@@ -94,6 +104,8 @@ class _Member:
 
     Attributes:
         credential: stands for name and secret, at whatever table.
+        bucket: for derivations.
+        refused: for commands of its own that were refused.
     """
 
     name: str
@@ -101,6 +113,7 @@ class _Member:
     credential: bytes = field(repr=False)
     keys: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
     bucket: Bucket = field(default_factory=Bucket)
+    refused: Bucket = field(default_factory=Bucket)
 
     def learn(self, salt: bytes, key: bytes) -> None:
         self.keys[salt] = key
@@ -235,6 +248,7 @@ class Gate:
         if name not in members:
             credential = self.credential(name, secret)
             members[name] = _Member(name, secret, credential, bucket=Bucket(filled_ms=now))
+            members[name].refused = Bucket(REFUSED_SIZE, now, REFUSED_SIZE, REFUSED_REFILL_A_SECOND)
 
     def teams(self, table: str) -> list[tuple[str, str]]:
         """Return name and secret of every team at a table."""
@@ -295,6 +309,8 @@ class Gate:
             key = member.keys.get(request.blob.salt)
             if key is not None:
                 found = _try_key(request.blob, member.name, member.credential, key)
+                if found is not None and not member.refused.has_one(now):
+                    return self._turn_away_as_refused(request, member)
                 if found is not None:
                     return self._let_in(request, found, mark, spent=False)
         unknown = [member for member in candidates if request.blob.salt not in member.keys]
@@ -399,6 +415,18 @@ class Gate:
     def _turn_away(self, request: Sealed, outcome: str) -> None:
         self.counts[outcome] += 1
         self._turned_away.add(_blob_mark(request.blob))
+
+    def _turn_away_as_refused(self, request: SealedPlacement | SignedShot, member: _Member) -> Opened:
+        """Burn no nonce, which would be kept for ever; that it was turned away is remembered like that of others."""
+        self._turn_away(request, "rate_limited")
+        text = f"too many refused commands; {REFUSED_SIZE:g}, then {REFUSED_REFILL_A_SECOND:g} a second"
+        return Opened(request.table, _unreadable(request, member.name, "rate_limited", text, False), False)
+
+    def badly_spent(self, table: str, name: str, now: int) -> None:
+        """Count a command that was refused to a team, which itself has sent it (SALVO-FRESH-8)."""
+        member = self._members.get(table, {}).get(name)
+        if member is not None:
+            member.refused.take(now)
 
     def well_spent(self, table: str, name: str) -> None:
         """Give a derivation back to a team whose command was accepted: only what is refused or forged is limited."""

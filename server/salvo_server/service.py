@@ -571,8 +571,11 @@ class Service:
             command = m.Unreadable(command.player, "", "context_required", text, proven=True)
         self._pass_time(table, now)
         announcements = self._carry_out(table, command, now, opened.proof)
-        if opened.spent and not isinstance(command, m.Unreadable) and not _refused(announcements, command.player):
+        refused = isinstance(command, m.Unreadable) or not announcements or _refused(announcements, command.player)
+        if opened.spent and not refused:
             self.gate.well_spent(opened.table, command.player)
+        if refused and opened.proof is not None:
+            self.gate.badly_spent(opened.table, command.player, now)
 
     def _answer_unreadable(self, table: Table, address: topics.Address, error: WireError, now: int) -> None:
         """Tell whom it may concern: the player in the topic, or for a shot the one whose turn it is."""

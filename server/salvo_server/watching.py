@@ -74,6 +74,10 @@ def screen_account(url: BrokerUrl, view: str, team: str | None, secret: str | No
     return Credentials(user if "." in user else f"{user}.1", word)
 
 
+def _printable(line: str) -> str:
+    return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)
+
+
 class Watcher:
     """Follows a table from the topics that everybody may read.
 
@@ -116,6 +120,8 @@ class Watcher:
             self._connection.acknowledge(message)
             news += self._receive(message)
         news += self._warnings()
+        # On an open broker anybody may say anything, also what moves a terminal's cursor.
+        news = [News(_printable(each.line), each.record) for each in news]
         self._news.extend(each.line for each in news)
         return news
 
@@ -195,7 +201,7 @@ class Watcher:
         self.boards, self._places, self.turn = {}, {}, None
 
     def _listed(self, names: tuple[str, ...]) -> list[News]:
-        self.names = names
+        self.names = names = tuple(map(_printable, names))
         ships = dict.fromkeys((ship.name for ship in self.book.fleet), True)
         self.boards = {name: self.boards.get(name) or Board(dict(ships)) for name in names}
         return [News(f"players: {', '.join(names) or 'none'}", {"event": "players", "names": names})]
@@ -239,7 +245,7 @@ class Watcher:
 
     def page(self) -> Any:
         """Return the picture of the moment."""
-        return draw_page(self.heading(), self.body(), list(self._news))
+        return draw_page(_printable(self.heading()), self.body(), list(self._news))
 
     def heading(self) -> str:
         """Return where this is and how long the turn still is."""

@@ -19,6 +19,7 @@ import pytest
 from integration.raw import Raw, connect_packet, publish_packet, subscribe_packet
 from salvo.topics import Role
 from salvo_server.broker.embedded import EmbeddedBroker
+from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.peers import Peer
 from salvo_server.broker.roster_access import RosterAccess
@@ -291,6 +292,11 @@ def _never_look_for_life(patch: Patch) -> None:
     patch.setattr(Peer, "_watch_keep_alive", lambda self: None)
 
 
+def _let_newcomers_stay(patch: Patch) -> None:
+    _without(connect_seconds=1000.0)(patch)
+    patch.setattr(HardenedBroker, "_make_room", lambda self: None)
+
+
 class Attack(NamedTuple):
     """Something a rival may try; ``act`` returns whether it got what it wanted."""
 
@@ -313,7 +319,7 @@ ATTACKS = [
     Attack("NUL in a topic", _publish_to_a_topic_with_nul, _route_any_topic),
     Attack("an endless packet", _send_an_endless_packet, _without(packet_bytes=10**9)),
     Attack("a stuck reader", _hold_others_by_not_reading, _without(stuck_seconds=1000.0)),
-    Attack("half-open connections", _occupy_all_connections_without_a_greeting, _without(connect_seconds=1000.0)),
+    Attack("half-open connections", _occupy_all_connections_without_a_greeting, _let_newcomers_stay),
     Attack("a connection without life", _stay_connected_without_a_sign_of_life, _never_look_for_life),
 ]
 each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)

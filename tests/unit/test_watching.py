@@ -320,3 +320,17 @@ def test_shots_off_the_grid_of_a_forged_message_are_passed_over() -> None:
     begin(held)
     held.say(m.ShotLanded("alice", 11, 1), m.ShotLanded("alice", 0, 0))
     assert not any("a shot at our" in line for line in lines(screen))
+
+
+def test_nobody_moves_the_cursor_of_whoever_looks_on() -> None:
+    """On an open broker anybody says anything: a winner's name may clear the screen and forge what stands there."""
+    held, watcher = connected(Watcher, "")
+    begin(held)
+    held.say(m.PlayersListed(("alice", "\x1b[2Jbob")), m.TurnBegan(1, 2, "\x1b[1Acarol", 5, 0, 30_000))
+    held.say(m.GameWon("\x1b]0;owned\x07alice"))
+    said = lines(watcher)
+    assert any("owned" in line for line in said)
+    assert all(line.isprintable() for line in said)
+    shown = page(watcher)
+    assert "carol" in shown
+    assert "\x1b" not in shown

@@ -467,7 +467,8 @@ def draw_fair_starter(book: RuleBook, secret: bytes, messages: Sequence[bytes], 
     """Return the seat that begins a game, drawn from the server's secret and all teams' messages (SALVO-LOG-8).
 
     The server committed to its secret before it saw any message, and no team knows the secret while it writes its
-    messages, which have random bytes in them: nobody can choose what is drawn.
+    messages, which have random bytes in them: neither can choose what is drawn. A team that the server tells its
+    secret can.
 
     Args:
         secret: of this game, at most 64 bytes.

@@ -123,8 +123,8 @@ class HardenedBroker(Broker):
 
         Whoever has not greeted makes room: else somebody without any account could keep everybody else out.
         """
-        if len(self.peers) >= self.limits.connections and self.newcomers:
-            next(iter(self.newcomers)).drop("greeting", "did not greet, and others want to come in")
+        if len(self.peers) >= self.limits.connections:
+            self._make_room()
         if len(self.peers) >= self.limits.connections:
             self.seldom.warn("connections", f"{name} is turned away: {len(self.peers)} clients are connected")
             return None
@@ -132,6 +132,11 @@ class HardenedBroker(Broker):
         self.peers.add(peer)
         self.newcomers[peer] = None
         return peer
+
+    def _make_room(self) -> None:
+        for eldest in self.newcomers:
+            eldest.drop("greeting", "did not greet, and others want to come in")
+            break
 
     def tell_of_v5(self, client_id: str) -> None:
         """Warn of a client that speaks MQTT 5, once for each client id as it will try again and again."""
