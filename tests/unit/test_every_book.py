@@ -156,7 +156,9 @@ def hear(game: Game, name: str, moments: Sequence[Moment], *, forgets_skips: boo
     witness.key = IDENTITY.signing_key
     for payload in game.opening:
         witness.logged(payload)
-    witness.placed(1, game.fleets[name].placements)
+    inputs = [moment.step.command for moment in moments]
+    messages = [each.message for each in inputs if isinstance(each, m.PlaceShip) and each.player == name]
+    witness.placed(1, game.fleets[name].placements, messages)
     for moment in moments:
         match moment.step.command:
             case m.Fire(player=player, target=target, x=x, y=y, context=m.ShotContext() as context) if player == name:
