@@ -7,6 +7,7 @@ tells. What a bot prints is its own business: the log goes to standard error.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import secrets
@@ -313,19 +314,19 @@ def play(
         if known is not None:
             known.meet(broker.address, keys.sign if keys is not None else None)
 
-    if proof is not None:
-        connection.record(Proof(proof), table, team)
-    contestant = Contestant(
-        bot, session, connection, seed=seed, games=games, strict=strict, listener=listener, meet=meet
-    )
-    try:
-        while not contestant.settled and not (stop is not None and stop.is_set()):
-            contestant.step(LONGEST_WAIT_SECONDS)
-        return contestant.reports
-    finally:
-        connection.finish_proof(len(contestant.reports))
-        contestant.close()
-        connection.close()
+    with contextlib.closing(connection):
+        if proof is not None:
+            connection.record(Proof(proof), table, team)
+        contestant = Contestant(
+            bot, session, connection, seed=seed, games=games, strict=strict, listener=listener, meet=meet
+        )
+        with contextlib.closing(contestant):
+            try:
+                while not contestant.settled and not (stop is not None and stop.is_set()):
+                    contestant.step(LONGEST_WAIT_SECONDS)
+                return contestant.reports
+            finally:
+                connection.finish_proof(len(contestant.reports))
 
 
 def run(bot: type[Bot]) -> None:

@@ -416,7 +416,7 @@ class Gate:
         self.counts[outcome] += 1
         self._turned_away.add(_blob_mark(request.blob))
 
-    def _turn_away_as_refused(self, request: SealedPlacement | SignedShot, member: _Member) -> Opened:
+    def _turn_away_as_refused(self, request: Sealed, member: _Member) -> Opened:
         """Burn no nonce, which would be kept for ever; that it was turned away is remembered like that of others."""
         self._turn_away(request, "rate_limited")
         text = f"too many refused commands; {REFUSED_SIZE:g}, then {REFUSED_REFILL_A_SECOND:g} a second"

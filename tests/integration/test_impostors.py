@@ -195,5 +195,6 @@ def test_a_team_is_let_in_with_its_name_and_secret_and_told_when_it_is_not() -> 
         with pytest.raises(ConnectionLost, match="not_authorised") as raised:
             client.play(RandomBot(), url, "team", "secret team")
         assert "another" not in str(raised.value)
-        with pytest.raises(ConnectionLost, match="it wants a user and a password"):
-            Connection(broker.url, "c", clean_session=True).connect(10)
+        nobody = Connection(broker.url, "c", clean_session=True)
+        with pytest.raises(ConnectionLost, match="it wants a user and a password"), contextlib.closing(nobody):
+            nobody.connect(10)
