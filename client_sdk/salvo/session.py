@@ -580,6 +580,8 @@ class Session:
         awaited, self._asked_to_return_at = self._asked_to_return_at is not None, None
         self._last_recap, self._doubting = recap, False
         self.game = recap.game
+        if recap.turn == 0:
+            self.witness.came_back(recap.game)
         if self._doubtful_lobby and recap.turn == 0:
             self._believe_lobby()
             self._listed = True

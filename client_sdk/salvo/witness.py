@@ -87,6 +87,7 @@ class _Sent:
     fleet: dict[str, Placement] = field(default_factory=dict)
     messages: set[bytes] = field(default_factory=set)
     refused: bool = False
+    elsewhere: bool = False  # whether an earlier run of this program may have sent placements, too
     shots: dict[int, set[tuple[int, Shot]]] = field(default_factory=dict)  # number and shot, by turn
     from_first_shot: set[int] = field(default_factory=set)  # turns
     skipped: set[int] = field(default_factory=set)  # turns
@@ -144,6 +145,10 @@ class Witness:
     def refused(self, game: int) -> None:
         """Note that a placement was refused: perhaps the fleet of an earlier run of this program stands."""
         self._of(game).refused = True
+
+    def came_back(self, game: int) -> None:
+        """Note that the server knew the team before it had placed: messages of an earlier run may still count."""
+        self._of(game).elsewhere = True
 
     def fired(self, context: m.ShotContext, shot: Shot) -> None:
         """Note a shot that was sent."""
@@ -320,7 +325,7 @@ class Witness:
             if command is None or command.placement != placement:
                 told = f"no {ship}" if command is None else command.placement
                 raise _unfair(opening, f"{told} counted for {self._name}, which sent {placement}")
-            if opening.draw is m.Draw.FAIR and command.message not in sent.messages:
+            if opening.draw is m.Draw.FAIR and not sent.elsewhere and command.message not in sent.messages:
                 text = f"the {ship} of {self._name} came with the message {command.message.hex()}, which it never sent"
                 raise _unfair(opening, text)
 

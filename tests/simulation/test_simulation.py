@@ -73,6 +73,13 @@ def test_a_kill_at_every_boundary_of_the_servers_round_is_survived(point: str, p
     assert (report.wrong, report.happened) == ("", [crash])
 
 
+def test_a_team_that_was_killed_while_it_placed_accuses_nobody() -> None:
+    """Messages of its earlier run count, which the new one has not sent: it once called that unfair."""
+    killed = faults.parse("team1.acknowledge.before@lobby#8=crash:team1:0.194")
+    report = game.run(300251, killed)
+    assert (report.wrong, report.happened) == ("", killed)
+
+
 def test_faults_are_read_as_they_are_written() -> None:
     drawn = [fault for seed in range(50) for fault in game.draw(seed).faults]
     assert {fault.action for fault in drawn} == {"crash", "cut", "disk", "slow", "stop"}
