@@ -11,6 +11,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -139,9 +140,9 @@ class ServerSettings(BaseSettings):
         """How much later the referee's view is published; None for never."""
         return None if self.referee_delay_seconds is None else self.referee_delay_seconds * 1000
 
-    @property
+    @cached_property
     def book(self) -> RuleBook:
-        """The rule book of every table.
+        """The rule book of every table, read once: a file of one's own is tried out by drawing fleets.
 
         Raises:
             RuleFileError: there is no such book.
