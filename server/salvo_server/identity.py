@@ -10,7 +10,6 @@ import base64
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ import nacl.signing
 
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint, open_sealed
+from salvo_server.private_file import create_private
 
 SEED_BYTES: Final = 32
 #: First line of the file; the number is the form's version.
@@ -68,7 +68,7 @@ class Identity:
             try:
                 return cls(_read(path))
             except FileNotFoundError:
-                _create(path)
+                create_private(path, _written(os.urandom(SEED_BYTES)))
                 return cls(_read(path))  # perhaps that of another server, which was quicker
         except OSError as error:
             raise IdentityError(f"{path}: {error.strerror or error}") from None
@@ -123,25 +123,3 @@ def _damaged(path: Path) -> IdentityError:
         f"{path} is no server identity, or is damaged: put back a copy, or remove it for a new identity, which every "
         "client that remembers the old one will refuse until it is told"
     )
-
-
-def _create(path: Path) -> None:
-    """Make the file, whole at once; a file that is there already, of a server that was quicker, stays."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # with the rights 0600
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_written(os.urandom(SEED_BYTES)))
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(part, path)
-        except FileExistsError:
-            return
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    finally:
-        os.unlink(part)

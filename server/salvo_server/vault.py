@@ -14,6 +14,7 @@ import nacl.exceptions
 import nacl.secret
 
 from salvo.errors import SalvoError
+from salvo_server.private_file import create_private
 
 _KEY_BYTES = nacl.secret.SecretBox.KEY_SIZE
 
@@ -46,7 +47,8 @@ class Vault:
             try:
                 key = path.read_bytes()
             except FileNotFoundError:
-                key = _create(path)
+                create_private(path, os.urandom(_KEY_BYTES))
+                key = path.read_bytes()  # perhaps that of another program, which was quicker
         except OSError as reason:
             raise error(code, f"{path}: {reason.strerror or reason}") from None
         if len(key) != _KEY_BYTES:
@@ -78,14 +80,3 @@ class Vault:
                 f"{self._what}_key",
                 f"{where} does not open with the key in {self._place}; put the {self._what}'s own key there",
             ) from None
-
-
-def _create(path: Path) -> bytes:
-    key = os.urandom(_KEY_BYTES)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(key)
-        file.flush()
-        os.fsync(file.fileno())
-    return key
