@@ -13,9 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from salvo_server.broker.dynamic_security import Credentials
 from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
-from salvo_server.broker.roster_access import Account
+from salvo_server.roster import Account, Credentials
 
 _OPEN = Path(__file__).with_name("open_mosquitto.conf")
 _START_SECONDS = 10.0

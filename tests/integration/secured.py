@@ -11,11 +11,12 @@ from typing import Any, Protocol
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from integration.accounts import KEEPER, SERVER, User
+from integration.accounts import KEEPER, SERVER
 from integration.mosquitto import ContestMosquitto
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.roster import Account
 
 SECONDS = 15.0
 
@@ -26,7 +27,7 @@ class Secured(Protocol):
     kind: str
     port: int
 
-    def replace(self, accounts: Iterable[User], tables: Iterable[str]) -> None: ...
+    def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None: ...
 
 
 class SecuredEmbedded:
@@ -44,13 +45,13 @@ class SecuredMosquitto:
         self.port = broker.port
         self._security = security
 
-    def replace(self, accounts: Iterable[User], tables: Iterable[str]) -> None:
+    def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
         self._security.sync(accounts, tables)
         self._security.wait(SECONDS)
 
 
 @contextlib.contextmanager
-def secured(kind: str, accounts: Iterable[User], tables: Iterable[str]) -> Iterator[Secured]:
+def secured(kind: str, accounts: Iterable[Account], tables: Iterable[str]) -> Iterator[Secured]:
     """A broker of a kind with these accounts."""
     if kind == "embedded":
         access = RosterAccess(accounts, tables)
@@ -73,7 +74,7 @@ class Client:
     """
 
     def __init__(
-        self, port: int, user: User | None, client_id: str = "", *, clean: bool = True, secret: str | None = None
+        self, port: int, user: Account | None, client_id: str = "", *, clean: bool = True, secret: str | None = None
     ) -> None:
         self.heard: set[tuple[str, str, bool]] = set()
         self.refusal: str | None = None

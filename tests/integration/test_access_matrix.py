@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from integration.accounts import SERVER, User, contest
+from integration.accounts import SERVER, contest
 from integration.raw import Raw, publish_packet, subscribe_packet
 from integration.secured import Client, Secured, secured
 from salvo.mqtt import Connection
 from salvo.topics import Role
+from salvo_server.roster import Account
 from salvo_server.service import Service
 
 README = Path(__file__).parents[2] / "proto" / "README.md"
@@ -27,10 +28,10 @@ README = Path(__file__).parents[2] / "proto" / "README.md"
 TABLES = ("", "final")
 ELSEWHERE = "elsewhere"
 
-HALL = User("hall", "hall", Role.WATCHER, "secret-of-hall")
-JURY = User("jury", "jury", Role.REFEREE, "secret-of-jury")
+HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")
+JURY = Account("jury", "jury", Role.REFEREE, "secret-of-jury")
 #: Watches and tidies up for the test; it is no actor, so that the server itself can be one.
-EYE = User("eye", "eye", Role.SERVER, "secret-of-the-eye")
+EYE = Account("eye", "eye", Role.SERVER, "secret-of-the-eye")
 ACCOUNTS = contest("red", "blue", others=[HALL, JURY, EYE])
 ACTORS = {account.user: account for account in ACCOUNTS if account.user in ("red", "red.1", "blue")}
 ACTORS |= {"server": SERVER, "hall": HALL, "jury": JURY}

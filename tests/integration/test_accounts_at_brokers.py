@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from integration.accounts import KEEPER, SERVER, User, contest, team
+from integration.accounts import KEEPER, SERVER, contest, team
 from integration.certificates import Certificate, make_certificate
 from integration.mosquitto import ContestMosquitto, Mosquitto
 from integration.secured import SECONDS, Client, Secured, secured
@@ -21,6 +21,7 @@ from salvo_server.broker import dynamic_security, mosquitto_config
 from salvo_server.broker.dynamic_security import DynamicSecurity, DynamicSecurityError
 from salvo_server.broker.mosquitto_config import MosquittoConfigError, MosquittoTls
 from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.roster import Account
 
 TABLES = ("",)
 OWN = "/players/red/hit"
@@ -97,7 +98,7 @@ def test_a_persistent_session_does_not_outlive_its_account(broker: Secured) -> N
 @pytest.mark.parametrize("name", ["alice/ships", "red.1", "+", "#", "a/#", "players", ""])
 def test_what_is_no_name_is_no_account(name: str) -> None:
     """mosquitto's own patterns take alice/ships for a level of the topic tree; here it gets no rights at all."""
-    accounts = [SERVER, User(name, name, Role.TEAM, "secret")]
+    accounts = [SERVER, Account(name, name, Role.TEAM, "secret")]
     access = RosterAccess(contest("red"), TABLES)
     with pytest.raises(WireError, match="bad_name"):
         access.replace(accounts, TABLES)
@@ -139,7 +140,7 @@ def test_200_accounts_are_there_in_a_few_seconds() -> None:
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
         security.sync(accounts, TABLES)
         security.wait(30)
-        assert users_of(mosquitto).keys() == {account.user for account in [*accounts, KEEPER]}
+        assert users_of(mosquitto).keys() == {account.user for account in accounts} | {KEEPER.user}
 
 
 def test_a_broker_that_comes_later_is_given_its_accounts() -> None:

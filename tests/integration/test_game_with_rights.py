@@ -6,16 +6,17 @@ import threading
 
 import pytest
 
-from integration.accounts import SERVER, User, contest
+from integration.accounts import SERVER, contest
 from integration.players import Heard, join, over
 from integration.secured import Client, secured
 from salvo.messages import Limits
 from salvo.mqtt import Connection
 from salvo.topics import Role
+from salvo_server.roster import Account
 from salvo_server.service import Service
 
 TEAMS = ("red", "blue", "green")
-HALL = User("hall", "hall", Role.WATCHER, "secret-of-hall")
+HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")
 
 
 @pytest.mark.parametrize("kind", ["embedded", "mosquitto"])

@@ -18,13 +18,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from salvo import topics
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.mqtt import BrokerUrl, Connection
 from salvo.topics import Action
-from salvo_server.broker.roster_access import Account
+from salvo_server.roster import Account, Credentials
 
 log = logging.getLogger(__name__)
 
@@ -55,15 +55,6 @@ Command = dict[str, Any]
 
 class DynamicSecurityError(SalvoError):
     """The broker's plugin is not there, or refuses something."""
-
-
-class Credentials(Protocol):
-    """The user under which the plugin is commanded."""
-
-    @property
-    def user(self) -> str: ...
-    @property
-    def secret(self) -> str: ...
 
 
 def roles_of(account: Account, tables: Iterable[str]) -> dict[str, frozenset[Acl]]:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from salvo_server.roster import SERVER_USER
+
 Action = Literal["publish", "subscribe", "receive"]
 
 #: The contest server's client id.
-SERVER_CLIENT_ID = "salvo-server"
+SERVER_CLIENT_ID = SERVER_USER
 #: What a queued or retained message costs beside its bytes, measured and rounded up: two bytes objects, a tuple and its
 #: place in a queue are 300; at worst it has a queue of its own, then 1,100.
 MESSAGE_BYTES = 1200

@@ -22,12 +22,11 @@ from salvo_server.broker.dynamic_security import (
     COMMANDS,
     DEFAULT_ACCESS,
     RESPONSES,
-    Credentials,
     acl_entries,
     fingerprint,
     roles_of,
 )
-from salvo_server.broker.roster_access import Account
+from salvo_server.roster import Account, Credentials
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
 PLUGINS = (

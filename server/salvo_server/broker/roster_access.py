@@ -5,27 +5,14 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
 from salvo import topics
 from salvo.topics import Role
 from salvo_server.broker.limits import Access, Action
+from salvo_server.roster import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
 _REMEMBERED = 32_768
-
-
-class Account(Protocol):
-    """A user of the broker; ``name`` is the team that it belongs to."""
-
-    @property
-    def user(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def role(self) -> Role: ...
-    @property
-    def secret(self) -> str: ...
 
 
 class RosterAccess(Access):
