@@ -14,22 +14,20 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from salvo import session as s
-from salvo.errors import BotError, SalvoError, WireError
-from salvo.known_servers import KnownServers
+from salvo.errors import BotError, SalvoError
 from salvo.messages import PlayerStats, ServerKeys
-from salvo.mqtt import BrokerUrl, Inbound
 from salvo.player import Answer, Bot, check_salvo
-from salvo.proof import Proof, ProofConnection
 from salvo.rules import Fleet, generator
 from salvo.seal import fingerprint
+from salvo.seat import Seat
 from salvo.session import Event, Session
 from salvo.sources import is_loading, team_name
+from salvo.team import Edge, Team
 from salvo.view import Shot, View
 from salvo.witness import GameVerified, LogDoubted
 
@@ -51,17 +49,6 @@ class GameReport:
     winner: str
     place: int
     stats: Mapping[str, PlayerStats]
-
-
-class Edge(Protocol):
-    """What a team needs of a connection; :class:`salvo.mqtt.Connection` is the one for brokers."""
-
-    on_connect: Callable[[bool], None] | None
-
-    def poll(self, timeout_seconds: float) -> Sequence[Inbound]: ...
-    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
-    def subscribe(self, filters: Iterable[str]) -> None: ...
-    def acknowledge(self, message: Inbound) -> None: ...
 
 
 class _Player:
@@ -167,7 +154,7 @@ class _Player:
 
 
 class Contestant:
-    """A team on a connection: the session, and the bot that answers for it.
+    """A team whose bot answers for it.
 
     Whoever owns it calls :meth:`step` again and again. Nothing happens in between, and time is the given clock's.
 
@@ -196,15 +183,13 @@ class Contestant:
             clock: seconds that never go back.
         """
         self._session = session
-        self._edge = edge
         self._games = games
         self._listener = listener
         self._clock = clock
-        self._meet = meet
         self._settle_by: float | None = None
         self._player = _Player(bot, session, seed, strict, clock)
+        self._team = Team(session, edge, self._handle, clock=clock, meet=meet)
         self.reports = self._player.reports
-        edge.on_connect = self._connected
 
     @property
     def done(self) -> bool:
@@ -222,39 +207,20 @@ class Contestant:
 
     def step(self, longest_seconds: float) -> None:
         """Wait for the next message, but not longer than so, and do what follows from it."""
-        for message in self._edge.poll(longest_seconds):
-            self._handle(self._read(message))
-            self._edge.acknowledge(message)
+        self._team.hear(longest_seconds)
         if self.done:
             return
         self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
-        self._handle(self._session.handle_timer(self._clock()))
-        for publication in self._session.take_outbox():
-            self._edge.publish(publication.topic, publication.payload)
+        self._team.act()
 
-    def _handle(self, events: Iterable[Event]) -> None:
-        for event in events:
-            if isinstance(event, s.ServerMet) and self._meet is not None:
-                self._meet(event.keys)
-            if self._listener is not None:
-                self._listener(event)
-            self._player.handle(event)
+    def _handle(self, event: Event) -> None:
+        if self._listener is not None:
+            self._listener(event)
+        self._player.handle(event)
 
     def close(self) -> None:
         """Let go of what the bot needed; the connection is the owner's."""
         self._player.close()
-
-    def _connected(self, session_present: bool) -> None:
-        self._edge.subscribe(self._session.filters())
-        self._session.connected(self._clock())
-
-    def _read(self, message: Inbound) -> Sequence[Event]:
-        """Hear a message; what a server of ours would not say is somebody's noise on an open broker."""
-        try:
-            return self._session.receive(message.topic, message.payload, message.retain, self._clock())
-        except WireError as error:
-            log.warning("ignored noise on %s: %s", message.topic, error)
-            return ()
 
 
 def play(
@@ -277,20 +243,13 @@ def play(
 ) -> list[GameReport]:
     """Play games at a contest until ``games`` are over, or for ever.
 
+    What is not said here is as in :class:`~salvo.seat.Seat`.
+
     Args:
-        url: where the broker is, ``mqtt://HOST:PORT``.
-        secret: the team's secret; whoever knows it can play in its name.
         games: how many; None goes on until ``stop`` is set.
         seed: of the bot's randomness; drawn when None.
         strict: whether an error of the bot ends the program; otherwise it loses the turn.
         listener: gets every event first.
-        username: at the broker; that in the URL, else the team's name, which is what a contest's broker wants. An open
-            broker does not look.
-        password: likewise; else the secret.
-        ca: for ``mqtts://``, a PEM file with the authority that vouches for the broker; see
-            :class:`~salvo.mqtt.Connection`.
-        pin: whether to remember the server's key, and to refuse another server at the same address later.
-        proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10).
 
     Raises:
         BotError: the bot failed, with ``strict``.
@@ -301,24 +260,28 @@ def play(
     """
     seed = secrets.randbits(32) if seed is None else seed
     bot.prepare(team, seed)
-    broker = BrokerUrl.parse(url)
-    if username is None and broker.username is None:
-        username, password = team, secret
-    known = KnownServers.of_user() if pin else None
-    always_seal = known is not None and known.key_of(broker.address) is not None
-    session = Session(team, secret, bot.random, table=table, always_seal=always_seal)
-    client_id = f"salvo-{team}" + (f"-{table}" if table else "")
-    connection = ProofConnection(broker, client_id, clean_session=True, username=username, password=password, ca=ca)
-
-    def meet(keys: ServerKeys | None) -> None:
-        if known is not None:
-            known.meet(broker.address, keys.sign if keys is not None else None)
-
-    with contextlib.closing(connection):
-        if proof is not None:
-            connection.record(Proof(proof), table, team)
+    seat = Seat(
+        url,
+        team,
+        secret,
+        bot.random,
+        table=table,
+        username=username,
+        password=password,
+        ca=ca,
+        pin=pin,
+        proof=proof,
+    )
+    with contextlib.closing(seat):
         contestant = Contestant(
-            bot, session, connection, seed=seed, games=games, strict=strict, listener=listener, meet=meet
+            bot,
+            seat.session,
+            seat.connection,
+            seed=seed,
+            games=games,
+            strict=strict,
+            listener=listener,
+            meet=seat.meet,
         )
         with contextlib.closing(contestant):
             try:
@@ -326,7 +289,7 @@ def play(
                     contestant.step(LONGEST_WAIT_SECONDS)
                 return contestant.reports
             finally:
-                connection.finish_proof(len(contestant.reports))
+                seat.connection.finish_proof(len(contestant.reports))
 
 
 def run(bot: type[Bot]) -> None:

@@ -106,7 +106,7 @@ class Link:
 
 
 class SimConnection:
-    """A connection of one process; implements ``salvo_server.service.Edge`` and ``salvo.client.Edge``.
+    """A connection of one process; implements ``salvo_server.service.Edge`` and ``salvo.team.Edge``.
 
     Attributes:
         slow_until: until when it takes long.

@@ -1,0 +1,84 @@
+"""A place at a contest's table: the session, the connection to its broker, and who the server is known to be.
+
+Bots, people and gateways sit down in the same way; :class:`salvo.team.Team` is what they then play with.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+from salvo.known_servers import KnownServers
+from salvo.messages import ServerKeys
+from salvo.mqtt import BrokerUrl
+from salvo.proof import Proof, ProofConnection
+from salvo.session import Session
+
+
+class Seat:
+    """What a team needs to take part; close it when it has left.
+
+    Attributes:
+        session: the team's, not connected yet.
+        connection: the team's, which connects when it is polled.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        team: str,
+        secret: str,
+        random: Random,
+        *,
+        table: str = "",
+        username: str | None = None,
+        password: str | None = None,
+        ca: str | None = None,
+        pin: bool = True,
+        proof: Path | None = None,
+    ) -> None:
+        """Prepare all; nothing is sent yet. Deriving the key takes about 50 ms.
+
+        Args:
+            url: where the broker is, ``mqtt://HOST:PORT``.
+            secret: the team's secret; whoever knows it can play in its name.
+            random: see :class:`~salvo.session.Session`.
+            username: at the broker; that in the URL, else the team's name, which is what a contest's broker wants. An
+                open broker does not look.
+            password: likewise; else the secret.
+            ca: for ``mqtts://``, a PEM file with the authority that vouches for the broker; see
+                :class:`~salvo.mqtt.Connection`.
+            pin: whether to remember the server's key, and to refuse another server at the same address later.
+            proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10).
+
+        Raises:
+            WireError: ``bad_name``.
+            ConnectionLost: ``bad_url``.
+        """
+        broker = BrokerUrl.parse(url)
+        noted = Proof(proof) if proof is not None else None
+        if username is None and broker.username is None:
+            username, password = team, secret
+        self._address = broker.address
+        self._known = KnownServers.of_user() if pin else None
+        always_seal = self._known is not None and self._known.key_of(broker.address) is not None
+        self.session = Session(team, secret, random, table=table, always_seal=always_seal)
+        client_id = f"salvo-{team}" + (f"-{table}" if table else "")
+        self.connection = ProofConnection(
+            broker, client_id, clean_session=True, username=username, password=password, ca=ca
+        )
+        if noted is not None:
+            self.connection.record(noted, table, team)
+
+    def meet(self, keys: ServerKeys | None) -> None:
+        """Remember who the server is.
+
+        Raises:
+            ImpostorError: ``server_changed``: it is another one than before.
+        """
+        if self._known is not None:
+            self._known.meet(self._address, keys.sign if keys is not None else None)
+
+    def close(self) -> None:
+        """Say goodbye to the broker."""
+        self.connection.close()
