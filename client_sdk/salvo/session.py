@@ -9,7 +9,7 @@ of a game, and recognises by game and turn what it has heard before.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -129,6 +129,8 @@ class Session:
         view: what the player knows of the game in play; None between games.
         outbox: what is to be published, in order; the owner sends and clears it with :meth:`take_outbox`.
         witness: holds what the server says against what it signs.
+        tap: when set, it is told every announcement that is heard, and whether the broker had kept it, before what
+            follows from it is; for whoever passes the news on in other words.
     """
 
     def __init__(
@@ -179,6 +181,7 @@ class Session:
         self._winners: tuple[str, ...] = ()
         self._ended_game = 0
         self.witness = Witness(name)
+        self.tap: Callable[[m.Announcement, bool], None] | None = None
         self._always_seal = always_seal
         self._keys: m.ServerKeys | None = None
         self._server_met = False
@@ -308,6 +311,8 @@ class Session:
         if address.topic.name == "log":
             return list(self.witness.logged(payload))
         announcement = wire.read_announcement(address, payload)
+        if self.tap is not None and announcement is not None:
+            self.tap(announcement, retained)
         if not retained:
             self.witness.heard(announcement, now)
         return self._heard(announcement, retained, now)

@@ -76,6 +76,7 @@ class _Member(BaseModel):
     role: Literal["team", "watcher", "referee"]
     since: str
     sealed: str
+    door: str = ""
 
 
 class _File(BaseModel):
@@ -91,12 +92,14 @@ class Member:
 
     Attributes:
         since: when the present secret was made, ISO 8601 in UTC.
+        door: the gateway through which it came in; empty for those that the operator added.
     """
 
     name: str
     role: Role
     since: str
     secret: str = field(repr=False)
+    door: str = ""
 
 
 def has_begun(path: Path) -> bool:
@@ -138,7 +141,7 @@ class Roster:
             RosterError: ``roster_corrupt``, ``roster_unreadable`` or ``roster_key``.
         """
         return tuple(
-            Member(each.name, Role(each.role), each.since, self._open(each, number))
+            Member(each.name, Role(each.role), each.since, self._open(each, number), each.door)
             for number, each in enumerate(self._read().members, start=1)
         )
 
@@ -205,8 +208,11 @@ class Roster:
 
     # --- changing -------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, role: Role = Role.TEAM) -> str:
+    def add(self, name: str, role: Role = Role.TEAM, *, door: str = "") -> str:
         """Take in a team, a watcher or a referee; return its new secret, which is shown this once.
+
+        Args:
+            door: the gateway through which it comes in.
 
         Raises:
             WireError: ``bad_name``.
@@ -223,7 +229,7 @@ class Roster:
                     "name_in_roster",
                     f"{self.path} has {name!r} already, in this or another spelling; rotate its secret",
                 )
-            secret, member = self._draw(name, role.value)
+            secret, member = self._draw(name, role.value, door)
             kept.members.append(member)
         return secret
 
@@ -235,7 +241,8 @@ class Roster:
         """
         with self._changing() as kept:
             place = self._find(kept, name)
-            secret, kept.members[place] = self._draw(kept.members[place].name, kept.members[place].role)
+            old = kept.members[place]
+            secret, kept.members[place] = self._draw(old.name, old.role, old.door)
         return secret
 
     def remove(self, name: str) -> None:
@@ -247,13 +254,15 @@ class Roster:
         with self._changing() as kept:
             del kept.members[self._find(kept, name)]
 
-    def _draw(self, name: str, role: str) -> tuple[str, _Member]:
+    def _draw(self, name: str, role: str, door: str) -> tuple[str, _Member]:
         secret = secrets.token_urlsafe(SECRET_BYTES)
         while secret.startswith("-"):  # a command line would take it for an option
             secret = secrets.token_urlsafe(SECRET_BYTES)
         since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         sealed = base64.b64encode(self._vault.seal(f"{name}\0{secret}".encode())).decode()
-        return secret, _Member.model_validate({"name": name, "role": role, "since": since, "sealed": sealed})
+        return secret, _Member.model_validate(
+            {"name": name, "role": role, "since": since, "sealed": sealed, "door": door}
+        )
 
     def _find(self, kept: _File, name: str) -> int:
         for place, each in enumerate(kept.members):

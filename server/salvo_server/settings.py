@@ -233,6 +233,11 @@ def identity_path(given: Path | None) -> Path:
     return given or platformdirs.user_state_path("salvo") / "identity.key"
 
 
+def gateway_key_path() -> Path:
+    """Return where the key is that the secrets of gateways' guests are drawn from, when there is no roster."""
+    return platformdirs.user_state_path("salvo") / "gateway.key"
+
+
 def _read_file(file: Path) -> dict[str, Any]:
     try:
         values = tomllib.loads(file.read_text())

@@ -24,6 +24,7 @@ COMMANDS = {
     "teams": "Say who may come to a contest: add names, list, rotate and remove them.",
     "mosquitto": "Write what a mosquitto needs to be a contest's broker.",
     "join": "Play a bot in a contest.",
+    "gateway": "Let programs in that speak the protocol of an older Battleship system.",
     "watch": "Follow a table live.",
     "replay": "Show a game again, list the games of a journal, check that one comes out as it is recorded.",
     "tls": "Make a certificate for tests, and the authority that vouches for it.",

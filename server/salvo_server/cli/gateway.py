@@ -1,0 +1,109 @@
+"""``salvo gateway``: one command a protocol, each in a module of its own beside this one, ``gateway_NAME``."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from salvo.mqtt import BrokerUrl
+from salvo.topics import check_name
+from salvo_server.broker.embedded import split_address
+from salvo_server.gateway.accounts import Accounts, OpenAccounts, RosterAccounts
+from salvo_server.gateway.host import Host
+from salvo_server.gateway.house import House
+from salvo_server.roster import Roster, has_begun
+from salvo_server.settings import gateway_key_path, roster_path
+
+#: Protocol -> what comes in there.
+DOORS: dict[str, str] = {}
+DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class _Doors(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(DOORS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in DOORS:
+            return None
+        command: click.Command = importlib.import_module(f"salvo_server.cli.gateway_{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Protocols"):
+            formatter.write_dl(list(DOORS.items()))
+
+
+@click.group(cls=_Doors)
+def gateway() -> None:
+    """Let programs in that speak the protocol of an older Battleship system; each is a player like any other.
+
+    A gateway runs on the server's machine, whose roster it adds its guests to, or on any machine with an open broker.
+    """
+
+
+def table_options(command: _Command) -> _Command:
+    """Add the options that say which table a gateway leads to."""
+    for option in (
+        click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it."),
+        click.option("--ca", metavar="FILE", envvar="SALVO_CA", help="For mqtts://, the authority to believe, PEM."),
+        click.option(
+            "--roster", type=click.Path(path_type=Path), help="Where guests are written down.  [default: one a user]"
+        ),
+        click.option("--broker", metavar="URL", default=DEFAULT_BROKER, help="Where the server is."),
+        click.option("--table", default="", help="The table; the default one when not given."),
+    ):
+        command = option(command)
+    return command
+
+
+@contextlib.contextmanager
+def house_of(
+    door: str, *, broker: str, table: str, roster: Path | None, ca: str | None, no_pin: bool
+) -> Iterator[House]:
+    """Yield the table that the options name; the caller opens it.
+
+    Raises:
+        WireError: ``bad_name``.
+        RosterError: the roster cannot be used.
+    """
+    url = BrokerUrl.parse(broker)
+    if table:
+        check_name(table, "table")
+    file = roster_path(roster)
+    accounts: Accounts
+    if roster is not None or has_begun(file):
+        accounts = RosterAccounts(Roster(file), door)
+    else:
+        accounts = OpenAccounts(gateway_key_path(), door)
+    house = House(str(url), table, accounts, ca=ca, pin=not no_pin)
+    with contextlib.closing(house):
+        yield house
+
+
+def serve_guests(host: Host, listen: str, what: str) -> None:
+    """Listen and let guests in until Ctrl-C or SIGTERM.
+
+    Raises:
+        BrokerError: ``bad_address``.
+        GatewayError: ``cannot_listen``.
+    """
+    if logging.getLogger().level > logging.INFO:
+        logging.getLogger("salvo_server.gateway").setLevel(logging.INFO)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    host.open(*split_address(listen))
+    with contextlib.closing(host):
+        click.echo(f"{what} on {host.address[0]}:{host.address[1]}")
+        stop.wait()

@@ -1,0 +1,181 @@
+"""One program's stay: its peer on one side, its seat at the table on the other.
+
+Everything of a guest happens on the thread that calls :meth:`Guest.stay`, so a protocol needs no locks: what the
+program says and what is heard at the table come one after the other.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Final
+
+from salvo import messages as m
+from salvo.errors import ConnectionLost, SalvoError
+from salvo.seat import Seat
+from salvo.session import Event, Session
+from salvo.team import Team
+from salvo_server.gateway.house import ACCOUNT_SECONDS, House
+from salvo_server.gateway.peer import Broken, Peer
+
+log = logging.getLogger(__name__)
+
+#: How often :meth:`Guest.passed` is called at least.
+LONGEST_WAIT_SECONDS: Final = 0.5
+#: A program that has sat down nowhere for so long is in the way.
+IDLE_SECONDS: Final = 600.0
+_AGAIN_SECONDS: Final = 0.3
+
+
+class Guest:
+    """A program that came in; each protocol is a subclass.
+
+    Attributes:
+        peer: the program.
+        house: the gateway's table.
+    """
+
+    def __init__(self, peer: Peer, house: House) -> None:
+        self.peer = peer
+        self.house = house
+        self._seat: Seat | None = None
+        self._team: Team | None = None
+        self._name = ""
+        self._let_in_by = 0.0
+        self._try_at = 0.0
+        self._ended = False
+        self._since = time.monotonic()
+
+    # --- what a protocol does -------------------------------------------------------------------------------------
+
+    def came(self) -> None:
+        """The program is connected, and has said nothing yet."""
+
+    def said(self, message: str) -> None:
+        """The program has said something."""
+        raise NotImplementedError
+
+    def stammered(self, broken: Broken) -> None:
+        """The program has sent something that is no message at all."""
+        raise NotImplementedError
+
+    def happened(self, event: Event) -> None:
+        """Something has happened to the player: a fleet is wanted, a salvo is wanted, a game ended, and so on."""
+        raise NotImplementedError
+
+    def announced(self, announcement: m.Announcement, retained: bool) -> None:
+        """The table has announced something; comes before what it means for the player (:meth:`happened`).
+
+        Args:
+            retained: whether the broker had kept it from before.
+        """
+
+    def passed(self, now: float) -> None:
+        """Time has passed; called after every message, and at least twice a second.
+
+        Args:
+            now: seconds on the monotonic clock.
+        """
+
+    def left(self) -> None:
+        """The program has hung up, or is being hung up on; its seat is still there."""
+
+    # --- what a protocol uses -------------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> Session:
+        """The player's session; only between :meth:`sit_down` and :meth:`stand_up`."""
+        assert self._seat is not None, "sit down first"
+        return self._seat.session
+
+    @property
+    def seated(self) -> bool:
+        """Whether there is a session."""
+        return self._seat is not None
+
+    def sit_down(self, name: str, *, wants_to_play: bool = True) -> None:
+        """Take a place at the table under a name; the session asks to take part as soon as the broker is reached.
+
+        Raises:
+            WireError: ``bad_name``.
+            GatewayError: ``name_taken``.
+        """
+        assert self._seat is None
+        self._name = name
+        self._let_in_by = time.monotonic() + ACCOUNT_SECONDS
+        self._take(self.house.seat(name))
+        self.session.wants_to_play = wants_to_play
+
+    def stand_up(self) -> None:
+        """Leave the table; the player stays in a game that is on, and is missing."""
+        if self._seat is not None:
+            self.peer.arrived = _nothing
+            self._seat.close()
+        self._seat = self._team = None
+
+    def end(self) -> None:
+        """Hang up when what is being dealt with is done."""
+        self._ended = True
+
+    # --- the loop ---------------------------------------------------------------------------------------------------
+
+    def stay(self) -> None:
+        """Serve the program until it leaves or :meth:`end` is called."""
+        try:
+            self.came()
+            while not self._ended:
+                self._serve()
+            self.left()
+        except SalvoError as error:
+            log.warning("%s: %s", self.peer.name, error)
+        finally:
+            self.stand_up()
+            self.peer.close()
+
+    def _serve(self) -> None:
+        taken = self.peer.take()
+        for message in taken:
+            if self._ended:
+                return
+            if isinstance(message, Broken):
+                self.stammered(message)
+            else:
+                self.said(message)
+        if self.peer.gone and not taken:
+            self._ended = True
+            return
+        self.passed(time.monotonic())
+        if self._ended:
+            return
+        if self._team is None:
+            if time.monotonic() - self._since > IDLE_SECONDS:
+                self._ended = True
+            self.peer.wait(LONGEST_WAIT_SECONDS)
+            return
+        self._since = time.monotonic()
+        self._team.act()
+        try:
+            self._team.hear(LONGEST_WAIT_SECONDS if time.monotonic() >= self._try_at else 0.0)
+        except ConnectionLost as error:
+            self._try_again(error)
+
+    def _take(self, seat: Seat) -> None:
+        self._seat = seat
+        seat.session.tap = self.announced
+        self._team = Team(seat.session, seat.connection, self.happened, meet=seat.meet)
+        self.peer.arrived = seat.connection.wake
+
+    def _try_again(self, error: ConnectionLost) -> None:
+        """Take the seat anew while the broker may not know the account yet; give up for any other reason."""
+        if error.code != "not_authorised" or time.monotonic() > self._let_in_by:
+            raise error
+        assert self._seat is not None
+        wants_to_play = self._seat.session.wants_to_play
+        self._seat.close()
+        self.peer.wait(_AGAIN_SECONDS)
+        self._take(self.house.seat(self._name))
+        self.session.wants_to_play = wants_to_play
+
+
+def _nothing() -> None:
+    """Nobody waits."""

@@ -1,0 +1,115 @@
+"""Listens, and lets guests in: one thread each, with a bound on how many."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from salvo_server.gateway.accounts import GatewayError
+from salvo_server.gateway.guest import Guest
+from salvo_server.gateway.house import House
+from salvo_server.gateway.peer import Framing, Lines, Peer
+
+log = logging.getLogger(__name__)
+
+#: Programs at once. Each costs three threads and a connection to the broker.
+MOST_GUESTS: Final = 128
+
+#: Makes the guest of a peer that has just come.
+Welcome = Callable[[Peer, House], Guest]
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A protocol, ready for one table: what ``door(book)`` of its module returns.
+
+    Attributes:
+        framing: finds the messages of one program.
+    """
+
+    welcome: Welcome
+    framing: Callable[[], Framing] = Lines
+
+
+class Host:
+    """A gateway's listener.
+
+    Attributes:
+        address: host and port that it listens on, once opened.
+    """
+
+    def __init__(self, house: House, door: Door) -> None:
+        self.address = ("", 0)
+        self._house = house
+        self._door = door
+        self._listener: socket.socket | None = None
+        self._guests: dict[int, tuple[Peer, threading.Thread]] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+
+    def open(self, host: str, port: int) -> None:
+        """Begin to listen; port 0 lets the system choose.
+
+        Raises:
+            GatewayError: ``cannot_listen``.
+        """
+        try:
+            family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+            self._listener = socket.create_server((host, port), family=family)
+        except OSError as error:
+            raise GatewayError("cannot_listen", f"{host}:{port}: {error.strerror or error}") from None
+        self.address = self._listener.getsockname()[:2]
+        threading.Thread(target=self._accept, name="gateway", daemon=True).start()
+
+    def let_in(self, sock: socket.socket, name: str) -> None:
+        """Let a program in that is connected already, such as a child process."""
+        with self._lock:
+            if self._closed.is_set() or len(self._guests) >= MOST_GUESTS:
+                log.warning("%s: there are %d guests already", name, len(self._guests))
+                sock.close()
+                return
+            peer = Peer(sock, name, self._door.framing())
+            thread = threading.Thread(target=self._serve, args=(peer,), name=f"guest {name}", daemon=True)
+            self._guests[id(peer)] = peer, thread
+        peer.start()
+        thread.start()
+
+    def close(self) -> None:
+        """Hang up on everybody and listen no longer."""
+        self._closed.set()
+        if self._listener is not None:
+            with contextlib.suppress(OSError):
+                self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
+        with self._lock:
+            guests = list(self._guests.values())
+        for peer, _ in guests:
+            peer.hang_up()
+        for _, thread in guests:
+            thread.join(10)
+
+    def _accept(self) -> None:
+        assert self._listener is not None
+        while not self._closed.is_set():
+            try:
+                sock, address = self._listener.accept()
+            except OSError:
+                if not self._closed.wait(0.1):  # out of descriptors: some will be free again
+                    continue
+                return
+            self.let_in(sock, f"{address[0]}:{address[1]}")
+
+    def _serve(self, peer: Peer) -> None:
+        try:
+            self._door.welcome(peer, self._house).stay()
+        except Exception:
+            log.exception("%s: the gateway failed; the guest is sent away", peer.name)
+        finally:
+            peer.close()
+            with self._lock:
+                self._guests.pop(id(peer), None)
