@@ -23,7 +23,12 @@ from salvo_server.roster import Roster, has_begun
 from salvo_server.settings import gateway_key_path, roster_path
 
 #: Protocol -> what comes in there.
-DOORS: dict[str, str] = {}
+DOORS = {
+    "xbs": "Xterm Boat Sinker: lines over TCP; many players, points, taunts and chat.",
+    "smackdown": "Code Smackdown: |QUERY|...|END| with child processes, or over TCP.",
+    "jsonline": "Battleship in JSON lines over TCP, against a house bot or another team.",
+    "classic": "The two-player game of set-up, shots and replies, over TCP or a pair of MQTT topics.",
+}
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
