@@ -1,0 +1,108 @@
+"""What a foreign program sends is cut into messages, whatever it sends, and bounded."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salvo_server.gateway import peer as peers
+from salvo_server.gateway.peer import MOST_WAITING, Broken, Lines, Peer
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[Peer, socket.socket]]:
+    """A peer that reads, and the program's end."""
+    ours, theirs = socket.socketpair()
+    peer = Peer(ours, "program", Lines(100))
+    peer.start()
+    yield peer, theirs
+    theirs.close()
+    peer.close()
+
+
+def take(peer: Peer, count: int) -> list[str | Broken]:
+    """Return the next messages, as many as wanted."""
+    found: list[str | Broken] = []
+    end = time.monotonic() + 10
+    while len(found) < count and time.monotonic() < end:
+        peer.wait(0.1)
+        found += peer.take()
+    return found
+
+
+@given(st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=8), st.data())
+def test_lines_are_the_same_in_whatever_pieces_they_come(lines: list[bytes], data: st.DataObject) -> None:
+    stream = b"".join(line + b"\n" for line in lines)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=5)))
+    framing, found = Lines(8), list[bytes | Broken]()
+    for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
+        found += framing.feed(stream[begin:end])
+    assert [one if isinstance(one, bytes) else one.code for one in found] == [
+        line if len(line) <= 8 else "too_long" for line in lines
+    ]
+
+
+def test_a_line_without_an_end_is_told_once_and_never_kept() -> None:
+    framing = Lines(10)
+    told = [one for _ in range(1000) for one in framing.feed(b"x" * 1000)]
+    assert [type(one) for one in told] == [Broken]
+    assert framing.feed(b"x\nnext\n") == [b"next"]
+
+
+def test_a_peer_says_what_arrived_and_what_is_no_text(pair: tuple[Peer, socket.socket]) -> None:
+    peer, program = pair
+    program.sendall("grüße\n".encode() + b"\xff\n" + b"y" * 200 + b"\nlast\npart")
+    assert [one if isinstance(one, str) else one.code for one in take(peer, 4)] == [
+        "grüße",
+        "not_text",
+        "too_long",
+        "last",
+    ]
+
+
+def test_the_owner_is_woken_by_messages_and_by_the_end(pair: tuple[Peer, socket.socket]) -> None:
+    peer, program = pair
+    woken: list[bool] = []
+    peer.arrived = lambda: woken.append(peer.gone)
+    program.sendall(b"one\n")
+    assert take(peer, 1) == ["one"]
+    program.close()
+    end = time.monotonic() + 10
+    while not peer.gone and time.monotonic() < end:
+        peer.wait(0.1)
+    assert woken[0] is False
+    assert woken[-1] is True
+
+
+def test_a_flood_waits_in_the_system_and_nothing_of_it_is_lost(pair: tuple[Peer, socket.socket]) -> None:
+    peer, program = pair
+    program.sendall(b"".join(b"%d\n" % number for number in range(MOST_WAITING * 2)))
+    time.sleep(0.2)
+    first = peer.take()
+    assert len(first) <= MOST_WAITING
+    assert [*first, *take(peer, MOST_WAITING * 2 - len(first))] == [str(number) for number in range(MOST_WAITING * 2)]
+
+
+def test_who_takes_nothing_in_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peers, "SEND_SECONDS", 1)
+    ours, theirs = socket.socketpair()
+    peer = Peer(ours, "deaf", Lines())
+    peer.start()
+    for _ in range(100):
+        peer.send("z" * 65_536)
+    assert peer.gone
+    peer.close()
+    theirs.close()
+
+
+def test_a_peer_that_is_hung_up_on_can_be_sent_to_without_harm(pair: tuple[Peer, socket.socket]) -> None:
+    peer, _ = pair
+    peer.hang_up()
+    peer.hang_up()
+    peer.send("hello")
+    assert peer.gone
