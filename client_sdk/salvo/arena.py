@@ -8,13 +8,15 @@ bot looks: most bots look at little, and telling everybody everything would take
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
+from salvo.chat import clean_text
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved, SunkShip
-from salvo.player import Bot, check_salvo
+from salvo.player import MOST_UNSAID, Bot, Line, check_salvo
 from salvo.rules import (
     SALVO,
     Announce,
@@ -179,6 +181,7 @@ class _Match:
         self._choosers = [bot.choose_salvo for bot in self._bots]
         self._silent = [0] * len(bots)
         self._hearing = [bot for bot in self._bots if type(bot).on_result is not Bot.on_result]
+        self._unsaid: deque[Line] = deque(maxlen=MOST_UNSAID * len(bots))  # of all bots, in order
         fleets = [self._place(name, bot) for name, bot in bots.items()]
         starter = set_starter(book, game, self._names)
         if starter is None:
@@ -195,6 +198,7 @@ class _Match:
 
     def _place(self, name: str, bot: Bot) -> Fleet:
         bot.prepare(name, self._seed, self._number)
+        bot.unsaid = self._unsaid
         try:
             fleet = bot.place_fleet(self._book)
         except BotError:
@@ -226,6 +230,8 @@ class _Match:
                 self._bury(game.fallen[fallen:], fired)
             if followed:
                 self._follow(turn, fired)
+            if self._unsaid:
+                self._pass_on()
         return self._outcome()
 
     def _fire_in_parts(self, seat: int, view: View, fired: list[Shot], aims: list[Aim]) -> list[Shot]:
@@ -292,6 +298,21 @@ class _Match:
                 self._listener(self._fired.pop(result.turn), result)
         self._told = len(results)
 
+    def _pass_on(self) -> None:
+        """Let everybody hear what was said, as a server would; what they say to it is heard after the next turn."""
+        lines = list(self._unsaid)
+        self._unsaid.clear()
+        for sender, text, to in lines:
+            if to and (to == sender or to not in self._names):
+                raise self._error(sender, "unknown_player", f"said something to {to!r:.80}, who is no other player")
+            try:
+                text = clean_text(text)
+            except Exception as error:
+                raise self._error(sender, "bad_text", f"said {text!r:.80}: {error}") from error
+            for name, bot in zip(self._names, self._bots, strict=True):
+                if name == to or (not to and name != sender):
+                    bot.on_message(sender, text, bool(to))
+
     def _outcome(self) -> Outcome:
         game, places = self._game, self._game.places()
         stats = {
@@ -301,6 +322,7 @@ class _Match:
         winner = self._names[places.index(1)] if places.count(1) == 1 else ""
         for bot in self._bots:
             bot.on_game_over(winner, stats)
+        self._pass_on()
         fleets = dict(zip(self._names, game.fleets, strict=True))
         return Outcome(winner, self._seed, self._number, game.turn, stats, fleets)
 

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from salvo import session as s
@@ -85,6 +86,10 @@ class _Player:
                 if code in _FINAL:
                     raise SalvoError(code, text)
                 log.warning("%s: %s: %s", self._session.name, code, text)
+            case s.Said(sender, text, private):
+                log.info("%s: %s says%s: %s", self._session.name, sender or "the server", " to us" * private, text)
+                if sender != self._session.name:
+                    self._tell("on_message", lambda: self._bot.on_message(sender, text, private))
             case s.ServerMet(keys) if keys is not None:
                 log.info("the server is %s", fingerprint(keys.sign))
             case LogDoubted(text):
@@ -93,6 +98,13 @@ class _Player:
                 log.info("%s: game %d was as the server had committed to it", self._session.name, game)
             case s.ServerSeen(online):
                 log.info("the server is %s", "online" if online else "offline")
+
+    def pass_on(self, say: Callable[[str, str], None]) -> None:
+        """Say what the bot has said meanwhile, where anybody may; a line that nobody could say is the bot's error."""
+        while self._bot.unsaid:
+            line = self._bot.unsaid.popleft()
+            if self._session.chat:
+                self._tell("say", partial(say, line.text, line.to))
 
     def _prepare(self, game: int) -> None:
         self._bot.prepare(self._session.name, self._seed, game)
@@ -217,6 +229,7 @@ class Contestant:
         if self._listener is not None:
             self._listener(event)
         self._player.handle(event)
+        self._player.pass_on(self._team.say)
 
     def close(self) -> None:
         """Let go of what the bot needed; the connection is the owner's."""

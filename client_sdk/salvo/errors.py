@@ -51,7 +51,9 @@ CODES = {
     "body_mismatch": Code("the open body and the signed one are not equal values", Answered.SENDER, "SALVO-SEAL-5"),
     "nonce_reused": Code("the nonce was used before by this team", Answered.SENDER, "SALVO-FRESH-1"),
     "rate_limited": Code(
-        "too many messages under fresh salts, or too many refused ones", Answered.ADDRESSED, "SALVO-FRESH-6"
+        "too many messages under fresh salts, too many refused ones, or too much said",
+        Answered.ADDRESSED,
+        "SALVO-FRESH-6",
     ),
     "retained_command": Code(
         "a command was published as a retained message; it is dropped and cleared", Answered.NOBODY, "SALVO-FRESH-4"
@@ -92,6 +94,13 @@ CODES = {
     ),
     "no_skipping": Code("these rules have no skipping of turns", Answered.SENDER, "SALVO-BOOK-7"),
     "turn_timeout": Code("the turn's deadline passed; tells how many shots were lost", Answered.PLAYER, "SALVO-TURN-5"),
+    "unknown_player": Code(
+        "who says something, or to whom, is no player of the table, or both are one", Answered.ADDRESSED, "SALVO-CHAT-2"
+    ),
+    "bad_text": Code(
+        "what is said is not one line of 1..200 characters that can be shown", Answered.ADDRESSED, "SALVO-CHAT-3"
+    ),
+    "chat_off": Code("the operator has turned the chat off", Answered.ADDRESSED, "SALVO-CHAT-7"),
 }
 
 

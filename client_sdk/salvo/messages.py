@@ -359,6 +359,7 @@ class ServerStatus:
         keys: None for a server that has none.
         status_topic: where a further table's clients find the status (a connection has one last will), else empty.
         paused: whether the server is there but can accept nothing for now (SALVO-BACK-3).
+        chat: whether players may say something (SALVO-CHAT-7).
     """
 
     online: bool
@@ -368,6 +369,19 @@ class ServerStatus:
     status_topic: str = ""
     paused: bool = False
     keys: ServerKeys | None = None
+    chat: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSaid:
+    """Somebody says something to everybody (SALVO-CHAT-1); no part of any game.
+
+    Attributes:
+        sender: a player; empty when the server itself speaks.
+    """
+
+    sender: str
+    text: str
 
 
 # --- announcements to one player ------------------------------------------------------------------------------
@@ -408,6 +422,19 @@ class CommandRefused:
 
     to: str
     code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSaid:
+    """Somebody says something to ``to`` alone (SALVO-CHAT-1); no part of any game.
+
+    Attributes:
+        sender: a player; empty when the server itself speaks.
+    """
+
+    to: str
+    sender: str
     text: str
 
 
@@ -589,4 +616,6 @@ Announcement = (
     | CommandRefused
     | Recap
     | RefereeView
+    | ChatSaid
+    | MessageSaid
 )

@@ -1,4 +1,4 @@
-"""What a team writes: a function, or a class with up to four methods.
+"""What a team writes: a function, or a class with up to five methods.
 
     @salvo.bot
     def fire(view):
@@ -9,9 +9,10 @@ Nothing here knows of MQTT, of secrets or of turns that run out: one bot plays i
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, NamedTuple
 
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved
@@ -21,6 +22,17 @@ from salvo.view import Shot, View
 Shots = Sequence[tuple[str, int, int]]
 Answer = Shots | Awaitable[Shots]
 
+#: Lines that a bot may have said and that nobody has taken yet: as many as a server takes at once (SALVO-CHAT-4).
+MOST_UNSAID: Final = 5
+
+
+class Line(NamedTuple):
+    """What a bot says; ``to`` is empty for everybody."""
+
+    sender: str
+    text: str
+    to: str
+
 
 class Bot:
     """A player. Overriding :meth:`choose_salvo` is enough.
@@ -28,10 +40,12 @@ class Bot:
     Attributes:
         name: the name at the table.
         random: the only source of randomness a bot should use; same seed, same game.
+        unsaid: what :meth:`say` was given since somebody looked; None before the first line.
     """
 
     name: str = "bot"
     random: Random
+    unsaid: deque[Line] | None = None
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
         """Take a seat; called before each game."""
@@ -51,6 +65,18 @@ class Bot:
 
     def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
         """Learn how the game ended; ``winner`` is empty after a tie, and ``stats`` has the places."""
+
+    def on_message(self, sender: str, text: str, private: bool) -> None:
+        """Hear what another player said, to everybody or in private; ``sender`` is empty when it is the server."""
+
+    def say(self, text: str, to: str = "") -> None:
+        """Say a line to everybody, or to one other player, once this method of the bot is done (SALVO-CHAT).
+
+        Of more than five lines said in one method the last five count. Where the chat is off nobody hears them.
+        """
+        if self.unsaid is None:
+            self.unsaid = deque(maxlen=MOST_UNSAID)
+        self.unsaid.append(Line(self.name, text, to))
 
 
 class FunctionBot(Bot):

@@ -98,6 +98,21 @@ class ServerMet:
     keys: m.ServerKeys | None
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Somebody said something; on an open broker it may be anybody (SALVO-CHAT-6).
+
+    Attributes:
+        sender: a player, perhaps this one; empty when the server itself speaks.
+        text: one line of printable text.
+        private: whether it was said to this player alone.
+    """
+
+    sender: str
+    text: str
+    private: bool
+
+
 #: The last two say what the witness finds in the server's signed log.
 Event = (
     FleetWanted
@@ -108,6 +123,7 @@ Event = (
     | Refused
     | ServerSeen
     | ServerMet
+    | Said
     | LogDoubted
     | GameVerified
 )
@@ -128,6 +144,7 @@ class Session:
         wants_to_play: whether to ask for a seat in the next lobby.
         view: what the player knows of the game in play; None between games.
         outbox: what is to be published, in order; the owner sends and clears it with :meth:`take_outbox`.
+        chat: whether the server lets players say something (SALVO-CHAT-7).
         witness: holds what the server says against what it signs.
         tap: when set, it is told every announcement that is heard, and whether the broker had kept it, before what
             follows from it is; for whoever passes the news on in other words.
@@ -156,6 +173,7 @@ class Session:
         self.name = topics.check_name(name)
         self.table = table
         self.wants_to_play = True
+        self.chat = True
         self.view: View | None = None
         self.rules: RuleBook | None = None
         self.game = 0
@@ -277,6 +295,16 @@ class Session:
         self._outbox.append(wire.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
         view.shots = 0
 
+    def say(self, text: str, to: str = "") -> wire.Publication:
+        """Return what says a line to everybody, or to one other player; it is no part of the game, and never late.
+
+        Raises:
+            WireError: ``bad_text``, or ``chat_off`` where nobody may say anything.
+        """
+        if not self.chat:
+            raise WireError("chat_off", "whoever runs this contest has turned the chat off")
+        return wire.Publication(BY_NAME["say"].of(self.table, player=self.name), wire.write_say(text, to), False)
+
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
         """Sign shots that follow those of the turn that the view knows as fired; then it knows them, too."""
         for number, shot in enumerate(shots, start=len(view.fired_this_turn) + 1):
@@ -342,6 +370,10 @@ class Session:
                 return self._game_ended()
             case m.FleetRevealed(player, fleet):
                 self._reveal(player, fleet)
+            case m.ChatSaid(sender, text) if not retained:
+                return [Said(sender, text, False)]
+            case m.MessageSaid(_, sender, text) if not retained:
+                return [Said(sender, text, True)]
             case m.PlacementJudged(_, ship, True):
                 self._approved.add(ship)
             case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
@@ -388,6 +420,7 @@ class Session:
         return [] if met else [ServerMet(keys)]
 
     def _server_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
+        self.chat = status.chat
         events = [*self._meet(status.keys), *self._status_seen(status, retained, now)]
         if self._waits_since is not None and self._server_met:
             self._send_request()
@@ -671,7 +704,7 @@ class Session:
 _OF_THE_NAME = frozenset({"not_in_roster", "sealed_required"})
 #: Public topics that a session listens to; the others say the same in the specification's words.
 _HEARD = frozenset(
-    {"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server", "fleet", "log"}
+    {"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server", "fleet", "log", "chat"}
 )
 #: Those of all players; of the others a session hears its own player's only.
 _OF_ALL_PLAYERS = frozenset({"stats", "fleet"})

@@ -72,6 +72,15 @@ class Team:
         for publication in self.session.take_outbox():
             self._edge.publish(publication.topic, publication.payload)
 
+    def say(self, text: str, to: str = "") -> None:
+        """Say a line to everybody, or to one other player, at once.
+
+        Raises:
+            WireError: ``bad_text``, or ``chat_off`` where nobody may say anything.
+        """
+        line = self.session.say(text, to)
+        self._edge.publish(line.topic, line.payload)
+
     def _tell(self, events: Iterable[Event]) -> None:
         for event in events:
             if isinstance(event, ServerMet) and self._meet is not None:

@@ -409,6 +409,10 @@ class Sender:
         return message(f"/players/{team}/skip", payload)
 
 
+def say(player: str, line: dict[str, str]) -> dict[str, Any]:
+    return message(f"/players/{player}/say", json.dumps(line))
+
+
 def message(topic: str, payload: str) -> dict[str, Any]:
     return {"topic": topic, "payload": payload}
 
@@ -430,13 +434,14 @@ def _states() -> dict[str, Any]:
         starter = {"starter": "ann"} if settings.get("players") else {}
         return {"settings": settings, **starter, "messages": messages}
 
-    lobby, full, turn, over, strict = (Sender() for _ in range(5))
+    lobby, full, turn, over, strict, quiet = (Sender() for _ in range(6))
     secrets_of_all = {name: team[0] for name, team in TEAMS.items()}
     return {
         "lobby": state([lobby.ask("ann"), lobby.ask("bob"), *lobby.fleet("ann"), lobby.place("bob", "carrier")]),
         "full": state([full.ask("ann"), full.ask("bob")], most_players=2),
         "turn": state(_seated(turn), players=2),
         "over": state([*_seated(over), *_game(over)], players=2),
+        "quiet": state([quiet.ask("ann"), quiet.ask("bob")], chat=False) | {"state": "lobby"},
         "contest": state([]) | {"profile": "contest", "roster": {"ann": TEAMS["ann"][0]}},
         "strict": state([strict.seal("ann"), strict.seal("bob"), *strict.fleet("ann"), *strict.fleet("bob")], players=2)
         | {"profile": "strict", "roster": secrets_of_all, "private_key_hex": SERVER_PRIVATE.hex()},
@@ -649,6 +654,43 @@ def _refused() -> list[dict[str, Any]]:
             *(fire("ann", "bob", x, 1) for x in range(1, 7)),
             answer=told("ann/error", "too_many_shots"),
         ),
+        when("turn", "a line", "SALVO-CHAT-1", say("bob", {"text": "Ahoy!"})),
+        when(
+            "turn",
+            "a line of nobody's",
+            "SALVO-CHAT-2",
+            say("cy", {"text": "Ahoy!"}),
+            answer=told("cy/error", "unknown_player"),
+        ),
+        when(
+            "turn",
+            "a line to nobody",
+            "SALVO-CHAT-2",
+            say("bob", {"text": "Ahoy!", "to": "cy"}),
+            answer=told("bob/error", "unknown_player"),
+        ),
+        when(
+            "turn",
+            "a line to oneself",
+            "SALVO-CHAT-2",
+            say("bob", {"text": "Ahoy!", "to": "bob"}),
+            answer=told("bob/error", "unknown_player"),
+        ),
+        when("over", "nothing to say", "SALVO-CHAT-3", say("bob", {"text": " "}), answer=told("bob/error", "bad_text")),
+        when(
+            "turn",
+            "six lines at once",
+            "SALVO-CHAT-4",
+            *(say("bob", {"text": "Ahoy!"}) for _ in range(6)),
+            answer=told("bob/error", "rate_limited"),
+        ),
+        when(
+            "quiet",
+            "a line where nothing may be said",
+            "SALVO-CHAT-7",
+            say("bob", {"text": "Ahoy!"}),
+            answer=told("bob/error", "chat_off"),
+        ),
         when("turn", "silence", "SALVO-TURN-5", answer=told("ann/error", "turn_timeout"), seconds=30),
         when("over", "the rest of the winning salvo", "SALVO-FIRE-12", *(fire("ann", "bob", 9, 9) for _ in range(3))),
         when(
@@ -676,6 +718,45 @@ def skips() -> list[dict[str, Any]]:
         ),
         case("a field too many", "SALVO-WIRE-4", given('{"x": 1, "y": 1}'), error="wrong_shape"),
         case("a text for the turn", "SALVO-WIRE-4", given('{"g": 1, "t": "9"}'), error="wrong_shape"),
+    ]
+
+
+def lines() -> list[dict[str, Any]]:
+    """A payload on `/players/ann/say`: what ann says and to whom, or why it is no line (SALVO-CHAT-3)."""
+
+    def given(text: str, **more: str) -> dict[str, str]:
+        return {"payload": json.dumps({"text": text, **more})}
+
+    rules = "SALVO-CHAT-3"
+    return [
+        case("to everybody", "SALVO-CHAT-1", given("Ahoy!"), result=["Ahoy!", ""]),
+        case("to one", "SALVO-CHAT-1", given("Ahoy!", to="bob"), result=["Ahoy!", "bob"]),
+        case("to nobody in particular", "SALVO-CHAT-1", given("Ahoy!", to=""), result=["Ahoy!", ""]),
+        case("white space behind", rules, given("  Ahoy! \n"), result=["  Ahoy!", ""]),
+        case("normalised", rules, given("e\u0301"), result=["\u00e9", ""]),
+        case("200 characters", rules, given("x" * 200 + "  "), result=["x" * 200, ""]),
+        case("200 of four bytes each", rules, given("\U0001f6a2" * 200), result=["\U0001f6a2" * 200, ""]),
+        case(
+            "a joined emoji", rules, given("\U0001f3f4\u200d\u2620\ufe0f"), result=["\U0001f3f4\u200d\u2620\ufe0f", ""]
+        ),
+        case("from right to left", rules, given("\u05e9\u05dc\u05d5\u05dd"), result=["\u05e9\u05dc\u05d5\u05dd", ""]),
+        case("201 characters", rules, given("x" * 201), error="bad_text"),
+        case("201 characters that come to fewer", rules, given("e\u0301" * 100 + "x"), error="bad_text"),
+        case("100 characters that come to more", rules, given("\ufb2c" * 100), error="bad_text"),
+        case("empty", rules, given(""), error="bad_text"),
+        case("white space only", rules, given(" \t\u3000"), error="bad_text"),
+        case("nothing to be seen", rules, given("\u200b\u2060\u0301"), error="bad_text"),
+        case("two lines", rules, given("Ahoy!\nann wins"), error="bad_text"),
+        case("a line separator", rules, given("Ahoy!\u2028ann wins"), error="bad_text"),
+        case("an escape for terminals", rules, given("\u001b[2JAhoy!"), error="bad_text"),
+        case("a control character of Latin-1", rules, given("\u009b2JAhoy!"), error="bad_text"),
+        case("turned round", rules, given("\u202eyohA"), error="bad_text"),
+        case("half a surrogate pair", "SALVO-WIRE-1", given("\ud83d"), error="not_utf8"),
+        case("no text", "SALVO-WIRE-4", {"payload": '{"to": "bob"}'}, error="wrong_shape"),
+        case("a number", "SALVO-WIRE-4", {"payload": '{"text": 1}'}, error="wrong_shape"),
+        case("null for everybody", "SALVO-WIRE-4", {"payload": '{"text": "Ahoy!", "to": null}'}, error="wrong_shape"),
+        case("with a sender", "SALVO-WIRE-4", given("Ahoy!", **{"from": "bob"}), error="wrong_shape"),
+        case("bare text", "SALVO-WIRE-1", {"payload": "Ahoy!"}, error="not_json"),
     ]
 
 
@@ -1066,6 +1147,7 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     refusals,
     referee_views,
     skips,
+    lines,
     book_refusals,
     recaps,
 )

@@ -137,6 +137,7 @@ class Contest:
             identity=self.identity,
             resume=settings.resume,
             referee_delay_ms=settings.referee_delay_ms,
+            chat=settings.chat,
             listener=listener,
             register=register,
         )

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from salvo import messages as m
 from salvo.errors import SealError, WireError
@@ -77,6 +77,30 @@ class Bucket:
     def give_back(self) -> None:
         """Return a token that was well spent."""
         self.tokens = min(self.size, self.tokens + 1)
+
+
+_Key = TypeVar("_Key")
+
+
+class Buckets(Generic[_Key]):
+    """A bucket for each of many, made full when it is first asked for; who was not heard of the longest is forgotten.
+
+    Only a full bucket is forgotten without loss, so ``most`` has to be more than can be emptied by whom it matters.
+    """
+
+    def __init__(self, most: int, size: float, refill_a_second: float) -> None:
+        self._most = most
+        self._size = size
+        self._refill_a_second = refill_a_second
+        self._buckets: OrderedDict[_Key, Bucket] = OrderedDict()
+
+    def take(self, key: _Key, now: int) -> bool:
+        """Take one token of ``key`` if there is one."""
+        bucket = self._buckets.pop(key, None) or Bucket(self._size, now, self._size, self._refill_a_second)
+        self._buckets[key] = bucket
+        if len(self._buckets) > self._most:
+            self._buckets.popitem(last=False)
+        return bucket.take(now)
 
 
 class _Remembered:

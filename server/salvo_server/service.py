@@ -16,7 +16,7 @@ import logging
 import secrets
 import threading
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -30,7 +30,17 @@ from salvo.topics import BY_NAME, Publisher
 from salvo.wire.log import SECRET_BYTES
 from salvo.wire.transcript import read_header, write_header
 from salvo_server import __version__
-from salvo_server.gate import WAITING, Bucket, Gate, Opened, Proof, SealedRecap
+from salvo_server.chat import Chat
+from salvo_server.gate import (
+    BUCKET_REFILL_A_SECOND,
+    BUCKET_SIZE,
+    WAITING,
+    Buckets,
+    Gate,
+    Opened,
+    Proof,
+    SealedRecap,
+)
 from salvo_server.identity import Identity
 from salvo_server.journal import (
     Batch,
@@ -139,6 +149,7 @@ class Service:
         register: Register | None = None,
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
+        chat: bool = True,
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
@@ -153,6 +164,7 @@ class Service:
             referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
             fresh_secret: 32 bytes that nobody can foresee, for each game with a fair draw.
+            chat: whether players may say something (SALVO-CHAT-7).
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -184,7 +196,8 @@ class Service:
         self._stalled_until: int | None = None
         self._connected_anew = False
         self._due: dict[str, int] = {}
-        self._askers: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
+        self._askers: Buckets[tuple[str, str]] = Buckets(MOST_ASKERS, BUCKET_SIZE, BUCKET_REFILL_A_SECOND)
+        self._chat = Chat(self.counts, on=chat)
         self._earliest: int | None = None
         self._last_at = 0
         self._clock_is_back_ms = 0
@@ -469,6 +482,9 @@ class Service:
         if message.retain:
             self._outbox.append(wire.Publication(message.topic, b"", True))
             return self._count(WireError("retained_command", "commands must not be retained"), message)
+        if address.topic.name == "say":
+            self._outbox += self._chat.hear(address, message.payload, table.referee.players, now)
+            return None
         try:
             request = wire.read_command(address, message.payload, table.referee.book)
         except WireError as error:
@@ -530,12 +546,7 @@ class Service:
         Anybody can ask in any name, and no broker holds the server: were every request answered, a rival's flood would
         come out at the team's own topics. What only its secret gets it has a count of its own.
         """
-        asker = name, kind
-        bucket = self._askers.pop(asker, None) or Bucket(filled_ms=now)
-        self._askers[asker] = bucket
-        if len(self._askers) > MOST_ASKERS:
-            self._askers.popitem(last=False)
-        return bucket.take(now)
+        return self._askers.take((name, kind), now)
 
     def _strike_off(self) -> None:
         """Let those leave their lobby whom the roster has no longer (SALVO-ACCESS-8); they would hold it up."""
@@ -679,7 +690,9 @@ class Service:
         first = referee.table == self._first_table
         status_topic = "" if first else BY_NAME["server"].of(self._first_table)
         keys = _keys(self._identity)
-        return m.ServerStatus(online, __version__, referee.number, self._profile, status_topic, paused, keys)
+        return m.ServerStatus(
+            online, __version__, referee.number, self._profile, status_topic, paused, keys, self._chat.on
+        )
 
 
 def _keys(identity: Identity | None) -> m.ServerKeys | None:

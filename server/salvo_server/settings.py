@@ -93,6 +93,7 @@ class ServerSettings(BaseSettings):
     rules: Annotated[str, Field(description="what is played: a rule book that ships, or a TOML file of one's own")] = (
         "salvo"
     )
+    chat: Annotated[bool, Field(description="whether players may say something to one another")] = True
     seed: Annotated[str | None, Field(description="decides all that is drawn; a fresh one when not set")] = None
     journal: Annotated[
         str | None,

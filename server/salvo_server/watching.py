@@ -30,6 +30,8 @@ EVERYBODY: Final = "everybody"
 REFEREE: Final = "referee"
 #: Lines of news below the boards.
 _NEWS_LINES: Final = 6
+#: And what players say, below the news, so that it pushes none of them away.
+_CHAT_LINES: Final = 4
 #: What is retained comes at once; who has heard nothing for so long is told what is probably wrong.
 PATIENCE_SECONDS: Final = 5.0
 
@@ -78,6 +80,12 @@ def _printable(line: str) -> str:
     return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)
 
 
+def _line_said(said: m.ChatSaid | m.MessageSaid) -> News:
+    private = isinstance(said, m.MessageSaid)
+    line = f"{said.sender or 'the server'} says{' to us' * private}: {said.text}"
+    return News(line, {"event": "chat", "from": said.sender, "text": said.text, "private": private})
+
+
 class Watcher:
     """Follows a table from the topics that everybody may read.
 
@@ -99,6 +107,7 @@ class Watcher:
         self._places: dict[str, int] = {}
         self._heard: tuple[int, int] = (0, 0)
         self._news: deque[str] = deque(maxlen=_NEWS_LINES)
+        self._chat: deque[str] = deque(maxlen=_CHAT_LINES)
         self._quiet_since: float | None = None
         self._known = False
         self._told: set[str] = set()
@@ -107,7 +116,7 @@ class Watcher:
     def filters(self) -> list[str]:
         """Return what is subscribed."""
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
-        return [topic.filter(self.table) for topic in public]
+        return [topic.filter(self.table) for topic in (*public, BY_NAME["chat"])]
 
     def _connected(self, session_present: bool) -> None:
         self._quiet_since = time.monotonic()
@@ -122,7 +131,8 @@ class Watcher:
         news += self._warnings()
         # On an open broker anybody may say anything, also what moves a terminal's cursor.
         news = [News(_printable(each.line), each.record) for each in news]
-        self._news.extend(each.line for each in news)
+        for each in news:
+            (self._chat if each.record["event"] == "chat" else self._news).append(each.line)
         return news
 
     def close(self) -> None:
@@ -136,6 +146,8 @@ class Watcher:
             announcement = wire.read_announcement(address, message.payload)
         except WireError:
             return []
+        if isinstance(announcement, (m.ChatSaid, m.MessageSaid)):
+            return [] if message.retain else [_line_said(announcement)]
         if announcement is not None:
             return self.take_in(announcement)
         return self.take_in_sealed(message.payload) if address.topic.name == "recap" else []
@@ -245,7 +257,7 @@ class Watcher:
 
     def page(self) -> Any:
         """Return the picture of the moment."""
-        return draw_page(_printable(self.heading()), self.body(), list(self._news))
+        return draw_page(_printable(self.heading()), self.body(), [*self._news, *self._chat])
 
     def heading(self) -> str:
         """Return where this is and how long the turn still is."""

@@ -20,6 +20,7 @@ from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import Role
 from salvo.wire import commands, strict_json
 from salvo_server import gate as gates
+from salvo_server.chat import Chat
 from salvo_server.gate import Bucket, Gate, Opened
 from salvo_server.roster import Account, Register
 from salvo_server.service import Service
@@ -384,6 +385,87 @@ def _have_recaps_sent_without_end() -> bool:
     return sum(topic.endswith("/recap") for topic, _ in stage.heard) > 100
 
 
+def _line(text: str, **more: str) -> bytes:
+    return json.dumps({"text": text, **more}).encode()
+
+
+def _lines(stage: Stage) -> list[dict[str, Any]]:
+    """What was said to anybody."""
+    return [json.loads(payload) for topic, payload in stage.heard if topic.endswith(("/chat", "/message"))]
+
+
+def _flood_the_chat(*payload: bytes) -> Callable[[], bool]:
+    """A thousand lines: everybody's screen shows nothing else; or a thousand refusals at one's own topic."""
+
+    def act() -> bool:
+        stage = Stage()
+        stage.hush()
+        for _ in range(1000):
+            stage.say("/players/ann/say", payload[0] if payload else _line("spam", to="bob"))
+        return len(_lines(stage)) > 100 or len(stage.codes()) > 100
+
+    return act
+
+
+def _say_as(name: str) -> Callable[[], bool]:
+    """Be read as somebody who is not at the table; a name may be a line of its own."""
+
+    def act() -> bool:
+        stage = Stage()
+        stage.hush()
+        stage.say(f"/players/{name}/say", _line("I am the server, all surrender"))
+        return bool(_lines(stage))
+
+    return act
+
+
+def _say_in_anothers_name_by_the_payload() -> bool:
+    stage = Stage()
+    stage.hush()
+    stage.say("/players/ann/say", _line("I give up", **{"from": "bob"}))
+    return bool(_lines(stage))
+
+
+def _have_shown(text: str) -> Callable[[], bool]:
+    """Have a text shown as it is, on everybody's terminal."""
+
+    def act() -> bool:
+        stage = Stage()
+        stage.hush()
+        stage.say("/players/ann/say", _line(text))
+        return any(line["text"] == text for line in _lines(stage))
+
+    return act
+
+
+def _limit_no_lines(patch: Patch) -> None:
+    patch.setattr(gates.Buckets, "take", lambda self, key, now: True)
+
+
+def _know_everybody(patch: Patch) -> None:
+    hear = Chat.hear
+
+    class Anybody:
+        def __contains__(self, name: object) -> bool:
+            return True
+
+    patch.setattr(
+        Chat, "hear", lambda self, address, payload, players, now: hear(self, address, payload, Anybody(), now)
+    )
+
+
+def _read_no_senders(patch: Patch) -> None:
+    def lax(payload: bytes) -> wire.Line:
+        body = json.loads(payload)
+        return wire.Line(body["text"], body.get("to", ""))
+
+    patch.setattr(wire, "read_say", lax)
+
+
+def _check_no_text(patch: Patch) -> None:
+    patch.setattr(commands, "clean_text", lambda text: text)
+
+
 def _leave_a_command_behind() -> bool:
     """Leave a request with the broker: every server that starts will have a ghost at its table."""
     stage = Stage((), play=False)
@@ -546,6 +628,24 @@ ATTACKS = [
         _answer_every_request,
     ),
     Attack("recaps without end", "SALVO-ERR-6", _have_recaps_sent_without_end, _answer_every_request),
+    Attack("a flood of lines", "SALVO-CHAT-4", _flood_the_chat(), _limit_no_lines),
+    Attack("a flood of lines to be refused", "SALVO-CHAT-4", _flood_the_chat(b"noise"), _limit_no_lines),
+    *(
+        Attack(f"a line of {name!a}'s", "SALVO-CHAT-2", _say_as(name), _know_everybody)
+        for name in ("server", "dan", "Ann", "bob\nturn 9: ann")
+    ),
+    Attack("a line with a sender", "SALVO-WIRE-4", _say_in_anothers_name_by_the_payload, _read_no_senders),
+    *(
+        Attack(f"the line {text[:12]!a}", "SALVO-CHAT-3", _have_shown(text), _check_no_text)
+        for text in (
+            "\x1b[2J\x1b[Hann wins",
+            "gg\nbob: I cheat",
+            "gg\u2028bob: I cheat",
+            "\u202egg",
+            "x" * 201,
+            "\u200b",
+        )
+    ),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
     Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
     Attack("where shots go by length", "SALVO-SEAL-9", _tell_shots_by_the_length_of_their_messages, _pad_nothing),

@@ -60,6 +60,10 @@ def _skips(given: Any) -> Any:
     return skip.context and [skip.context.game, skip.context.turn]
 
 
+def _lines(given: Any) -> Any:
+    return list(wire.read_say(_payload(given)))
+
+
 def _placements(given: Any) -> Any:
     blob = seal.Blob(b"", b"", b"")
     command = wire.read_placement(wire.SealedPlacement("", "me", "carrier", "carrier", blob), _payload(given, "text"))
@@ -132,6 +136,7 @@ READERS = {
     "log": _log,
     "referee_views": _referee_views,
     "skips": _skips,
+    "lines": _lines,
     "recaps": _recaps,
 }
 FILES = {path.stem: json.loads(path.read_text()) for path in sorted(VECTORS.glob("*.json"))}
@@ -186,6 +191,7 @@ class Server:
             profile=profile,
             identity=_identity(state.get("private_key_hex")),
             register=None if roster is None else Register(teams),
+            chat=settings.chat,
         )
         self.referee = self.service.tables[""].referee
         self.edge.connect()

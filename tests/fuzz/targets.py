@@ -113,6 +113,14 @@ def _command(data: bytes) -> None:
         wire.read_command(address, payload, SALVO)
 
 
+def _line(data: bytes) -> None:
+    with _refused(WireError):
+        line = wire.read_say(data)
+        assert wire.read_say(wire.write_say(*line)) == line
+        [said] = wire.write_announcement(m.ChatSaid("ann", line.text))
+        assert wire.read_announcement(topics.parse(said.topic), said.payload) == m.ChatSaid("ann", line.text)
+
+
 def _opened(data: bytes) -> None:
     blob = Blob(bytes(16), bytes(24), b"")
     with _refused(WireError, IllegalCommand):
@@ -455,6 +463,8 @@ def _announcements() -> list[bytes]:
         m.ShotLanded("ann", 3, 4),
         m.PlacementRefused("ann", "carrier", "overlap", "carrier overlaps"),
         m.CommandRefused("ann", "off_grid", "x=0"),
+        m.ChatSaid("ann", "Ahoy!"),
+        m.MessageSaid("bob", "", "Ahoy!"),
     ]
     written = [publication for each in said for publication in wire.write_announcement(each)]
     return [bytes([TOPICS.index(topics.parse(topic).topic)]) + payload for topic, payload, _ in written]
@@ -569,6 +579,7 @@ TARGETS: Final = (
     Target("name", _name, lambda: [b"ann", b"players", "\u0430nn".encode(), b"a" * 33], 80),
     Target("ship", _ship, lambda: [str(given).encode() for given in _vectors("ships")], 80),
     Target("command", _command, _commands),
+    Target("line", _line, lambda: [_payload(given) for given in _vectors("lines")]),
     Target(
         "opened body",
         _opened,

@@ -78,7 +78,9 @@ def test_filters_name_tables_and_teams_without_a_wildcard() -> None:
     assert sorted(own) == [
         "/players/red/error",
         "/players/red/hit",
+        "/players/red/message",
         "/players/red/recap",
+        "/players/red/say",
         "/players/red/ships/+/error",
         "/players/red/ships/+/place",
         "/players/red/skip",

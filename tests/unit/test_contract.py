@@ -102,6 +102,9 @@ JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.RulesAnnounced(SALVO, "blue", 60, 30, 300, 3), "rules", announcements_pb2.Rules()),
     (m.ServerStatus(True, "0.1.0", 1, "literal"), "server", announcements_pb2.Server()),
     (m.ServerStatus(True, "0.1.0", 1, "literal", "/game/server"), "server", announcements_pb2.Server()),
+    (m.ServerStatus(True, "0.1.0", 1, "literal", chat=False), "server", announcements_pb2.Server()),
+    (m.ChatSaid("a", "Ahoy!"), "chat", announcements_pb2.ChatLine()),
+    (m.MessageSaid("b", "", "Ahoy!"), "message", announcements_pb2.ChatLine()),
     (m.RefereeView(1, 0, 1_760_000_000_000, "a", 5, (SEEN,)), "referee", announcements_pb2.RefereeView()),
     (m.RefereeView(1, 9, 1_760_000_000_000, "", 0, (SEEN,), AIMED, "a"), "referee", announcements_pb2.RefereeView()),
     (
@@ -141,6 +144,8 @@ def test_what_our_side_sends_is_a_message_of_the_schema() -> None:
     assert json_format.MessageToDict(parsed) == shot
     place = wire.commands.placement_body(Placement("carrier", 3, 2, Orientation.VERTICAL))
     assert json_format.MessageToDict(json_format.ParseDict(place, commands_pb2.Placement())) == place
+    said = json.loads(wire.write_say("Ahoy!", "b"))
+    assert json_format.MessageToDict(json_format.ParseDict(said, commands_pb2.Say())) == said
     asked = json.loads(wire.write_participation("a", "b"))
     assert json_format.MessageToDict(json_format.ParseDict(asked, commands_pb2.Participation())) == asked
 
@@ -191,6 +196,8 @@ MODELS: list[tuple[type[BaseModel], type[Message]]] = [
     (wire.announcements._AimBody, announcements_pb2.Aim),
     (wire.announcements._FleetBody, announcements_pb2.Fleet),
     (wire.commands.SkipBody, commands_pb2.Skip),
+    (wire.commands.SayBody, commands_pb2.Say),
+    (wire.announcements._ChatLineBody, announcements_pb2.ChatLine),
 ]
 _MESSAGE_OF = {model: message.DESCRIPTOR.name for model, message in MODELS}
 #: A shot's y may be a letter (SALVO-GAME-3); the schema has the number only, which is what senders should send.

@@ -147,20 +147,29 @@ class Rules(_message.Message):
     def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ..., sinkings: _Optional[str] = ..., targets: _Optional[str] = ..., repeats: _Optional[str] = ..., goal: _Optional[int] = ..., reveal: bool = ..., skipping: bool = ...) -> None: ...
 
 class Server(_message.Message):
-    __slots__ = ("status", "status_topic", "version", "game", "profile", "keys")
+    __slots__ = ("status", "status_topic", "version", "game", "profile", "keys", "chat")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STATUS_TOPIC_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     GAME_FIELD_NUMBER: _ClassVar[int]
     PROFILE_FIELD_NUMBER: _ClassVar[int]
     KEYS_FIELD_NUMBER: _ClassVar[int]
+    CHAT_FIELD_NUMBER: _ClassVar[int]
     status: str
     status_topic: str
     version: str
     game: int
     profile: str
     keys: ServerKeys
-    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ..., keys: _Optional[_Union[ServerKeys, _Mapping]] = ...) -> None: ...
+    chat: bool
+    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ..., keys: _Optional[_Union[ServerKeys, _Mapping]] = ..., chat: bool = ...) -> None: ...
+
+class ChatLine(_message.Message):
+    __slots__ = ("text",)
+    FROM_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    def __init__(self, text: _Optional[str] = ..., **kwargs) -> None: ...
 
 class ServerKeys(_message.Message):
     __slots__ = ("sign", "seal")

@@ -75,3 +75,11 @@ class SignedSkip(_message.Message):
     payload: Skip
     signature: str
     def __init__(self, data: _Optional[_Union[Skip, _Mapping]] = ..., payload: _Optional[_Union[Skip, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
+
+class Say(_message.Message):
+    __slots__ = ("text", "to")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TO_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    to: str
+    def __init__(self, text: _Optional[str] = ..., to: _Optional[str] = ...) -> None: ...

@@ -6,6 +6,7 @@ from salvo.wire.announcements import (
     write_announcement,
 )
 from salvo.wire.commands import (
+    Line,
     ParticipationRequest,
     Request,
     Sealed,
@@ -17,11 +18,13 @@ from salvo.wire.commands import (
     read_coordinates,
     read_participation,
     read_placement,
+    read_say,
     read_ship,
     read_shot,
     read_skip,
     write_participation,
     write_placement,
+    write_say,
     write_shot,
     write_skip,
 )
@@ -30,6 +33,7 @@ from salvo.wire.strict_json import LARGEST_PAYLOAD_BYTES, parse_json, same_value
 
 __all__ = [
     "LARGEST_PAYLOAD_BYTES",
+    "Line",
     "ParticipationRequest",
     "Publication",
     "Request",
@@ -45,6 +49,7 @@ __all__ = [
     "read_participation",
     "read_placement",
     "read_recap",
+    "read_say",
     "read_ship",
     "read_shot",
     "read_skip",
@@ -53,6 +58,7 @@ __all__ = [
     "write_participation",
     "write_placement",
     "write_recap",
+    "write_say",
     "write_shot",
     "write_skip",
 ]

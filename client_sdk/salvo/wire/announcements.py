@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field
 
 from salvo import messages as m
+from salvo.chat import check_text
 from salvo.errors import SealError, WireError
 from salvo.rules import (
     Announce,
@@ -35,7 +36,7 @@ from salvo.rules import (
 )
 from salvo.rules.book import LARGEST_SIDE
 from salvo.seal import KEY_BYTES, read_base64, seal_for_server
-from salvo.topics import BY_NAME, Address
+from salvo.topics import BY_NAME, Address, check_name
 from salvo.wire.commands import placement_body, read_coordinates
 from salvo.wire.strict_json import Strict, parse_json, read_text, validate
 
@@ -217,6 +218,8 @@ def _server(a: m.ServerStatus) -> list[_Part]:
     if a.keys is not None:
         keys = {"sign": a.keys.sign, "seal": a.keys.seal}
         body["keys"] = {use: base64.b64encode(key).decode() for use, key in keys.items()}
+    if not a.chat:
+        body["chat"] = False  # absent where it is on: a client that knows no chat reads the status as it always did
     return [("server", "", "", encode_json(first | body))]
 
 
@@ -247,6 +250,18 @@ def _referee(a: m.RefereeView) -> list[_Part]:
     return [("referee", "", "", encode_json(referee_body(a)))]
 
 
+def _line_part(topic: str, reader: str, a: m.ChatSaid | m.MessageSaid) -> list[_Part]:
+    return [(topic, reader, "", encode_json({"from": a.sender, "text": a.text}))]
+
+
+def _chat(a: m.ChatSaid) -> list[_Part]:
+    return _line_part("chat", "", a)
+
+
+def _message(a: m.MessageSaid) -> list[_Part]:
+    return _line_part("message", a.to, a)
+
+
 _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
     m.StateChanged: _state,
     m.PlayersListed: _players,
@@ -266,6 +281,8 @@ _WRITERS: dict[type, Callable[[Any], list[_Part]]] = {
     m.RulesAnnounced: _rules,
     m.ServerStatus: _server,
     m.RefereeView: _referee,
+    m.ChatSaid: _chat,
+    m.MessageSaid: _message,
 }
 
 
@@ -360,6 +377,12 @@ class _ServerBody(Strict):
     game: _Count
     profile: str
     keys: _KeysBody | None = None
+    chat: bool = True
+
+
+class _ChatLineBody(Strict):
+    sender: Annotated[str, Field(alias="from")]
+    text: str
 
 
 class _AimedShotBody(Strict):
@@ -564,7 +587,7 @@ def _read_server(address: Address, payload: bytes) -> m.ServerStatus:
     body = validate(_ServerBody, _body(payload))
     online, paused = body.status in ("online", "paused"), body.status == "paused"
     keys = None if body.keys is None else _read_keys(body.keys)
-    return m.ServerStatus(online, body.version, body.game, body.profile, body.status_topic, paused, keys)
+    return m.ServerStatus(online, body.version, body.game, body.profile, body.status_topic, paused, keys, body.chat)
 
 
 def _read_keys(body: _KeysBody) -> m.ServerKeys:
@@ -596,6 +619,21 @@ def _read_referee(address: Address, payload: bytes) -> m.RefereeView:
     return m.RefereeView(*game, boards, last, body.winner, tuple(body.tied))
 
 
+def _read_line(payload: bytes) -> tuple[str, str]:
+    """Return sender and text; on an open broker anybody may have written them, also for a terminal's sake."""
+    body = validate(_ChatLineBody, _body(payload))
+    check_text(body.text)
+    return check_name(body.sender, "player") if body.sender else "", body.text
+
+
+def _read_chat(address: Address, payload: bytes) -> m.ChatSaid:
+    return m.ChatSaid(*_read_line(payload))
+
+
+def _read_message(address: Address, payload: bytes) -> m.MessageSaid:
+    return m.MessageSaid(address.player, *_read_line(payload))
+
+
 _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
     "state": _read_state,
     "list": _read_list,
@@ -612,4 +650,6 @@ _READERS: dict[str, Callable[[Address, bytes], m.Announcement]] = {
     "rules": _read_rules,
     "server": _read_server,
     "referee": _read_referee,
+    "chat": _read_chat,
+    "message": _read_message,
 }

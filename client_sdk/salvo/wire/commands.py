@@ -12,12 +12,13 @@ import json
 import re
 import string
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
 from salvo import messages as m
 from salvo import topics
+from salvo.chat import clean_text
 from salvo.errors import WireError
 from salvo.rules import Orientation, Placement, RuleBook
 from salvo.seal import Blob, Sealer, parse_blob, read_base64, seal_for_server
@@ -67,6 +68,13 @@ class SkipBody(Strict):
 
     g: _Integer | None = None
     t: _Integer | None = None
+
+
+class SayBody(Strict):
+    """What ``/players/<p>/say`` carries."""
+
+    text: str
+    to: str = ""
 
 
 class SignedWithData(Strict):
@@ -141,13 +149,24 @@ class SignedSkip:
     blob: Blob
 
 
+class Line(NamedTuple):
+    """What a player says, ready to be shown.
+
+    Attributes:
+        to: the one who is to hear it; empty for everybody.
+    """
+
+    text: str
+    to: str = ""
+
+
 #: What a key of a team opens.
 Sealed = SealedPlacement | SignedShot | SignedSkip
 Request = ParticipationRequest | SealedParticipation | Sealed
 
 
 def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
-    """Read what a team published.
+    """Read a command of the game; what is said in the chat is none, and :func:`read_say` reads it.
 
     Raises:
         WireError: any code of SALVO-WIRE, ``bad_name``, ``sealed_unreadable``, ``unknown_ship`` or
@@ -165,7 +184,7 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
             return SignedShot(address.table, address.player, *_read_signed(parse_json(payload)))
         case "skip":
             return SignedSkip(address.table, address.player, *_read_signed(parse_json(payload)))
-    raise WireError("unknown_topic", f"nothing is sent to the server on {address.topic.pattern}")
+    raise WireError("unknown_topic", f"no command of the game is sent on {address.topic.pattern}")
 
 
 def read_participation(table: str, text: bytes) -> ParticipationRequest:
@@ -280,6 +299,16 @@ def read_skip(request: SignedSkip, plaintext: bytes) -> m.Skip:
     return m.Skip(request.player, context)
 
 
+def read_say(payload: bytes) -> Line:
+    """Read what a player says (SALVO-CHAT-1).
+
+    Raises:
+        WireError: a code of SALVO-WIRE, or ``bad_text``.
+    """
+    body = validate(SayBody, parse_json(payload))
+    return Line(clean_text(body.text), body.to)
+
+
 def _context(body: ShotBody) -> m.ShotContext | None:
     occasion = (body.g, body.t, body.n, body.to)
     if occasion == (None, None, None, None):
@@ -323,3 +352,13 @@ def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) ->
 def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
     """Return the payload of a signed skip."""
     return sealer.sign({} if context is None else {"g": context.game, "t": context.turn})
+
+
+def write_say(text: str, to: str = "") -> bytes:
+    """Return the payload of what a player says.
+
+    Raises:
+        WireError: ``bad_text``.
+    """
+    body = {"text": clean_text(text)} | ({"to": to} if to else {})
+    return json.dumps(body, ensure_ascii=False).encode()

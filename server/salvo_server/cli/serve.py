@@ -48,6 +48,7 @@ PROFILES = {
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
 @click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
 @click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, so much later; 0: at once.")
+@click.option("--chat/--no-chat", default=None, help="Whether players may say something.  [default: chat]")
 @click.option("--seed", help="Decides all that is drawn.")
 @click.option("--journal", metavar="FILE|URL", help="What was accepted is kept here; or none.  [default: one a broker]")
 @click.option("--journal-key", type=click.Path(path_type=Path), help="The key to the teams' secrets in it.")

@@ -1,0 +1,56 @@
+"""What may be said: one line that every screen can show (SALVO-CHAT-3)."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from salvo.errors import WireError
+
+#: Characters of a line, before and after it is normalised; two lines of a terminal.
+LONGEST_TEXT: Final = 200
+
+#: Control characters, halves of surrogate pairs, and what ends a line.
+_REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+#: Embeddings, overrides and isolates: they turn round what a screen shows behind them.
+_TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+#: What nobody sees by itself: format characters, combining marks, spaces.
+_UNSEEN_CATEGORIES: Final = frozenset({"Cf", "Mn", "Me", "Zs"})
+
+
+def clean_text(text: str) -> str:
+    """Return a text as it is said: without trailing white space, normalised (NFC).
+
+    Raises:
+        WireError: ``bad_text``.
+    """
+    text = text.rstrip()
+    _check_length(text)  # first: to normalise a long row of combining marks takes long
+    text = unicodedata.normalize("NFC", text)
+    check_text(text)
+    return text
+
+
+def check_text(text: str) -> None:
+    """Check a text that was said; whether it is normalised depends on the version of Unicode and is not looked at.
+
+    Raises:
+        WireError: ``bad_text``.
+    """
+    _check_length(text)
+    categories = [unicodedata.category(letter) for letter in text]
+    for letter, category in zip(text, categories, strict=True):
+        if category in _REFUSED_CATEGORIES or letter in _TURNS:
+            raise WireError(
+                "bad_text",
+                f"U+{ord(letter):04X} in it; a line has no control characters, line ends or changes of direction",
+            )
+    if _UNSEEN_CATEGORIES.issuperset(categories):
+        raise WireError("bad_text", "nothing in it can be seen; a line has one visible character at least")
+
+
+def _check_length(text: str) -> None:
+    if not 1 <= len(text) <= LONGEST_TEXT:
+        raise WireError(
+            "bad_text", f"{len(text)} characters without trailing white space; a line has 1..{LONGEST_TEXT}"
+        )
