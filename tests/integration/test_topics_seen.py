@@ -19,6 +19,7 @@ from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
 from salvo.mqtt import Connection, Inbound
 from salvo.proof import Proof, ProofConnection
+from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
 from salvo.wire.log import read_entry, take_apart
 from salvo_server.verify import compare_stories, verify_file, verify_lines
@@ -28,6 +29,14 @@ OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SE
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
 _SECONDS = 40.0
 _observers = itertools.count()
+
+
+class Chatty(RandomBot):
+    """Says something to everybody."""
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        self.say("Ahoy!")
+        return super().place_fleet(rules)
 
 
 class Observer:
@@ -69,7 +78,7 @@ def play_bots(url: str, names: list[str], watch: Observer) -> None:
     threads = []
     for name in names:
         thread = threading.Thread(
-            target=client.play, args=(RandomBot(), url, name, f"secret {name}"), kwargs={"seed": "7"}, daemon=True
+            target=client.play, args=(Chatty(), url, name, f"secret {name}"), kwargs={"seed": "7"}, daemon=True
         )
         thread.start()
         threads.append(thread)
@@ -128,7 +137,7 @@ def _check_payloads(seen: list[Inbound]) -> None:
 
 def _check_order(names: list[str], count: int) -> None:
     """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
-    told = [name for name in names if name in OURS and name != "log"]  # whose order is its own business
+    told = [name for name in names if name in OURS and name not in ("log", "chat")]  # whose order is their own business
     start = told.index("turn")
     assert told[start - 1 : start + 2] == ["state", "turn", "current"]
     rest = told[start + 2 :]
