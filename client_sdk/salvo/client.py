@@ -86,10 +86,9 @@ class _Player:
                 if code in _FINAL:
                     raise SalvoError(code, text)
                 log.warning("%s: %s: %s", self._session.name, code, text)
-            case s.Said(sender, text, private):
+            case s.Said(sender, text, private) if sender != self._session.name:
                 log.info("%s: %s says%s: %s", self._session.name, sender or "the server", " to us" * private, text)
-                if sender != self._session.name:
-                    self._tell("on_message", lambda: self._bot.on_message(sender, text, private))
+                self._tell("on_message", lambda: self._bot.on_message(sender, text, private))
             case s.ServerMet(keys) if keys is not None:
                 log.info("the server is %s", fingerprint(keys.sign))
             case LogDoubted(text):
