@@ -1,0 +1,112 @@
+"""What ``salvo serve`` prints of its tables: a line for people or a JSON record for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salvo import messages as m
+from salvo.messages import State
+from salvo_server.cli.output import look_again, places_line
+from salvo_server.contest import Contest
+from salvo_server.journal import GameOpened
+from salvo_server.journal.kept import KeptGames
+from salvo_server.settings import ServerSettings
+from salvo_server.transcript_folder import TranscriptFolder
+
+
+class ServeReport:
+    """Prints what happens at the tables."""
+
+    def __init__(self, as_json: bool, games: int | None) -> None:
+        self._as_json = as_json
+        self._games = games
+        self._stats: dict[str, list[m.PlayerStats]] = {}
+        self._ended: dict[str, int] = {}
+        self.contest: Contest | None = None
+        self.kept: KeptGames | None = None
+        self.folder: TranscriptFolder | None = None
+
+    def tell_of_unfinished_games(self, settings: ServerSettings) -> None:
+        """Say what the journal has of games that are not over."""
+        assert self.contest is not None
+        if settings.journal in (None, "none"):
+            return
+        for table in self.contest.service.tables.values():
+            referee = table.referee
+            if referee.state is State.TURN:
+                where = f"table {referee.table}: " if referee.table else ""
+                self.say(
+                    f"{where}game {referee.number} is not over; it goes on if the server starts with --resume always",
+                    event="unfinished",
+                    table=referee.table,
+                    game=referee.number,
+                )
+
+    def say(self, line: str, **record: Any) -> None:
+        click.echo(json.dumps(record) if self._as_json else line)
+        sys.stdout.flush()
+
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
+        where = _where(table)
+        game = 0
+        for announcement in announcements:
+            match announcement:
+                case m.TableOpened(opened):
+                    self._stats[table] = []
+                    self.say(f"{where}game {opened}: lobby is open", event="lobby", table=table, game=opened)
+                case m.PlayersListed(names):
+                    self.say(f"{where}players: {', '.join(names) or 'none'}", event="players", table=table, names=names)
+                case m.StateChanged(State.TURN):
+                    self.say(f"{where}the game begins", event="begin", table=table)
+                case m.SalvoResolved(game=of_game):
+                    game = of_game
+                case m.PlayerStats():
+                    self._stats.setdefault(table, []).append(announcement)
+                case m.GameWon():
+                    self._won(table, game, announcement)
+                case _:
+                    pass
+
+    def written(self, game: GameOpened, file: Path) -> None:
+        """Tell where a game's transcript is."""
+        self.say(
+            f"{_where(game.table)}game {game.number}: {look_again(file)}",
+            event="transcript",
+            table=game.table,
+            game=game.number,
+            file=str(file),
+        )
+
+    def _won(self, table: str, game: int, won: m.GameWon) -> None:
+        assert self.contest is not None
+        if self.folder is not None and self.kept is not None:
+            self.folder.write(self.kept.game(table, game))
+        places = {stats.player: stats.place for stats in self._stats.get(table, ())}
+        drawn = "a fair draw" if self.contest.seed is None else f"seed {self.contest.seed}"
+        self.say(
+            f"{_where(table)}game {game}: {_who(won)}; places: {places_line(places)}; {drawn}",
+            event="won",
+            table=table,
+            game=game,
+            winner=won.winner,
+            places=places,
+            seed=self.contest.seed,
+        )
+        self._ended[table] = game
+        tables = self.contest.service.tables
+        if self._games is not None and all(self._ended.get(name, 0) >= self._games for name in tables):
+            self.contest.end()
+
+
+def _who(won: m.GameWon) -> str:
+    return f"{' and '.join(won.tied)} tie" if won.tied else f"{won.winner} wins"
+
+
+def _where(table: str) -> str:
+    return f"table {table}: " if table else ""
