@@ -26,6 +26,7 @@ from salvo_server.broker.dynamic_security import (
     fingerprint,
     roles_of,
 )
+from salvo_server.private_file import create_private
 from salvo_server.roster import Account, Credentials
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
@@ -148,21 +149,11 @@ def write(
         config = folder / CONFIG_NAME
         config.write_text(configuration(seen_as or folder.absolute(), find_plugin(plugin), listeners, tls))
         users = folder / USERS_NAME
-        _create(users, json.dumps(first_users(server, keeper, tables), indent=1) + "\n")
+        create_private(users, json.dumps(first_users(server, keeper, tables), indent=1).encode() + b"\n")
         _hand_over(folder, users)
     except OSError as error:
         raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None
     return config
-
-
-def _create(path: Path, text: str) -> None:
-    """Write a file that only its owner reads, unless there is one already."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
 
 
 def _hand_over(*paths: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salvo.errors import MissingExtra, SalvoError
+from salvo_server.private_file import create_private
 
 if TYPE_CHECKING:
     import trustme
@@ -65,11 +65,9 @@ def make_set(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, Path]:
     chain = b"".join(pem.bytes() for pem in certificate.cert_chain_pems)
     contents = authority.cert_pem.bytes(), chain, certificate.private_key_pem.bytes()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for path, content, rights in zip(paths, contents, (0o644, 0o644, 0o600), strict=True):
-            _write(path, content, rights)
-    except FileExistsError as error:
-        raise _exists(Path(error.filename)) from None
+            if not create_private(path, content, rights):
+                raise _exists(path)
     except OSError as error:
         raise SalvoError("tls_unwritable", f"{error.filename}: {error.strerror}; name another folder") from None
     return paths
@@ -86,12 +84,6 @@ def _exists(path: Path) -> SalvoError:
     return SalvoError(
         "tls_exists", f"{path} is there already and is not overwritten; name another folder, or remove it"
     )
-
-
-def _write(path: Path, content: bytes, rights: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
 
 
 def _bracketed(host: str) -> str:
