@@ -40,6 +40,8 @@ SCREENS: Final = 4
 SERVER_USER: Final = "salvo-server"
 KEEPER_USER: Final = "salvo-roster"
 _LOCK_SECONDS: Final = 5.0
+#: The revision of a roster without a file.
+NO_FILE: Final = (0, 0, 0)
 
 
 class RosterError(SalvoError):
@@ -131,7 +133,7 @@ class Roster:
         try:
             found = self.path.stat()
         except OSError:
-            return (0, 0, 0)
+            return NO_FILE
         return (found.st_mtime_ns, found.st_ino, found.st_size)
 
     def members(self) -> tuple[Member, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from salvo.errors import ConnectionLost
+from salvo_server import doorkeeper
 from salvo_server.doorkeeper import Doorkeeper
 from salvo_server.roster import Account, Register, Roster, RosterError
 
@@ -65,3 +67,44 @@ def test_a_roster_that_cannot_be_read_changes_nothing(roster: Roster) -> None:
     roster.path.write_text(kept)
     keeper.look()
     assert len(furnished) == 2
+
+
+def test_a_roster_whose_file_is_gone_strikes_nobody_off(roster: Roster, tmp_path: Path) -> None:
+    """An operator who tidied up the folder ended everybody's contest with it."""
+    register = Register()
+    keeper = Doorkeeper(roster, register, lambda accounts: None)
+    keeper.look()  # no file yet, and no complaint
+    secret = roster.add("red")
+    keeper.look()
+    kept = roster.path.rename(tmp_path / "away")
+    with pytest.raises(RosterError, match=r"roster_missing: .*roster.json is gone"):
+        keeper.look()
+    assert register.has("red", secret)
+    kept.rename(roster.path)
+    keeper.look()
+    roster.remove("red")
+    keeper.look()
+    assert not register.has("red", secret)
+
+
+def test_what_is_gone_is_told_once(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+    said: list[str] = []
+    enough = threading.Event()
+
+    def look(keeper: Doorkeeper) -> None:
+        nonlocal looks
+        looks += 1
+        if looks > 3:
+            enough.set()
+        raise RosterError("roster_missing", "gone")
+
+    roster.add("red")
+    keeper = Doorkeeper(roster, Register(), lambda accounts: None)
+    monkeypatch.setattr(doorkeeper, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(Doorkeeper, "look", look)
+    monkeypatch.setattr(doorkeeper.log, "error", lambda text, *values: said.append(text % values))
+    keeper.start()
+    assert enough.wait(10)
+    keeper.stop()
+    assert said == ["roster_missing: gone; the users stay as they were"]
