@@ -30,6 +30,7 @@ from salvo.player import Answer, Bot
 from salvo.seal import fingerprint
 from salvo.topics import Role
 from salvo.view import View
+from salvo.wire import write_participation
 from salvo_server.broker.limits import Action
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.broker.tls import ServerTls
@@ -85,7 +86,7 @@ def test_an_open_broker_shows_what_that_means(broker: Broker, start_server: Star
 
 def test_where_it_is_meant_to_be_open_that_is_no_failure(broker: Broker, start_server: StartServer) -> None:
     with start_server(profile="literal"):
-        findings = list(examine(Patient(BrokerUrl.parse(broker.url), open_wanted=True)))
+        findings = list(examine(Patient(BrokerUrl.parse(broker.url), profile="literal")))
     assert of(findings, Verdict.FAIL) == set()
     assert of(findings, Verdict.SKIP) >= HOLES
     assert all("as the profile literal has it" in f.text for f in findings if f.check in HOLES)
@@ -382,6 +383,37 @@ def test_the_clock_is_compared_with_a_turn_that_is_on(
         _Waits.ended.set()
     assert (findings["clock"].verdict, text in findings["clock"].text) == (verdict, True), findings["clock"]
     assert {check for check, found in findings.items() if found.verdict is Verdict.FAIL} <= {"clock"}
+
+
+def test_who_plays_is_not_thrown_out_and_nothing_false_is_said_of_the_broker(tmp_path: Path) -> None:
+    """With a team's own account the doctor threw out its bot, which came back and threw out the doctor: FAIL."""
+    with guarded("embedded", tmp_path) as contest:
+        secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
+        wait_for_users(contest.url, "blue.1", secrets["blue"])
+        with Probe(BrokerUrl.parse(contest.url)) as bot:
+            assert bot.greet("red", Login("red", secrets["red"])).accepted
+            bot.publish("/game/request_participation", write_participation("red", secrets["red"]))
+            end = time.monotonic() + 10
+            while not contest.service.tables[""].referee.players:
+                assert time.monotonic() < end
+                time.sleep(0.02)
+            patient = Patient(BrokerUrl.parse(contest.url), named=True)
+            patient.victim, patient.attacker = (Login(name, secrets[name]) for name in ("blue", "red"))
+            findings = {finding.check: finding for finding in examine(patient)}
+            assert bot.ping()
+    assert of(list(findings.values()), Verdict.FAIL) == set()
+    assert findings["accounts"].verdict is Verdict.SKIP
+    assert findings["accounts"].text.startswith("red plays at the moment")
+    assert findings["wrong password"].verdict is Verdict.PASS
+
+
+def test_a_server_of_another_profile_than_is_wanted_is_a_failure(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
+        patient = Patient(BrokerUrl.parse(contest.url), profile="strict")
+        with guests(contest.roster) as (patient.victim, patient.attacker):
+            findings = {finding.check: finding for finding in examine(patient)}
+    assert "strict is wanted" in findings["server"].text
+    assert of(list(findings.values()), Verdict.FAIL) == {"server", "tls"}
 
 
 # --- the command --------------------------------------------------------------------------------------------------

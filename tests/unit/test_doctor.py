@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner
 
+from salvo.errors import SalvoError
 from salvo.messages import TurnBegan
 from salvo.mqtt import BrokerUrl
 from salvo_server.cli.doctor import doctor
-from salvo_server.doctor import Finding, Patient, Verdict, machine, reach
+from salvo_server.doctor import Finding, Patient, Verdict, is_here, machine, reach
 from salvo_server.journal.database import DatabaseJournal
 from salvo_server.roster import Roster
+from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
 
 
@@ -115,6 +117,35 @@ def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
         assert [found.verdict for found in machine.check_ports(patient)] == [Verdict.PASS, Verdict.FAIL]
 
 
+# --- TLS ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "settings", "verdict", "cure"),
+    [
+        ("127.0.0.1:7000", {"listen": "127.0.0.1:7000"}, Verdict.SKIP, "salvo serve --tls-cert"),
+        ("127.0.0.1:7000", {"listen": "0.0.0.0:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
+        ("127.0.0.1:7000", {"listen": "[::]:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
+        ("192.0.2.7:7000", {"listen": "192.0.2.7:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
+        ("192.0.2.7:7000", {"broker": "mqtt://192.0.2.7:7000"}, Verdict.WARN, "mosquitto.conf"),
+        ("contest.example:7000", None, Verdict.WARN, "mosquitto.conf"),
+    ],
+)
+def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
+    url: str, settings: dict[str, Any] | None, verdict: Verdict, cure: str, tmp_path: Path
+) -> None:
+    patient = Patient(BrokerUrl.parse(url))
+    if settings is not None:
+        patient = here(tmp_path, **settings)
+        patient.url = BrokerUrl.parse(url)
+    found = one(reach.check_tls(patient))
+    assert (found.verdict, cure in found.cure) == (verdict, True), found
+    if settings is not None:
+        assert ("--tls-cert and" in found.cure) is ("listen" in settings)  # the other broker's cure is none
+    patient.profile = "strict"
+    assert one(reach.check_tls(patient)).verdict is Verdict.FAIL
+
+
 # --- software -----------------------------------------------------------------------------------------------------
 
 
@@ -193,6 +224,62 @@ def test_findings_are_lines_for_people_and_records_for_programs(tmp_path: Path) 
     [network] = [record for record in records if record["check"] == "network"]
     assert set(network) == {"check", "verdict", "text", "cure"}
     assert network["cure"]
+
+
+def test_warnings_are_counted_and_fail_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Finding] = []
+    monkeypatch.setattr("salvo_server.cli.doctor.examine", lambda *_: iter(found))
+    for verdict, last, code in (
+        (Verdict.PASS, "1 findings, none is FAIL", 0),
+        (Verdict.WARN, "2 findings, 1 of them WARN", 0),
+        (Verdict.FAIL, "3 findings, 1 of them FAIL, 1 of them WARN", 1),
+    ):
+        found.append(Finding("x", verdict, "x"))
+        done = CliRunner().invoke(doctor, ["contest.example"])
+        assert (done.stdout.splitlines()[-1], done.exit_code) == (last, code)
+
+
+def test_strict_is_asked_of_a_server_elsewhere_without_its_certificate() -> None:
+    """It was taken for a setting of a server that is to be started here."""
+    done = CliRunner().invoke(doctor, [f"mqtts://{_unreachable()}", "--profile", "strict"])
+    assert done.exit_code == 1
+    assert "cannot be reached" in done.stdout
+
+
+def test_a_roster_of_another_user_leaves_what_a_stranger_can_try(tmp_path: Path) -> None:
+    (tmp_path / "roster.json.key").write_bytes(b"no key")
+    done = CliRunner().invoke(doctor, [_unreachable(), "--roster", str(tmp_path / "roster.json")])
+    assert "cannot be reached" in done.stdout  # and no error before it
+    patient = Patient(BrokerUrl.parse("x"), no_guests="the key is away")
+    found = one(reach.check_accounts(patient))
+    assert (found.verdict, "the key is away" in found.text) == (Verdict.SKIP, True)
+
+
+def test_the_server_that_runs_is_the_one_to_examine(tmp_path: Path) -> None:
+    roster, address = tmp_path / "roster.json", _unreachable()
+    arguments = ["--roster", str(roster)]
+    settings = ServerSettings(listen="127.0.0.1:0", roster=roster, journal=str(tmp_path / "j" / "games.journal"))
+    (tmp_path / "j").mkdir()
+    (tmp_path / "j" / "games.journal.key").touch(0o644)
+    (tmp_path / "j" / "games.journal.key").chmod(0o644)
+    with announced(settings, f"mqtt://{address}", None):
+        for url in ([], [address], [f"localhost:{address.partition(':')[2]}"]):
+            done = CliRunner().invoke(doctor, [*url, *arguments])
+            assert f":{address.partition(':')[2]} cannot be reached" in done.stdout
+            assert f"chmod 600 {tmp_path / 'j' / 'games.journal.key'}" in done.stdout
+        with announced(settings, "mqtt://127.0.0.1:2", None):
+            done = CliRunner().invoke(doctor, arguments)
+            assert isinstance(done.exception, SalvoError)
+            assert f"several servers run here, at mqtt://127.0.0.1:2, mqtt://{address}" in done.exception.text
+    assert "mqtt://127.0.0.1:1883" in CliRunner().invoke(doctor, arguments).stdout
+
+
+def test_this_machines_own_addresses_are_here() -> None:
+    assert is_here("127.0.0.1")
+    assert is_here("localhost")
+    assert is_here(socket.gethostname())
+    assert not is_here("203.0.113.7")
+    assert not is_here("nowhere.invalid")
 
 
 def test_a_roster_that_never_was_is_not_begun_by_the_doctor(tmp_path: Path) -> None:

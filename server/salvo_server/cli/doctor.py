@@ -7,7 +7,8 @@ import importlib.util
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -18,16 +19,24 @@ from salvo.mqtt import BrokerUrl
 from salvo.tls import client_context
 from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests, is_here
-from salvo_server.roster import Roster, has_begun
+from salvo_server.roster import Roster, RosterError, has_begun
+from salvo_server.running import RunningServer, running_servers
 from salvo_server.settings import ServerSettings, load_settings, roster_path
 
-_STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.SKIP: "yellow"}
+_STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", Verdict.SKIP: "dim"}
 
 
 @click.command()
 @click.argument("url", required=False)
-@click.option("--as", "accounts", metavar="NAME:SECRETFILE", multiple=True, help="A team to try with; two are needed.")
-@click.option("--profile", help="What the broker should be; literal: open, and that is no failure.")
+@click.option(
+    "--as", "accounts", metavar="NAME:SECRETFILE", multiple=True, help="A team with which nobody plays; two are needed."
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["literal", "contest", "strict"]),
+    help="What the broker should be; literal: open, and that is no failure.",
+    show_default=False,
+)
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--websocket", metavar="URL", help="Where MQTT over WebSocket should be spoken.")
 @click.option("--ca", type=click.Path(path_type=Path), help="Who vouches for the broker's certificate, PEM.")
@@ -47,40 +56,43 @@ def doctor(
 ) -> None:
     """Examine a contest at URL, or the one of this machine, and try to break in.
 
-    Prints PASS, FAIL or SKIP a line, with the reason and the cure; exits with 1 when anything fails. On the server's
-    machine it makes two accounts on the roster for the attempts and removes them in the end; anywhere else name two of
-    your own with --as. Nothing is left behind, and games that are on go on; still, try it before the contest.
+    Prints PASS, WARN, FAIL or SKIP a line, with the reason and the cure; exits with 1 when anything fails. On the
+    server's machine it finds the server that runs, adds two teams to its roster for the attempts and removes them in
+    the end; anywhere else name two with --as with which nobody plays. Nobody is thrown out, nothing is left behind, and
+    games that are on go on; still, try it before the contest.
     """
     if len(accounts) not in (0, 2):
         raise click.UsageError("--as is needed twice: one team attacks, the other is attacked")
-    given = {"profile": profile, "tables": tables, "roster": roster}
-    settings = load_settings(given, config)
+    settings = load_settings({"tables": tables, "roster": roster}, config)
     patient = _patient(url, settings, here=config is not None or roster is not None)
-    patient.open_wanted = settings.profile == "literal" and "profile" in settings.model_fields_set
+    patient.profile = profile or (settings.profile if "profile" in settings.model_fields_set else None)
+    if tables:
+        patient.tables = ("", *tables)
     if websocket is not None:
         patient.websocket = BrokerUrl.parse(websocket)
     if (trusted := ca or settings.tls_ca) is not None:
         patient.ca = str(trusted)
         client_context(patient.ca)  # a file that is none is the caller's mistake, not the contest's
-    failures = counted = 0
+    counts = Counter[Verdict]()
     with _ending_on_sigterm(), _accounts(patient, accounts), _reporting(as_json) as (trying, say):
         for finding in examine(patient, trying):
-            counted += 1
-            failures += finding.verdict is Verdict.FAIL
+            counts[finding.verdict] += 1
             say(finding)
     if not as_json:
-        click.echo(f"{counted} findings, {failures} of them FAIL" if failures else f"{counted} findings, none is FAIL")
-    if failures:
+        told = [f"{counts[verdict]} of them {verdict}" for verdict in (Verdict.FAIL, Verdict.WARN) if counts[verdict]]
+        click.echo(", ".join([f"{counts.total()} findings", *(told or ["none is FAIL"])]))
+    if counts[Verdict.FAIL]:
         sys.exit(1)
 
 
 def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patient:
-    """Return whom to examine; settings and roster count when this is the server's machine."""
+    """Return whom to examine; settings and roster count when this is the server's machine.
+
+    Those of a server that runs are its own: it may have been started with others than the doctor.
+    """
+    running = running_servers(roster_path(settings.roster))
     if url is None:
-        scheme = "mqtts" if settings.tls_cert is not None else "mqtt"
-        host, _, port = settings.listen.rpartition(":")
-        reachable = "127.0.0.1" if host in ("0.0.0.0", "[::]", "::", "") else host
-        url = settings.broker or f"{scheme}://{reachable}:{port}"
+        url = _only(running) if running else _configured(settings)
         here = True
     address = BrokerUrl.parse(url)
     if address.scheme in ("ws", "wss"):
@@ -89,13 +101,40 @@ def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patien
         )
     patient = Patient(address._replace(username=None, password=None), tables=("", *settings.tables))
     if here or is_here(address.host):
-        patient.settings = settings
-        path = roster_path(settings.roster)
-        patient.roster = Roster(path) if has_begun(path) else None
+        websocket = None
         if settings.websocket is not None:
-            scheme = "wss" if settings.tls_cert is not None else "ws"
-            patient.websocket = BrokerUrl.parse(f"{scheme}://{settings.websocket}/mqtt")
+            websocket = f"{'wss' if settings.tls_cert is not None else 'ws'}://{settings.websocket}/mqtt"
+        for server in running:
+            served = BrokerUrl.parse(server.url)
+            if served.port == address.port and (served.host == address.host or is_here(served.host)):
+                settings, websocket = server.settings, server.websocket_url
+                patient.tables = ("", *settings.tables)
+        patient.settings = settings
+        patient.websocket = None if websocket is None else BrokerUrl.parse(websocket)
+        _open_roster(patient, roster_path(settings.roster))
     return patient
+
+
+def _only(running: Sequence[RunningServer]) -> str:
+    urls = sorted(server.url for server in running)
+    if len(urls) > 1:
+        raise SalvoError("bad_url", f"several servers run here, at {', '.join(urls)}; name the one to examine")
+    return urls[0]
+
+
+def _configured(settings: ServerSettings) -> str:
+    """Return where a server would be that is started with these settings."""
+    scheme = "mqtts" if settings.tls_cert is not None else "mqtt"
+    host, _, port = settings.listen.rpartition(":")
+    reachable = "127.0.0.1" if host in ("0.0.0.0", "[::]", "::", "") else host
+    return settings.broker or f"{scheme}://{reachable}:{port}"
+
+
+def _open_roster(patient: Patient, path: Path) -> None:
+    try:
+        patient.roster = Roster(path) if has_begun(path) else None
+    except RosterError as error:  # another user's, say: then strangers' attempts alone are made
+        patient.no_guests = error.text
 
 
 @contextlib.contextmanager
@@ -103,11 +142,15 @@ def _accounts(patient: Patient, named: tuple[str, ...]) -> Iterator[None]:
     """Give the patient its two accounts for the length of a ``with`` block."""
     if named:
         patient.victim, patient.attacker = (_login(each) for each in named)
+        patient.named = True
         yield
-    elif patient.roster is not None:
-        with guests(patient.roster) as (patient.victim, patient.attacker):
-            yield
-    else:
+        return
+    with contextlib.ExitStack() as added:
+        if patient.roster is not None:
+            try:
+                patient.victim, patient.attacker = added.enter_context(guests(patient.roster))
+            except RosterError as error:
+                patient.no_guests = f"no teams can be added for the length of this examination: {error.text}"
         yield
 
 

@@ -11,6 +11,7 @@ from salvo.topics import Role
 from salvo_server.cli.serve_report import ServeReport
 from salvo_server.contest import Contest, open_identity, open_journal
 from salvo_server.journal.kept import KeptGames
+from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.transcript_folder import TranscriptFolder
 
@@ -87,7 +88,8 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
             teams=teams,
         )
     report.say(f"journal {contest.journal.name}{_why_none(settings)}", event="journal", journal=contest.journal.name)
-    contest.run()
+    with announced(settings, contest.url, contest.websocket_url):
+        contest.run()
     report.tell_of_unfinished_games(settings)
     if report.folder is not None:
         report.folder.close()

@@ -10,6 +10,7 @@ class Verdict(StrEnum):
     """How a check came out."""
 
     PASS = "PASS"
+    WARN = "WARN"
     FAIL = "FAIL"
     SKIP = "SKIP"
 
@@ -43,6 +44,11 @@ class Finding(NamedTuple):
 def passed(check: str, text: str) -> Finding:
     """Return a finding that all is well."""
     return Finding(check, Verdict.PASS, text)
+
+
+def warned(check: str, text: str, cure: str = "") -> Finding:
+    """Return a finding that a contest may well go on with, if its operator knows of it."""
+    return Finding(check, Verdict.WARN, text, cure)
 
 
 def failed(check: str, text: str, cure: str = "") -> Finding:

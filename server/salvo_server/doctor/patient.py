@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import ipaddress
 import secrets
+import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -28,11 +29,13 @@ class Patient:
 
     Attributes:
         settings: of the server, when this is its machine; None when it is somewhere else.
-        open_wanted: whether the profile literal was asked for, so that an open broker is no failure.
+        profile: what the broker should be, where that was asked for; with ``literal`` an open one is no failure.
         ca: whose certificates are believed, a PEM file; the system's authorities by default.
         websocket: where MQTT over WebSocket should be spoken.
         tables: the server's, ``""`` for the default one.
         is_open: whether the broker lets in whoever comes without a name; None while nobody knows.
+        no_guests: why there are no accounts, where the roster is here and takes none.
+        named: whether the accounts are teams that the operator named, with which somebody may play.
         victim: an account of a team, which is only listened with.
         attacker: an account of another team.
         control: the victim's connection, which hears all that a team may hear; None before it stands.
@@ -42,11 +45,13 @@ class Patient:
     url: BrokerUrl
     settings: ServerSettings | None = None
     roster: Roster | None = None
-    open_wanted: bool = False
+    profile: str | None = None
     ca: str | None = None
     websocket: BrokerUrl | None = None
     tables: Sequence[str] = ("",)
     is_open: bool | None = None
+    no_guests: str = ""
+    named: bool = False
     victim: Login | None = None
     attacker: Login | None = None
     control: Probe | None = None
@@ -103,10 +108,25 @@ class Patient:
 
 def is_here(host: str) -> bool:
     """Whether a host's name means this machine."""
+    if is_loopback(host):
+        return True
+    try:
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
+    except (OSError, UnicodeError):
+        return False
+    for family, kind, protocol, _, address in found:
+        with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as sock:
+            sock.bind(address)  # only this machine's own addresses can be had
+            return True
+    return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine can reach a host."""
     if host == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
 

@@ -17,9 +17,10 @@ from salvo.mqtt import Connection
 from salvo.seal import fingerprint
 from salvo.topics import BY_NAME
 from salvo_server import __version__
-from salvo_server.doctor.finding import Finding, failed, passed, skipped
-from salvo_server.doctor.patient import Patient
-from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Probe, ProbeError
+from salvo_server.doctor.finding import Finding, failed, passed, skipped, warned
+from salvo_server.doctor.patient import Patient, is_loopback
+from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
+from salvo_server.roster import SCREENS
 
 #: A certificate that ends sooner than this may end during the contest.
 _CERTIFICATE_DAYS: Final = 3
@@ -34,6 +35,12 @@ _CLOCK_MS: Final = 5_000
 #: A running server looks at its roster twice a second, and mosquitto takes 65 ms a team.
 _ADMISSION_SECONDS: Final = 10.0
 _ADMISSION_PAUSE_SECONDS: Final = 0.2
+_MOSQUITTO_TLS: Final = (
+    "certfile and keyfile behind the listener in mosquitto.conf, which salvo mosquitto --tls-cert --tls-key writes"
+)
+_OTHER_ACCOUNTS: Final = (
+    "run it on the server's machine, as its user, or with --as NAME:SECRETFILE of two teams with which nobody plays"
+)
 
 
 def check_network(patient: Patient) -> Iterator[Finding]:
@@ -53,14 +60,7 @@ def check_network(patient: Patient) -> Iterator[Finding]:
 def check_tls(patient: Patient) -> Iterator[Finding]:
     """The certificate is for this host, of an authority that is believed, and does not end soon."""
     if patient.url.scheme not in ("mqtts", "wss"):
-        exposed = (
-            "everybody on the way reads passwords and placements"
-            if not _is_local(patient)
-            else "nobody else is on the way"
-        )
-        yield skipped(
-            "tls", f"{patient.url} is not encrypted: {exposed}", "mqtts://, with salvo serve --tls-cert and --tls-key"
-        )
+        yield _judge_plain(patient)
         return
     try:
         certificate = _certificate(patient)
@@ -77,8 +77,20 @@ def check_tls(patient: Patient) -> Iterator[Finding]:
         yield passed("tls", text)
 
 
-def _is_local(patient: Patient) -> bool:
-    return patient.url.host in ("localhost", "127.0.0.1", "::1")
+def _judge_plain(patient: Patient) -> Finding:
+    """Tell who reads along where nothing is encrypted, and what to do about it with this very broker."""
+    settings, listens = patient.settings, patient.url.address
+    cures = ["salvo serve --tls-cert and --tls-key", _MOSQUITTO_TLS]
+    if settings is not None:
+        cures = cures[1:] if settings.broker is not None else cures[:1]
+        if settings.broker is None and settings.listen.endswith(f":{patient.url.port}"):
+            listens = settings.listen
+    text, cure = f"{patient.url} is not encrypted", f"mqtts://, with {' or '.join(cures)}"
+    if patient.profile == "strict":
+        return failed("tls", f"{text}, and strict is wanted", cure)
+    if is_loopback(patient.url.host) and is_loopback(listens.rpartition(":")[0]):
+        return skipped("tls", f"{text}: nobody else is on the way", cure)
+    return warned("tls", f"{text}: who listens on the way to {listens} reads passwords and placements", cure)
 
 
 def _certificate(patient: Patient) -> dict[str, object]:
@@ -105,8 +117,13 @@ def check_accounts(patient: Patient) -> Iterator[Finding]:
         if patient.is_open:
             yield skipped("accounts", "the broker asks nobody for a name; any name does")
             return
-        cure = "run it on the server's machine, or with two teams' --as NAME:SECRETFILE"
-        yield skipped("accounts", "without accounts, only what a stranger can do is tried", cure)
+        why = f"{patient.no_guests}: " if patient.no_guests else ""
+        yield skipped("accounts", f"{why}without accounts, only what a stranger can do is tried", _OTHER_ACCOUNTS)
+        return
+    if patient.named and (playing := _at_a_table(patient)):
+        text = f"{playing} plays at the moment, and would be thrown out; only what a stranger can do is tried"
+        yield skipped("accounts", text, _OTHER_ACCOUNTS)
+        patient.victim = patient.attacker = None
         return
     end = time.monotonic() + _ADMISSION_SECONDS
     for login in (patient.victim, patient.attacker):
@@ -121,7 +138,31 @@ def check_accounts(patient: Patient) -> Iterator[Finding]:
             yield failed("accounts", f"{login.user}, a team of the roster, is refused: {greeting}", cure)
             patient.victim = patient.attacker = None
             return
-    yield passed("accounts", f"two teams of the roster are let in: {', '.join(patient.teams)}")
+    whose = "two teams of the roster" if patient.named else "two teams that were added for this examination"
+    yield passed("accounts", f"{whose} are let in: {', '.join(patient.teams)}")
+
+
+def _at_a_table(patient: Patient) -> str:
+    """Return which of two named teams is listed at a table, if any.
+
+    One user has one connection, the newest: to come as a team is to throw out its bot. So it is looked up with a screen
+    of the team's, the last one, which people take last. A broker without such users tells nothing.
+    """
+    for login in filter(None, (patient.victim, patient.attacker)):
+        screen = Login(f"{login.user}.{SCREENS}", login.secret)
+        probe, greeting = patient.enter(screen)
+        with contextlib.closing(probe):
+            if not greeting.accepted:
+                continue
+            lists = [BY_NAME["list"].of(table) for table in patient.tables]
+            probe.subscribe(*lists)
+            probe.ping()
+            for heard in probe.heard:
+                with contextlib.suppress(WireError):
+                    listed = wire.read_announcement(topics.parse(heard.topic), heard.payload)
+                    if isinstance(listed, m.PlayersListed) and login.user in listed.names:
+                        return login.user
+    return ""
 
 
 def able(patient: Patient) -> bool:
@@ -160,6 +201,9 @@ def _judge(patient: Patient, status: m.ServerStatus) -> Finding:
         )
     if status.version != __version__:
         return failed("server", f"online; {text}; this is {__version__}", "use one version on both sides")
+    if patient.profile not in (None, status.profile):
+        cure = f"salvo serve --profile {patient.profile}"
+        return failed("server", f"online; {text}; and {patient.profile} is wanted", cure)
     if status.profile != "literal" and patient.is_open:
         return failed(
             "server", f"online; {text}; and yet the broker is open", "start it from what salvo mosquitto writes"

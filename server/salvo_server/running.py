@@ -1,0 +1,120 @@
+"""Which servers of a roster run on this machine, and where: a small file beside the roster for as long as each lives.
+
+The operating system holds a lock on the file for the server, so that one that a killed server left is known for what
+it is, and removed by the next who looks. Nothing secret stands in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from salvo.errors import ConnectionLost
+from salvo.mqtt import BrokerUrl
+from salvo_server.settings import ServerSettings, identity_path, roster_path
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # no such locks on this system: nothing is written, and nothing found
+    fcntl = None  # type: ignore[assignment]
+
+log = logging.getLogger(__name__)
+
+_ENDING: Final = ".serving"
+_SAID: Final = {"listen", "websocket", "tables", "profile"}
+
+
+class RunningServer(NamedTuple):
+    """A server that runs.
+
+    Attributes:
+        url: where clients of this machine connect, without a user.
+        websocket_url: where it speaks MQTT over WebSocket; None when it does not.
+        settings: what is known of them: addresses, files, tables and profile.
+    """
+
+    url: str
+    websocket_url: str | None
+    settings: ServerSettings
+
+
+@contextlib.contextmanager
+def announced(settings: ServerSettings, url: str, websocket_url: str | None) -> Iterator[None]:
+    """Let :func:`running_servers` find this server for the length of a ``with`` block, where that is possible."""
+    with contextlib.ExitStack() as opened:
+        try:
+            _write(settings, url, websocket_url, opened)
+        except OSError as error:
+            log.info("salvo doctor will not find this server by itself: %s", error)
+        yield
+
+
+def _write(settings: ServerSettings, url: str, websocket_url: str | None, opened: contextlib.ExitStack) -> None:
+    if fcntl is None:
+        return
+    roster = roster_path(settings.roster)
+    roster.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, part = tempfile.mkstemp(prefix=f"{roster.name}.", dir=roster.parent)
+    opened.callback(os.close, descriptor)
+    file = Path(part + _ENDING)
+    opened.callback(file.unlink, missing_ok=True)
+    try:
+        record = {"url": url, "websocket_url": websocket_url, "settings": _record(settings, url)}
+        os.write(descriptor, json.dumps(record).encode())
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        os.rename(part, file)
+    except OSError:
+        os.unlink(part)
+        raise
+
+
+def _record(settings: ServerSettings, url: str) -> dict[str, Any]:
+    """Return the settings that a look from outside needs; of addresses of others no user and password."""
+    record = settings.model_dump(mode="json", include=_SAID)
+    if settings.broker is None:
+        record["listen"] = f"{settings.listen.rpartition(':')[0]}:{BrokerUrl.parse(url).port}"
+    else:
+        record["broker"] = url
+    journal = settings.with_journal().journal or "none"
+    place, remote, _ = journal.partition("://")
+    record["journal"] = place + remote if remote or journal == "none" else os.path.abspath(journal)
+    for name, path in (
+        ("roster", roster_path(settings.roster)),
+        ("identity", identity_path(settings.identity)),
+        ("journal_key", settings.journal_key),
+        ("tls_cert", settings.tls_cert),
+        ("tls_key", settings.tls_key),
+        ("tls_ca", settings.tls_ca),
+    ):
+        record[name] = None if path is None else os.path.abspath(path)
+    return record
+
+
+def running_servers(roster: Path) -> list[RunningServer]:
+    """Return the servers of this machine that go by a roster's file, in no order."""
+    found = (_read(file) for file in roster.parent.glob(f"{roster.name}.*{_ENDING}"))
+    return [server for server in found if server is not None]
+
+
+def _read(file: Path) -> RunningServer | None:
+    if fcntl is None:
+        return None
+    try:
+        with file.open("rb") as opened:
+            try:
+                fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                record = json.loads(opened.read())
+            else:  # nobody holds it any more
+                file.unlink(missing_ok=True)
+                return None
+        BrokerUrl.parse(record["url"])
+        return RunningServer(record["url"], record["websocket_url"], ServerSettings(**record["settings"]))
+    except (OSError, ValueError, TypeError, KeyError, ConnectionLost):
+        return None  # of another user, or of another version of ours
