@@ -29,7 +29,7 @@ from salvo.topics import TOPICS, Publisher
 from salvo.wire import log, strict_json
 from salvo.wire.transcript import parse_line, read_first_line, read_header, read_input, read_line
 from salvo_server.broker import packets as p
-from salvo_server.broker.embedded import split_address
+from salvo_server.broker.addresses import split_address
 from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.peers import Peer

@@ -27,7 +27,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 from integration.mosquitto import free_port
 from integration.raw import Raw, client_ids, connect_packet, packet, publish_packet, retained_at, subscribe_packet, text
 from salvo.mqtt import Connection
-from salvo_server.broker.embedded import BrokerError, EmbeddedBroker
+from salvo_server.broker.addresses import BrokerError
+from salvo_server.broker.embedded import EmbeddedBroker
 from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.packets import client_id_of_v5

@@ -28,15 +28,18 @@ class Absent(importlib.abc.MetaPathFinder):
 def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """As if nothing had imported the broker or its libraries yet."""
     for name in list(sys.modules):
-        if name.startswith(("amqtt", "salvo_server.broker.")):
+        if name.startswith(("amqtt", "websockets", "salvo_server.broker.")):
             monkeypatch.delitem(sys.modules, name)
-    for name in ("embedded", "hardened", "packets", "peers", "sessions"):
+    for name in ("addresses", "embedded", "hardened", "packets", "peers", "sessions"):
         monkeypatch.delattr(broker, name, raising=False)
     return monkeypatch
 
 
-def test_without_amqtt_the_embedded_broker_says_how_to_get_it(fresh: pytest.MonkeyPatch) -> None:
-    fresh.setattr(sys, "meta_path", [Absent("amqtt"), *sys.meta_path])
+@pytest.mark.parametrize("library", ["amqtt", "websockets"])
+def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
+    library: str, fresh: pytest.MonkeyPatch
+) -> None:
+    fresh.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
     with pytest.raises(MissingExtra) as raised:
         broker.EmbeddedBroker()
     assert "battleship-salvo[server]" in str(raised.value)

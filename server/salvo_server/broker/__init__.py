@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EmbeddedBroker"]
 
+#: What the optional part brings that the broker imports.
+_EXTRA = ("amqtt", "websockets")
+
 
 def __getattr__(name: str) -> Any:
     if name != "EmbeddedBroker":
@@ -31,7 +34,7 @@ def __getattr__(name: str) -> Any:
     try:
         from salvo_server.broker import embedded
     except ModuleNotFoundError as error:
-        if error.name is not None and error.name.partition(".")[0] == "amqtt":
+        if error.name is not None and error.name.partition(".")[0] in _EXTRA:
             raise MissingExtra("the embedded broker", "server") from None
         raise
     return embedded.EmbeddedBroker

@@ -11,31 +11,13 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from salvo.errors import SalvoError
+from salvo_server.broker.addresses import BrokerError, joined, listening, reachable, split_address
 from salvo_server.broker.hardened import OWN_LISTENER, HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.tls import ServerTls
 
 #: amqtt tells every step at level INFO and repeats in words what an error already says.
 _AMQTT_LOG_LEVEL = logging.ERROR
-#: Connections that wait to be accepted; a contest's teams may all come back at once.
-_BACKLOG = 128
-
-
-class BrokerError(SalvoError):
-    """The embedded broker cannot start."""
-
-
-def split_address(address: str) -> tuple[str, int]:
-    """Read ``HOST:PORT``; port 0 lets the system choose.
-
-    Raises:
-        BrokerError: ``bad_address``.
-    """
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65_535:
-        raise BrokerError("bad_address", f"{address!r} is not HOST:PORT with a port of 0..65535")
-    return host.strip("[]"), int(port)
 
 
 class EmbeddedBroker:
@@ -89,7 +71,7 @@ class EmbeddedBroker:
     def url(self) -> str:
         """Where clients connect over TCP."""
         scheme = "mqtt" if self._tls is None else "mqtts"
-        return f"{scheme}://{_reachable(self.host)}:{self.port}"
+        return f"{scheme}://{reachable(self.host)}:{self.port}"
 
     @property
     def own_url(self) -> str:
@@ -103,7 +85,7 @@ class EmbeddedBroker:
             return None
         host, port = self._bound["websocket"]
         scheme = "ws" if self._tls is None else "wss"
-        return f"{scheme}://{_reachable(host)}:{port}/mqtt"
+        return f"{scheme}://{reachable(host)}:{port}/mqtt"
 
     def start(self) -> EmbeddedBroker:
         """Return once the listeners are bound.
@@ -116,15 +98,15 @@ class EmbeddedBroker:
         logging.getLogger("amqtt").setLevel(_AMQTT_LOG_LEVEL)
         logging.getLogger("websockets").setLevel(logging.CRITICAL)
         logging.getLogger("transitions").setLevel(logging.ERROR)
-        self._sockets = {"default": _listening(*self._listen)}
+        self._sockets = {"default": listening(*self._listen)}
         if self._websocket is not None:
             try:
-                self._sockets["websocket"] = _listening(*self._websocket)
+                self._sockets["websocket"] = listening(*self._websocket)
             except BrokerError:
                 self._sockets["default"].close()
                 raise
         if self._tls is not None:
-            self._sockets[OWN_LISTENER] = _listening("127.0.0.1", 0)
+            self._sockets[OWN_LISTENER] = listening("127.0.0.1", 0)
         hosts = {
             "default": self._listen[0],
             "websocket": (self._websocket or self._listen)[0],
@@ -184,44 +166,9 @@ class EmbeddedBroker:
                 loop.call_soon_threadsafe(broker.review_sessions)
 
     def _config(self) -> dict[str, Any]:
-        listeners: dict[str, dict[str, Any]] = {"default": {"type": "tcp", "bind": _joined(*self._bound["default"])}}
+        listeners: dict[str, dict[str, Any]] = {"default": {"type": "tcp", "bind": joined(*self._bound["default"])}}
         if "websocket" in self._bound:
-            listeners["websocket"] = {"type": "ws", "bind": _joined(*self._bound["websocket"])}
+            listeners["websocket"] = {"type": "ws", "bind": joined(*self._bound["websocket"])}
         if OWN_LISTENER in self._bound:
-            listeners[OWN_LISTENER] = {"type": "tcp", "bind": _joined(*self._bound[OWN_LISTENER])}
+            listeners[OWN_LISTENER] = {"type": "tcp", "bind": joined(*self._bound[OWN_LISTENER])}
         return {"listeners": listeners, "plugins": {}}
-
-
-def _joined(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _reachable(host: str) -> str:
-    """The address to tell people for a host that means every interface."""
-    if host in ("0.0.0.0", "::", ""):
-        return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; from here on nobody else can take the port that the system chose for 0.
-
-    A name is bound to one of its addresses, an IPv4 one if it has one.
-
-    Raises:
-        BrokerError: ``address_in_use``, ``bad_address``.
-    """
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except socket.gaierror as error:
-        raise BrokerError("bad_address", f"{host}: {error}") from None
-    family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] is not socket.AF_INET)
-    sock = socket.socket(family, kind, protocol)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address)
-        sock.listen(_BACKLOG)
-    except OSError as error:
-        sock.close()
-        raise BrokerError("address_in_use", f"cannot listen on {host}:{port}: {error.strerror}") from None
-    return sock

@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from salvo_server.broker.embedded import BrokerError, split_address
+from salvo_server.broker.addresses import BrokerError, split_address
 from salvo_server.doctor.finding import Finding, failed, passed, skipped
 from salvo_server.doctor.patient import Patient
 from salvo_server.settings import ServerSettings, identity_path, roster_path

@@ -1,0 +1,132 @@
+"""Where a broker of this machine listens, and what others call it."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import ipaddress
+import socket
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from salvo.errors import SalvoError
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # not on this system, which has other ways to its addresses
+    fcntl = None  # type: ignore[assignment]
+
+#: Connections that wait to be accepted; a contest's teams may all come back at once.
+_BACKLOG: Final = 128
+#: What stands for every address of the machine.
+_EVERY: Final = ("0.0.0.0", "::", "")
+#: Nets of virtual machines and containers on this one, from which no team comes.
+_VIRTUAL: Final = ("docker", "br-", "veth", "virbr", "vmnet", "vboxnet", "lxc", "podman", "cni")
+#: Linux: the IPv4 address of an interface, in a request of 40 bytes at least.
+_SIOCGIFADDR: Final = 0x8915
+
+
+class BrokerError(SalvoError):
+    """The embedded broker cannot start."""
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Read ``HOST:PORT``; port 0 lets the system choose.
+
+    Raises:
+        BrokerError: ``bad_address``.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65_535:
+        raise BrokerError("bad_address", f"{address!r} is not HOST:PORT with a port of 0..65535")
+    return host.strip("[]"), int(port)
+
+
+def joined(host: str, port: int) -> str:
+    """Return ``HOST:PORT``."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def reachable(host: str) -> str:
+    """The address to tell people for a host that means every interface."""
+    if host in ("0.0.0.0", "::", ""):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; from here on nobody else can take the port that the system chose for 0.
+
+    A name is bound to one of its addresses, an IPv4 one if it has one.
+
+    Raises:
+        BrokerError: ``address_in_use``, ``bad_address``.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        raise BrokerError("bad_address", f"{host}: {error}") from None
+    family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] is not socket.AF_INET)
+    sock = socket.socket(family, kind, protocol)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(_BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise BrokerError("address_in_use", f"cannot listen on {host}:{port}: {error.strerror}") from None
+    return sock
+
+
+def check_free(address: str) -> None:
+    """Find out whether a broker could listen on an address, before anything else is made.
+
+    Raises:
+        BrokerError: ``address_in_use``, ``bad_address``.
+    """
+    listening(*split_address(address)).close()
+
+
+def lan_addresses(host: str) -> list[str]:
+    """Return where other machines reach a broker that listens on a host, the likeliest first.
+
+    Those of this machine for a host that means all of them; none for one that nobody else reaches.
+    """
+    if host not in _EVERY:
+        with contextlib.suppress(ValueError):
+            if ipaddress.ip_address(host).is_loopback:
+                return []
+        return [] if host == "localhost" else [host]
+    families = (socket.AF_INET, socket.AF_INET6) if host == "::" else (socket.AF_INET,)
+    found = [*filter(None, map(_outgoing, families)), *_of_interfaces()]
+    return [address for address in dict.fromkeys(found) if _is_outward(address)]
+
+
+def _is_outward(address: str) -> bool:
+    found = ipaddress.ip_address(address)
+    return not (found.is_loopback or found.is_link_local or found.is_unspecified)
+
+
+def _outgoing(family: socket.AddressFamily) -> str:
+    """Return the address that this machine has towards the internet; nothing is sent to find out."""
+    far = "198.51.100.1" if family is socket.AF_INET else "2001:db8::1"
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as sock:
+            sock.connect((far, 9))
+            return str(sock.getsockname()[0])
+    except OSError:  # no way there
+        return ""
+
+
+def _of_interfaces() -> Iterator[str]:
+    """Return the IPv4 addresses of all interfaces, also in a hall whose net leads nowhere."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        names = [name for _, name in socket.if_nameindex()] if fcntl is not None else []
+        for name in names:
+            if name.startswith(_VIRTUAL):
+                continue
+            request = array.array("B", struct.pack("256s", name.encode()[:15]))
+            with contextlib.suppress(OSError):  # it has none
+                fcntl.ioctl(sock, _SIOCGIFADDR, request)
+                yield socket.inet_ntoa(request[20:24].tobytes())
