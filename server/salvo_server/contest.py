@@ -14,6 +14,7 @@ from typing import Final
 from salvo.errors import ConnectionLost
 from salvo.mqtt import BrokerUrl, Connection
 from salvo_server.broker import EmbeddedBroker
+from salvo_server.broker.addresses import check_free
 from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.limits import SERVER_CLIENT_ID
 from salvo_server.broker.roster_access import RosterAccess
@@ -55,6 +56,23 @@ def open_identity(settings: ServerSettings) -> Identity:
         IdentityError: the file cannot be used.
     """
     return Identity.at(identity_path(settings.identity))
+
+
+def check_start(settings: ServerSettings) -> None:
+    """Find out what would keep a server from starting, before anything is made: addresses and the certificate.
+
+    Raises:
+        BrokerError: ``bad_address``, ``address_in_use``.
+        TlsError: ``bad_tls``.
+        ConnectionLost: ``bad_url``.
+    """
+    if settings.broker is not None:
+        BrokerUrl.parse(settings.broker)
+        return
+    for address in filter(None, (settings.listen, settings.websocket)):
+        check_free(address)
+    if settings.tls_cert is not None and settings.tls_key is not None:
+        ServerTls(settings.tls_cert, settings.tls_key).context()
 
 
 #: Gives a broker its users and rights.

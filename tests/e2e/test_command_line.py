@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import sysconfig
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+
+from salvo_server.broker.addresses import lan_addresses
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
@@ -50,7 +54,9 @@ def test_a_server_ends_cleanly_on_signals(number: signal.Signals) -> None:
     server.send_signal(number)
     out, err = server.communicate(timeout=10)
     assert (server.returncode, err) == (0, "")
-    assert json.loads(out.splitlines()[-1]) == {"event": "ended"}
+    last = json.loads(out.splitlines()[-1])
+    assert last["event"] == "ended"
+    assert datetime.fromisoformat(last["at"]).tzinfo is not None
 
 
 def test_health_tells_why_not() -> None:
@@ -306,12 +312,46 @@ def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_pa
     assert _run("replay", written["file"]).stdout.splitlines()[-1].startswith(f"places: 1. {won['winner']}")
 
 
-def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--listen", "99"], "bad_address: '99' is not HOST:PORT"),
+        (["--listen", "127.0.0.1:0", "--websocket", "127.0.0.1"], "bad_address: '127.0.0.1' is not HOST:PORT"),
+        (["--listen", "127.0.0.1:0", "--websocket", "TAKEN"], "address_in_use"),
+        (["--listen", "nowhere.invalid:1"], "bad_address: nowhere.invalid"),
+        (["--broker", "http://x"], "bad_url"),
+        (["--listen", "127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "none.key"], "bad_tls"),
+    ],
+)
+def test_a_server_that_cannot_start_leaves_nothing_behind(arguments: list[str], error: str, tmp_path: Path) -> None:
+    files = ["--roster", "r.json", "--identity", "i.key", "--journal", "a.journal", "--transcripts", "games"]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        words = [address if word == "TAKEN" else word for word in arguments]
+        done = subprocess.run(
+            [SALVO, "serve", *words, *files],
+            capture_output=True,
+            text=True,
+            timeout=40,
+            env=_environment(),
+            cwd=tmp_path,
+            check=False,
+        )
+    assert done.stderr.startswith(f"error: {error}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on_and_the_next_one_that_it_does(tmp_path: Path) -> None:
     journal = str(tmp_path / "a.journal")
-    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--players", "2", "--journal", journal]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    command = [SALVO, "serve", "--players", "2", "--journal", journal, "--listen"]
+    with subprocess.Popen([*command, "0.0.0.0:0"], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        url = server.stdout.readline().split()[-1]
+        said = server.stdout.readline()
+        url = said.split()[-1]
+        reachable = [f"mqtt://{address}:{url.rpartition(':')[2]}" for address in lan_addresses("0.0.0.0")]
+        if reachable:
+            assert f"listening on 0.0.0.0:{url.rpartition(':')[2]}, here {url}" in said
+            assert f" teams: salvo join {reachable[0]} mybot.py" in server.stdout.readline()
         teams = [
             subprocess.Popen(
                 [SALVO, "join", url, "slow", "--team", name],
@@ -329,3 +369,10 @@ def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on(tmp_path: Path
             team.wait(10)
     assert "game 1 is not over; it goes on if the server starts with --resume always" in said
     assert server.returncode == 0
+    with subprocess.Popen([*command, "127.0.0.1:0", "--resume", "always"], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        while "goes on" not in (said := server.stdout.readline()):
+            assert said
+        server.terminate()
+        server.communicate(timeout=20)
+    assert re.search(r" game 1 goes on: turn \d+, (ann|bob)'s; players: (ann, bob|bob, ann)$", said.rstrip())

@@ -80,7 +80,7 @@ def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
     try:
         yield server.stdout.readline().split()[-1]
         assert server.wait(20) == 0
-        assert re.search(r"^players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
+        assert re.search(r"^\S+ players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
     finally:
         server.kill()
         server.wait()

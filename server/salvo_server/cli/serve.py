@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from salvo.mqtt import BrokerUrl
 from salvo.topics import Role
+from salvo_server.broker.addresses import joined, lan_addresses, split_address
 from salvo_server.cli.serve_report import ServeReport
-from salvo_server.contest import Contest, open_identity, open_journal
+from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.journal.kept import KeptGames
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, load_settings
@@ -22,6 +24,8 @@ PROFILES = {
     "strict": "users of the roster only, under TLS: each reads what is public and its own, publishes its own fleet and "
     "shots, sealed and signed for the very occasion",
 }
+
+_ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"}
 
 
 @click.command()
@@ -54,10 +58,11 @@ PROFILES = {
 )
 @click.option("--games", type=int, help="End after so many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line an event, with its time.")
 def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = load_settings(given, config).with_journal()
+    check_start(settings)
     report = ServeReport(as_json, settings.games)
     identity = open_identity(settings)
     kept: KeptGames | None = None
@@ -67,12 +72,36 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     contest = Contest(settings, report, journal=kept, identity=identity)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
-    report.say(
-        f"listening on {contest.url}" + (f" and {contest.websocket_url}" if contest.websocket_url else ""),
-        event="listening",
-        url=contest.url,
-        websocket=contest.websocket_url,
-    )
+    _tell_where(report, contest, settings)
+    _tell_how(report, contest, settings)
+    report.tell_of_games_that_go_on()
+    with announced(settings, contest.url, contest.websocket_url):
+        contest.run()
+    report.tell_of_unfinished_games(settings)
+    if report.folder is not None:
+        report.folder.close()
+    report.say("ended", event="ended")
+
+
+def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
+    """Say where the contest is, and how teams on other machines come to it."""
+    where = f"on the broker {contest.url}"
+    others: list[str] = []
+    if settings.broker is None:
+        url = BrokerUrl.parse(contest.url)
+        host, _ = split_address(settings.listen)
+        others = [f"{url.scheme}://{joined(address, url.port)}" for address in lan_addresses(host)]
+        all_of_them = f"{joined(host, url.port)}, here " if others and contest.url not in others else ""
+        where = f"listening on {all_of_them}{contest.url}"
+    also = f" and {contest.websocket_url}" if contest.websocket_url else ""
+    report.say(where + also, event="listening", url=contest.url, websocket=contest.websocket_url)
+    if others:
+        more = f", or at {', '.join(others[1:])}" if others[1:] else ""
+        report.say(f"teams: salvo join {others[0]} mybot.py{more}", event="reachable", urls=others)
+
+
+def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
+    """Say who may do what, with which server, and where its games are kept."""
     report.say(_profile_line(settings), event="profile", profile=settings.profile, encrypted=settings.encrypted)
     report.say(
         f"server {contest.identity.fingerprint}, which clients remember",
@@ -80,20 +109,18 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
         fingerprint=contest.identity.fingerprint,
     )
     if contest.roster is not None:
-        teams = [member.name for member in contest.roster.members() if member.role is Role.TEAM]
+        members = contest.roster.members()
+        names = {role: [each.name for each in members if each.role is role] for role in _ROLES}
+        said = [f"{_ROLES[role]} {', '.join(names[role])}" for role in _ROLES if names[role]]
+        if not names[Role.TEAM]:
+            said.insert(0, "no team yet; salvo teams add NAME, while this runs")
         report.say(
-            f"roster {contest.roster.path}: {', '.join(teams) or 'no team yet; salvo teams add NAME, while this runs'}",
+            f"roster {contest.roster.path}: {'; '.join(said)}",
             event="roster",
             file=str(contest.roster.path),
-            teams=teams,
+            **{_ROLES[role]: names[role] for role in _ROLES},
         )
     report.say(f"journal {contest.journal.name}{_why_none(settings)}", event="journal", journal=contest.journal.name)
-    with announced(settings, contest.url, contest.websocket_url):
-        contest.run()
-    report.tell_of_unfinished_games(settings)
-    if report.folder is not None:
-        report.folder.close()
-    report.say("ended", event="ended")
 
 
 def _profile_line(settings: ServerSettings) -> str:

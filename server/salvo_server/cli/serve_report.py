@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,37 @@ class ServeReport:
                     game=referee.number,
                 )
 
+    def tell_of_games_that_go_on(self) -> None:
+        """Say which games came out of the journal, and how they stand."""
+        assert self.contest is not None
+        for table in self.contest.service.tables.values():
+            referee = table.referee
+            if not table.steps:
+                continue
+            turn, current = (0 if referee.game is None else referee.game.turn), referee.current
+            if referee.state is State.TURN and current is not None:
+                said = f"game {referee.number} goes on: turn {turn}, {current.name}'s"
+            elif referee.state is State.LOBBY:
+                said = f"game {referee.number}: its lobby goes on"
+            else:
+                said = f"game {referee.number} is over, and its result stands"
+            players = list(referee.players)
+            self.say(
+                f"{_where(referee.table)}{said}; players: {', '.join(players) or 'none'}",
+                event="resumed",
+                table=referee.table,
+                game=referee.number,
+                state=referee.state.value,
+                turn=turn,
+                current=None if current is None else current.name,
+                players=players,
+            )
+
     def say(self, line: str, **record: Any) -> None:
-        click.echo(json.dumps(record) if self._as_json else line)
+        """Print what happens at this moment."""
+        now = datetime.now().astimezone()
+        record["at"] = now.isoformat(timespec="milliseconds")
+        click.echo(json.dumps(record) if self._as_json else f"{now:%H:%M:%S} {line}")
         sys.stdout.flush()
 
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
@@ -64,8 +94,11 @@ class ServeReport:
                     self.say(f"{where}players: {', '.join(names) or 'none'}", event="players", table=table, names=names)
                 case m.StateChanged(State.TURN):
                     self.say(f"{where}the game begins", event="begin", table=table)
-                case m.SalvoResolved(game=of_game):
-                    game = of_game
+                case m.CommandRefused(player, "turn_timeout" | "placement_timeout" as code, text):
+                    self.say(f"{where}{player}: {text}", event="missed", table=table, player=player, code=code)
+                case m.SalvoResolved():
+                    game = announcement.game
+                    self._tell_of_defeats(table, announcement)
                 case m.PlayerStats():
                     self._stats.setdefault(table, []).append(announcement)
                 case m.GameWon():
@@ -82,6 +115,19 @@ class ServeReport:
             game=game.number,
             file=str(file),
         )
+
+    def _tell_of_defeats(self, table: str, salvo: m.SalvoResolved) -> None:
+        for name in salvo.defeated:
+            by = f" by {salvo.player}" if name != salvo.player else ""
+            self.say(
+                f"{_where(table)}turn {salvo.turn}: {name} is defeated{by}",
+                event="defeated",
+                table=table,
+                game=salvo.game,
+                turn=salvo.turn,
+                player=name,
+                by=salvo.player if by else None,
+            )
 
     def _won(self, table: str, game: int, won: m.GameWon) -> None:
         assert self.contest is not None

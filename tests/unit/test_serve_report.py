@@ -1,0 +1,88 @@
+"""What a server says of its tables, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Sequence
+from datetime import datetime
+
+import pytest
+
+from salvo import messages as m
+from salvo_server.broker import addresses
+from salvo_server.broker.addresses import lan_addresses
+from salvo_server.cli.serve_report import ServeReport
+
+LATE = m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s with 5 shots not fired")
+FALL = m.SalvoResolved(1, 3, "ann", 0, 0, (), ("ann",), None, None)
+SINK = m.SalvoResolved(1, 4, "bob", 5, 2, (), ("ann", "cat"), None, None)
+
+
+def said(capsys: pytest.CaptureFixture[str], *announcements: m.Announcement, table: str = "") -> Sequence[str]:
+    ServeReport(False, None)(table, 0, m.TimePassed(), announcements)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(re.fullmatch(r"\d\d:\d\d:\d\d .*", line) for line in lines)
+    return [line[9:] for line in lines]
+
+
+def test_missed_turns_and_defeats_are_told_as_they_happen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, LATE, FALL) == [
+        "ann: turn 3 ended after 30 s with 5 shots not fired",
+        "turn 3: ann is defeated",
+    ]
+    assert said(capsys, SINK, table="blue") == [
+        "table blue: turn 4: ann is defeated by bob",
+        "table blue: turn 4: cat is defeated by bob",
+    ]
+
+
+def test_what_a_team_is_told_of_its_own_mistakes_is_not_the_operators(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, m.CommandRefused("ann", "off_grid", "x is 11; it is 1..10")) == []
+
+
+def test_programs_get_records_with_the_time(capsys: pytest.CaptureFixture[str]) -> None:
+    before = datetime.now().astimezone()
+    ServeReport(True, None)("", 0, m.TimePassed(), [LATE, SINK])
+    missed, first, _ = map(json.loads, capsys.readouterr().out.splitlines())
+    assert 0 <= (datetime.fromisoformat(missed.pop("at")) - before).total_seconds() + 0.001 < 60
+    assert missed == {"event": "missed", "table": "", "player": "ann", "code": "turn_timeout"}
+    assert (first["event"], first["game"], first["turn"], first["player"], first["by"]) == (
+        "defeated",
+        1,
+        4,
+        "ann",
+        "bob",
+    )
+
+
+# --- where teams come to ------------------------------------------------------------------------------------------
+
+
+def test_an_address_that_nobody_else_reaches_is_told_to_nobody() -> None:
+    for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
+        assert lan_addresses(host) == []
+    assert lan_addresses("192.0.2.7") == ["192.0.2.7"]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_for_all_addresses_those_of_the_machine_are_told(host: str) -> None:
+    for address in lan_addresses(host):
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.bind((address, 0))  # it is ours
+
+
+def test_the_likeliest_address_is_first_and_those_of_no_use_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "_outgoing", lambda family: "192.0.2.7" if family is socket.AF_INET else "")
+    monkeypatch.setattr(addresses, "_of_interfaces", lambda: ["127.0.0.1", "169.254.1.1", "10.0.0.2", "192.0.2.7"])
+    assert lan_addresses("0.0.0.0") == ["192.0.2.7", "10.0.0.2"]
+    assert lan_addresses("::") == ["192.0.2.7", "10.0.0.2"]
+
+
+def test_in_a_hall_without_a_way_out_the_interfaces_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = lan_addresses("0.0.0.0")
+    monkeypatch.setattr(addresses, "_outgoing", lambda family: "")
+    assert set(known) >= set(lan_addresses("0.0.0.0"))
+    monkeypatch.setattr(socket, "if_nameindex", lambda: [(1, "docker0"), (2, "veth12"), (3, "nowhere0")])
+    assert lan_addresses("0.0.0.0") == []
