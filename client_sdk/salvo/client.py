@@ -125,7 +125,8 @@ class _Player:
         while view.shots:
             shots = self._ask(view)
             if not shots:
-                log.warning("%s: turn %d: %d shots given up", self._session.name, view.turn, view.shots)
+                if view.untouched:  # else nothing is left to shoot at: what is on its way wins the game
+                    log.warning("%s: turn %d: %d shots given up", self._session.name, view.turn, view.shots)
                 if view.rules.skipping:
                     self._session.skip()
                 return

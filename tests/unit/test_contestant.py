@@ -1,0 +1,61 @@
+"""A team's bot is asked until its turn is spent, and what it leaves is told only where it left something."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from salvo.bots.random_bot import RandomBot
+from salvo.client import _Player
+from salvo.messages import SalvoResolved
+from salvo.player import Bot
+from salvo.rules import SALVO, generator
+from salvo.session import SalvoWanted
+from salvo.view import Shot, View
+
+
+class Table:
+    """What the player needs of a session."""
+
+    name, game = "me", 1
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.fired: list[Shot] = []
+
+    def fire(self, shots: Sequence[Shot]) -> None:
+        self.fired += shots
+        self.view.fired(shots)
+        self.view.shots -= len(shots)
+
+
+class Modest(Bot):
+    """Fires one shot of its turn."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        return view.untouched.sample(0 if view.fired_this_turn else 1)
+
+
+def _turn(bot: Bot, left: int, caplog: pytest.LogCaptureFixture) -> tuple[int, list[str]]:
+    """Let a bot answer for a turn of five shots, with so many cells left; return how many it fired, and the log."""
+    bot.prepare("me", 1)
+    view = View(SALVO, "me", ("me", "you"), 1, SALVO.random_fleet(generator(1)), bot.random)
+    view.fired(list(view.untouched)[left:])
+    view.resolved(SalvoResolved(1, 1, "me", 100 - left, 0, (), ()))
+    view.begin_turn(3, 5)
+    table: Any = Table(view)
+    with caplog.at_level(logging.WARNING):
+        _Player(bot, table, 1, True, lambda: 0.0).handle(SalvoWanted(view))
+    return len(table.fired), caplog.messages
+
+
+def test_the_salvo_at_the_last_cells_is_no_shot_given_up(caplog: pytest.LogCaptureFixture) -> None:
+    """The game is won then; house bots were told in the demo that they gave a shot up."""
+    assert _turn(RandomBot(), 3, caplog) == (3, [])
+
+
+def test_shots_that_are_given_up_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    assert _turn(Modest(), 3, caplog) == (1, ["me: turn 3: 4 shots given up"])
