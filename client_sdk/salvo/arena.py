@@ -33,6 +33,7 @@ from salvo.rules import (
     draw_starter,
     set_starter,
 )
+from salvo.sources import line_of
 from salvo.view import News, Shot, View, board_shots
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
@@ -206,7 +207,7 @@ class _Match:
         except IllegalCommand as error:
             raise self._error(name, "bad_fleet", str(error)) from error
         except Exception as error:
-            raise self._error(name, "bot_raised", f"place_fleet: {type(error).__name__}: {error}") from error
+            raise self._raised(bot, "place_fleet", error) from error
         if not isinstance(fleet, Fleet) or (fleet.book is not self._book and fleet.book != self._book):
             raise self._error(name, "bad_fleet", f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
         return fleet
@@ -266,7 +267,7 @@ class _Match:
             elif isinstance(answer, Awaitable):
                 answer = asyncio.run(_awaited(answer))
         except Exception as error:
-            raise self._error(view.me, "bot_raised", f"turn {view.turn}: {type(error).__name__}: {error}") from error
+            raise self._raised(self._bots[seat], f"turn {view.turn}", error) from error
         try:
             shots = list(check_salvo(answer, view))
         except BotError as error:
@@ -293,7 +294,10 @@ class _Match:
         results = self._chronicle.results()
         for result in results[self._told :]:
             for bot in self._hearing:
-                bot.on_result(result)
+                try:
+                    bot.on_result(result)
+                except Exception as error:
+                    raise self._raised(bot, f"turn {result.turn}, on_result", error) from error
             if self._listener is not None:
                 self._listener(self._fired.pop(result.turn), result)
         self._told = len(results)
@@ -321,10 +325,18 @@ class _Match:
         }
         winner = self._names[places.index(1)] if places.count(1) == 1 else ""
         for bot in self._bots:
-            bot.on_game_over(winner, stats)
+            try:
+                bot.on_game_over(winner, stats)
+            except Exception as error:
+                raise self._raised(bot, "on_game_over", error) from error
         self._pass_on()
         fleets = dict(zip(self._names, game.fleets, strict=True))
         return Outcome(winner, self._seed, self._number, game.turn, stats, fleets)
+
+    def _raised(self, bot: Bot, where: str, error: Exception) -> BotError:
+        name = next(name for name, each in zip(self._names, self._bots, strict=True) if each is bot)
+        text = f"{where}: {type(error).__name__}: {error}{line_of(error, type(bot))}"
+        return self._error(name, "bot_raised", text)
 
     def _error(self, name: str, code: str, text: str) -> BotError:
         return BotError(code, f"{name}, seed {self._seed}, game {self._number}: {text}")

@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from salvo import topics
@@ -30,6 +31,30 @@ def load(source: str) -> type[Bot]:
     if source in HOUSE_BOTS:
         return HOUSE_BOTS[source]()
     raise BotError("bad_bot", f"no bot {source!r}; give a file.py or one of {', '.join(HOUSE_BOTS)}")
+
+
+def make(source: str) -> Bot:
+    """Return a bot out of :func:`load`.
+
+    Raises:
+        BotError: ``bad_bot``, see there, or when its class cannot be called.
+    """
+    kind = load(source)
+    try:
+        return kind()
+    except Exception as error:
+        text = f"{source} cannot be made: {type(error).__name__}: {error}{line_of(error, kind)}"
+        raise BotError("bad_bot", text) from error
+
+
+def line_of(error: BaseException, kind: type[Bot]) -> str:
+    """Return where in the bot's own file an error came up, as `` (mybot.py, line 7)``; empty when nowhere there."""
+    return _line_in(getattr(sys.modules.get(kind.__module__), "__file__", None), error)
+
+
+def _line_in(file: str | None, error: BaseException) -> str:
+    numbers = [number for frame, number in walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
+    return f" ({Path(str(file)).name}, line {numbers[-1]})" if numbers else ""
 
 
 def is_loading() -> bool:
@@ -62,7 +87,8 @@ def _load_module(path: Path) -> Any:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise BotError("bad_bot", f"{path} fails when it is imported: {type(error).__name__}: {error}") from error
+        text = f"{path} fails when it is imported: {type(error).__name__}: {error}{_line_in(spec.origin, error)}"
+        raise BotError("bad_bot", text) from error
     finally:
         _loading = False
     return module

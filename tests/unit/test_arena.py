@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import random
@@ -19,7 +20,7 @@ from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook, generator
-from salvo.sources import load, team_name
+from salvo.sources import load, make, team_name
 from salvo.testing import check_bot
 from salvo.view import Shot, Untouched, View
 
@@ -126,6 +127,48 @@ def test_a_bot_that_raises_is_named_with_its_mistake() -> None:
     assert isinstance(raised.value.__cause__, KeyError)
 
 
+_OWN_FILE = """\
+import helper
+import salvo
+
+
+class Mine(salvo.Bot):
+    def __init__(self):
+        helper.work("made")
+
+    def place_fleet(self, rules):
+        helper.work("place_fleet")
+        return super().place_fleet(rules)
+
+    def choose_salvo(self, view):
+        helper.work("choose_salvo")
+        return view.untouched.sample(view.shots)
+
+    def on_result(self, result):
+        helper.work("on_result")
+
+    def on_game_over(self, winner, stats):
+        helper.work("on_game_over")
+"""
+
+
+@pytest.mark.parametrize("method", ["made", "place_fleet", "choose_salvo", "on_result", "on_game_over"])
+def test_a_mistake_in_a_bots_file_is_told_with_its_line(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(_OWN_FILE)
+    (tmp_path / "helper.py").write_text(f"def work(at):\n    if at == {method!r}:\n        raise KeyError('oops')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    with pytest.raises(BotError) as raised:
+        arena.play({"mine": make(str(file)), "random": RandomBot()}, seed=7)
+    sys.modules.pop("helper")
+    [line] = [n for n, text in enumerate(_OWN_FILE.splitlines(), 1) if f'"{method}"' in text]
+    assert raised.value.text.endswith(f"KeyError: 'oops' (mine.py, line {line})")
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
 def test_a_bot_without_a_fleet_is_named() -> None:
     class Homeless(RandomBot):
         def place_fleet(self, rules: RuleBook) -> Fleet:
@@ -198,7 +241,8 @@ def test_a_bot_is_found_by_file_by_name_in_a_file_or_in_the_house(tmp_path: Path
     [
         ("x = 1", "", "has no bot"),
         ("import salvo\nclass One(salvo.Bot): ...", ":Two", "has no bot 'Two'; it has One"),
-        ("1 / 0", "", "fails when it is imported: ZeroDivisionError"),
+        ("x = 1\n1 / 0", "", "fails when it is imported: ZeroDivisionError: division by zero (bot.py, line 2)"),
+        ("x = 1\nx = (", "", "fails when it is imported: SyntaxError: '(' was never closed (bot.py, line 2)"),
     ],
 )
 def test_a_file_without_the_bot_says_what_is_wrong(tmp_path: Path, text: str, suffix: str, error: str) -> None:

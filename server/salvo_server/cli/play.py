@@ -18,7 +18,7 @@ from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
-from salvo.sources import load
+from salvo.sources import make
 from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
 from salvo_server.transcript import play_at_table, write_transcript
 
@@ -48,7 +48,7 @@ def play(
         raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
     book = load_book(rules)
     seed = seed or str(secrets.randbits(32))
-    seated = {name: load(bot)() for name, bot in zip(seat_names(bots), bots, strict=True)}
+    seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
     wins: Counter[str] = Counter()
     ties = 0
     for outcome in _with_progress(_games(seated, book, seed, game, games, record), games, hidden=as_json):
