@@ -49,8 +49,9 @@ def test_a_server_ends_cleanly_on_signals(number: signal.Signals) -> None:
     assert server.stdout is not None
     while '"lobby"' not in server.stdout.readline():
         pass
-    health = _run("health", "--broker", str(ready["url"]))
-    assert health.stdout.startswith("online")
+    for where in ([str(ready["url"])], ["--broker", str(ready["url"])]):
+        health = _run("health", *where)
+        assert health.stdout.startswith("online")
     server.send_signal(number)
     out, err = server.communicate(timeout=10)
     assert (server.returncode, err) == (0, "")
@@ -206,7 +207,12 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
     code = (
         "import sys; sys.modules['{module}'] = None\nfrom salvo_server.cli import main\nmain(['{command}', '--help'])"
     )
-    for module, command, extra in (("rich.columns", "watch", "terminal"), ("pydantic_settings", "serve", "server")):
+    for module, command, extra in (
+        ("rich.columns", "watch", "terminal"),
+        ("pydantic_settings", "serve", "server"),
+        ("websockets", "serve", "server"),
+        ("amqtt", "serve", "server"),
+    ):
         done = subprocess.run(
             [sys.executable, "-c", code.format(module=module, command=command)],
             capture_output=True,

@@ -11,27 +11,30 @@ import click
 from salvo import topics, wire
 from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
-from salvo.mqtt import BrokerUrl, Connection
+from salvo.mqtt import BrokerUrl, Connection, without_password
 from salvo.topics import BY_NAME, Role
 from salvo_server.roster import Account, Roster, has_begun
 from salvo_server.settings import roster_path
 
 
 @click.command()
+@click.argument("url", required=False)
 @click.option("--broker", metavar="URL", envvar="SALVO_BROKER", default="mqtt://127.0.0.1:1883", help="Where to ask.")
 @click.option("--table", default="", help="The server's first table, when it is not the default one.")
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
-def health(broker: str, table: str, roster: Path | None, timeout_seconds: float) -> None:
-    """Exit with 0 when the server behind a broker is online, else with 1 and a line that says why.
+def health(url: str | None, broker: str, table: str, roster: Path | None, timeout_seconds: float) -> None:
+    """Exit with 0 when the server behind the broker at URL is online, else with 1 and a line that says why.
 
-    Where the server's roster is, one of the server's own users that may only look on asks; elsewhere that in the URL.
+    URL may be said as --broker, too. Where the server's roster is, one of the server's own users that may only look on
+    asks; elsewhere that in the URL.
     """
+    broker = url or broker
     status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))
     if status is None:
-        raise ConnectionLost("no_server", f"nothing is known of a server at {broker}")
+        raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
     if not status.online:
-        raise ConnectionLost("offline", f"the server at {broker} is offline")
+        raise ConnectionLost("offline", f"the server at {without_password(broker)} is offline")
     click.echo(f"online: version {status.version}, game {status.game}, profile {status.profile}")
 
 
