@@ -15,7 +15,7 @@ import click
 
 from salvo.mqtt import BrokerUrl
 from salvo.topics import check_name
-from salvo_server.broker.embedded import split_address
+from salvo_server.broker.addresses import split_address
 from salvo_server.gateway.accounts import Accounts, OpenAccounts, RosterAccounts
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.house import House
