@@ -315,7 +315,10 @@ class _Match:
                 raise self._error(sender, "bad_text", f"said {text!r:.80}: {error}") from error
             for name, bot in zip(self._names, self._bots, strict=True):
                 if name == to or (not to and name != sender):
-                    bot.on_message(sender, text, bool(to))
+                    try:
+                        bot.on_message(sender, text, bool(to))
+                    except Exception as error:
+                        raise self._raised(bot, "on_message", error) from error
 
     def _outcome(self) -> Outcome:
         game, places = self._game, self._game.places()

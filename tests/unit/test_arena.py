@@ -127,6 +127,11 @@ def test_a_bot_that_raises_is_named_with_its_mistake() -> None:
     assert isinstance(raised.value.__cause__, KeyError)
 
 
+class Talker(RandomBot):
+    def on_result(self, result: SalvoResolved) -> None:
+        self.say("well")
+
+
 _OWN_FILE = """\
 import helper
 import salvo
@@ -147,12 +152,15 @@ class Mine(salvo.Bot):
     def on_result(self, result):
         helper.work("on_result")
 
+    def on_message(self, sender, text, private):
+        helper.work("on_message")
+
     def on_game_over(self, winner, stats):
         helper.work("on_game_over")
 """
 
 
-@pytest.mark.parametrize("method", ["made", "place_fleet", "choose_salvo", "on_result", "on_game_over"])
+@pytest.mark.parametrize("method", ["made", "place_fleet", "choose_salvo", "on_result", "on_message", "on_game_over"])
 def test_a_mistake_in_a_bots_file_is_told_with_its_line(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,7 +170,7 @@ def test_a_mistake_in_a_bots_file_is_told_with_its_line(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "helper", raising=False)
     with pytest.raises(BotError) as raised:
-        arena.play({"mine": make(str(file)), "random": RandomBot()}, seed=7)
+        arena.play({"mine": make(str(file)), "other": Talker()}, seed=7)
     sys.modules.pop("helper")
     [line] = [n for n, text in enumerate(_OWN_FILE.splitlines(), 1) if f'"{method}"' in text]
     assert raised.value.text.endswith(f"KeyError: 'oops' (mine.py, line {line})")
