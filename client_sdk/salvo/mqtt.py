@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 import paho.mqtt.client as paho
 import tenacity
+from paho.mqtt.client import convert_disconnect_error_code_to_reason_code
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
@@ -42,12 +43,21 @@ LONGEST_PAUSE_SECONDS: Final = 5.0
 MOST_IN_FLIGHT: Final = 1000
 #: Packets read in one go before the owner gets its turn, so that a flood cannot starve the timers.
 MOST_PACKETS_A_POLL: Final = 200
+#: So often in a row a broker must end a connection that it takes again at once, until somebody else is thought to use
+#: the same user: a user has one connection, the newest (SALVO-ACCESS-4).
+MOST_THROWN_OUT: Final = 3
+#: So soon after it was accepted such a connection ends: the other one comes back as fast as it can.
+THROWN_OUT_SECONDS: Final = 10.0
+#: Whoever looks so late at a connection that has ended cannot tell any longer whether the broker was away meanwhile.
+_LATE_SECONDS: Final = 0.1
 #: paho looks after its keep-alive in ``loop_misc``, which wants to be called about once a second.
 _HOUSEKEEPING_SECONDS: Final = 1.0
 #: Refusals that trying again does not cure (MQTT 3.1.1, 3.2.2.3): protocol, client id, password, rights.
 _FINAL_REFUSALS: Final = frozenset({0x84, 0x85, 0x86, 0x87})
 #: Those of them that are about user and password.
 _UNKNOWN_USER: Final = frozenset({0x86, 0x87})
+#: How paho calls it that the other side has closed the connection.
+_ENDED: Final = convert_disconnect_error_code_to_reason_code(MQTTErrorCode.MQTT_ERR_CONN_LOST)
 
 
 class BrokerUrl(NamedTuple):
@@ -144,6 +154,7 @@ class Connection:
         keepalive_seconds: int = 60,
         on_connect: Callable[[bool], None] | None = None,
         ca: str | None = None,
+        gives_way: bool = True,
     ) -> None:
         """Prepare a connection; nothing is sent before the first :meth:`connect` or :meth:`poll`.
 
@@ -152,6 +163,8 @@ class Connection:
             username: overrides the one in the URL, as ``password`` does.
             ca: for TLS, a PEM file with the only authorities to believe; that in ``SALVO_CA`` when not given, else the
                 system's.
+            gives_way: whether to end with ``account_in_use`` when somebody else keeps connecting as the same user. If
+                not, that is logged, and tried on with longer pauses.
 
         Raises:
             ConnectionLost: ``bad_url`` or ``bad_ca``.
@@ -162,6 +175,12 @@ class Connection:
         self.published = 0
         self._ca = ca or os.environ.get("SALVO_CA") or None
         self._hung_up = False  # before the broker greeted
+        self._gives_way = gives_way
+        self._name = client_id
+        self._thrown_out = 0  # in a row, the broker there all the time
+        self._accepted_at = 0.0
+        self._looked_at = time.monotonic()
+        self._looks_late = False
         self._unconfirmed: dict[int, int] = {}  # running number by message id, the oldest first
         self._connections = 0
         self._keepalive = keepalive_seconds
@@ -171,6 +190,7 @@ class Connection:
         self._next_attempt = 0.0
         self._handshake_end = 0.0
         self._next_housekeeping = 0.0
+        self._ending = False  # what happens to the connection is of no interest any longer
         self._closed = False
         self._client = self._make_client(client_id, clean_session)
         self._selector = selectors.DefaultSelector()
@@ -179,9 +199,10 @@ class Connection:
         self._wake_writer.setblocking(False)
         self._selector.register(self._wake_reader, selectors.EVENT_READ)
         self._watched: Any = None
+        self._password = password if password is not None else self.url.password
         self._user = username or self.url.username
         if self._user is not None:
-            self._client.username_pw_set(self._user, password if password is not None else self.url.password)
+            self._client.username_pw_set(self._user, self._password)
         if will is not None:
             self._client.will_set(will[0], will[1], qos=1, retain=True)
 
@@ -230,7 +251,9 @@ class Connection:
         log.debug("connected to %s", self.url)
         self.connected = True
         self._connections += 1
-        self._attempt = 0
+        self._accepted_at = time.monotonic()
+        if self._thrown_out < MOST_THROWN_OUT:
+            self._attempt = 0
         if self.on_connect is not None:
             self.on_connect(flags.session_present)
 
@@ -243,10 +266,44 @@ class Connection:
         )
 
     def _lost(self, client: paho.Client, userdata: Any, flags: Any, reason: ReasonCode, props: Any) -> None:
-        if self.connected and not self._closed:
-            log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
-        self._hung_up = not self._connections and self._refusal is None and not self._closed
+        ended = reason == _ENDED
+        if self._ending:
+            pass
+        elif self.connected:
+            self._count_as_thrown_out(ended)
+            level = logging.WARNING if self._thrown_out < 2 else logging.DEBUG  # what comes of it is told in the end
+            log.log(level, "lost the connection to %s: %s", self.url, "closed there" if ended else str(reason).lower())
+        else:
+            self._thrown_out = 0  # the broker is not well
+        self._hung_up = not self._connections and self._refusal is None and not self._ending
         self.connected = False
+
+    def _count_as_thrown_out(self, ended: bool) -> None:
+        """Find out whether somebody else uses this user; MQTT 3.1.1 does not say why a connection ended.
+
+        Whoever is thrown out tries again at once. A broker that was killed is not there then, however soon it is back,
+        and the count begins anew; a broker that made room for a newer connection is. Of two that throw each other out
+        the older one reaches the end of the count first, so the newest stays.
+        """
+        if not ended:
+            self._thrown_out = 0
+            return
+        if self._looks_late:
+            return
+        lived = time.monotonic() - self._accepted_at
+        self._thrown_out = self._thrown_out + 1 if lived < THROWN_OUT_SECONDS else 1
+        if self._thrown_out < MOST_THROWN_OUT:
+            self._next_attempt = 0.0
+            return
+        text = (
+            f"{self.url} has ended this connection {MOST_THROWN_OUT} times as soon as it was there, as it does when "
+            f"somebody else connects as {self._user or self._name!r}: a user has one connection, the newest; end one "
+            "of the two programs; to look on beside a bot there is salvo watch"
+        )
+        if self._gives_way:
+            self._refusal = ConnectionLost("account_in_use", text)
+        elif self._thrown_out == MOST_THROWN_OUT:
+            log.error("account_in_use: %s", text)
 
     def _arrived(self, client: paho.Client, userdata: Any, message: paho.MQTTMessage) -> None:
         try:
@@ -274,14 +331,24 @@ class Connection:
                 raise ConnectionLost("unreachable", f"no broker answers at {self.url} within {patience_seconds:g} s")
             self._step(_HOUSEKEEPING_SECONDS if left is None else min(left, _HOUSEKEEPING_SECONDS))
 
+    def change_user(self, user: str) -> None:
+        """Go on as another user with the same password; what has ended this connection is forgotten."""
+        self._user = user
+        self._client.username_pw_set(user, self._password)
+        self._client._sock_close()
+        self.connected = False
+        self._refusal = None
+        self._thrown_out = self._attempt = 0
+        self._next_attempt = 0.0
+
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
         """Keep the connection up and return what arrived, waiting for the first message at most so long.
 
         Returns early, perhaps with nothing, after :meth:`wake`.
 
         Raises:
-            ConnectionLost: what no later try cures: ``connection_refused``, ``not_authorised``, or ``tls_unknown_ca``,
-                ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
+            ConnectionLost: what no later try cures: ``connection_refused``, ``not_authorised``, ``account_in_use``,
+                or ``tls_unknown_ca``, ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
         """
         if not self._inbox:
             self._step(timeout_seconds)
@@ -344,6 +411,7 @@ class Connection:
         """Send what is queued, say goodbye (no last will then) and let go of the sockets; may be called twice."""
         if self._closed:
             return
+        self._ending = True
         self.flush(timeout_seconds)
         self._closed = True
         self._client.disconnect()
@@ -358,12 +426,14 @@ class Connection:
     def _step(self, timeout_seconds: float) -> None:
         if self._refusal is not None:
             raise self._refusal
+        self._looks_late = time.monotonic() - self._looked_at > _LATE_SECONDS
         if self._client.socket() is None:
             timeout_seconds = self._reconnect(timeout_seconds)
         self._write()
         self._watch()
         read = self._pending()  # what the last round left in a buffer wakes no selector
-        for key, _ in self._selector.select(0.0 if read else min(timeout_seconds, _HOUSEKEEPING_SECONDS)):
+        wait = 0.0 if read else min(timeout_seconds, _HOUSEKEEPING_SECONDS)
+        for key, _ in self._selector.select(wait):
             if key.fileobj is self._wake_reader:
                 self._wake_reader.recv(4096)
             else:
@@ -377,7 +447,9 @@ class Connection:
             self._client.loop_misc()
             if not self.connected and self._client.socket() is not None and now > self._handshake_end:
                 log.warning("%s does not answer the greeting; trying again", self.url)
+                self._thrown_out = 0
                 self._client._sock_close()
+        self._looked_at = time.monotonic()
 
     def _reconnect(self, timeout_seconds: float) -> float:
         """Try to reach the broker if it is time; return how long to wait for news."""
@@ -397,6 +469,7 @@ class Connection:
         except ssl.SSLCertVerificationError as error:
             raise self._give_up(tls.distrust(str(self.url), self.url.host, error, self._ca)) from None
         except (OSError, ValueError, paho.WebsocketConnectionError) as error:
+            self._thrown_out = 0
             if not isinstance(error, (ConnectionRefusedError, socket.gaierror)):
                 self._hung_up = not self._connections
             level = logging.WARNING if self._attempt == 1 else logging.DEBUG
