@@ -410,7 +410,12 @@ class RefereeWatcher(Watcher):
     def suspicions(self) -> Iterable[str]:
         """Return why nothing comes."""
         yield from super().suspicions()
-        if self.state in (State.TURN, State.OVER) and self.view is None:
+        if self.state == State.LOBBY:
+            yield (
+                "boards come when a game is on, to an account of the role referee (salvo teams add NAME --role referee), "
+                "from a server with --referee-delay-seconds, so much later"
+            )
+        elif self.state and self.view is None:
             yield (
                 "a game is on and no boards come: this account has not the role referee (salvo teams add NAME --role "
                 "referee), the server does not show them (referee_delay_seconds), or its delay is not over yet"

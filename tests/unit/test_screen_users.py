@@ -63,6 +63,5 @@ def test_nobody_looks_on_as_the_user_that_a_bot_plays_as() -> None:
 def test_a_wrong_secret_ends_it() -> None:
     users = ScreenUsers("hall", Random(1))
     with pytest.raises(ConnectionLost, match="not_authorised"):
-        for _ in range(9):
-            users.go_on(REFUSED, 1.0)
+        look_for(set(), 0, 1, users)
     assert users.user == "hall.1"
