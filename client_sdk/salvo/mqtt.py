@@ -31,6 +31,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from salvo import tls
 from salvo.buffered_socket import BufferedSocket
 from salvo.errors import ConnectionLost
+from salvo.rivals import DECIDE_SECONDS, MOST_THROWN_OUT, Rivals
 
 log = logging.getLogger(__name__)
 
@@ -43,13 +44,6 @@ LONGEST_PAUSE_SECONDS: Final = 5.0
 MOST_IN_FLIGHT: Final = 1000
 #: Packets read in one go before the owner gets its turn, so that a flood cannot starve the timers.
 MOST_PACKETS_A_POLL: Final = 200
-#: So often in a row a broker must end a connection that it takes again at once, until somebody else is thought to use
-#: the same user: a user has one connection, the newest (SALVO-ACCESS-4).
-MOST_THROWN_OUT: Final = 3
-#: So soon after it was accepted such a connection ends: the other one comes back as fast as it can.
-THROWN_OUT_SECONDS: Final = 10.0
-#: Whoever looks so late at a connection that has ended cannot tell any longer whether the broker was away meanwhile.
-_LATE_SECONDS: Final = 0.1
 #: paho looks after its keep-alive in ``loop_misc``, which wants to be called about once a second.
 _HOUSEKEEPING_SECONDS: Final = 1.0
 #: Refusals that trying again does not cure (MQTT 3.1.1, 3.2.2.3): protocol, client id, password, rights.
@@ -177,10 +171,8 @@ class Connection:
         self._hung_up = False  # before the broker greeted
         self._gives_way = gives_way
         self._name = client_id
-        self._thrown_out = 0  # in a row, the broker there all the time
-        self._accepted_at = 0.0
-        self._looked_at = time.monotonic()
-        self._looks_late = False
+        self._rivals = Rivals()
+        self._plain_socket: socket.socket | None = None
         self._unconfirmed: dict[int, int] = {}  # running number by message id, the oldest first
         self._connections = 0
         self._keepalive = keepalive_seconds
@@ -235,6 +227,7 @@ class Connection:
     def _socket_opened(self, client: paho.Client, userdata: Any, sock: Any) -> None:
         plain = getattr(sock, "_socket", sock)  # paho wraps the socket of a WebSocket
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._plain_socket = plain
 
     def _accepted(
         self, client: paho.Client, userdata: Any, flags: paho.ConnectFlags, reason: ReasonCode, props: Properties | None
@@ -251,9 +244,10 @@ class Connection:
         log.debug("connected to %s", self.url)
         self.connected = True
         self._connections += 1
-        self._accepted_at = time.monotonic()
-        if self._thrown_out < MOST_THROWN_OUT:
+        if self._rivals.count < MOST_THROWN_OUT:
             self._attempt = 0
+        if self._plain_socket is not None:
+            self._rivals.accepted(self._plain_socket, time.monotonic())
         if self.on_connect is not None:
             self.on_connect(flags.session_present)
 
@@ -269,31 +263,23 @@ class Connection:
         ended = reason == _ENDED
         if self._ending:
             pass
-        elif self.connected:
-            self._count_as_thrown_out(ended)
-            level = logging.WARNING if self._thrown_out < 2 else logging.DEBUG  # what comes of it is told in the end
-            log.log(level, "lost the connection to %s: %s", self.url, "closed there" if ended else str(reason).lower())
+        elif self.connected and ended:
+            now = time.monotonic()
+            self._rivals.lost(now)
+            if self._rivals.undecided:
+                self._next_attempt = max(self._next_attempt, now + DECIDE_SECONDS)
+            level = logging.DEBUG if self._rivals.undecided else logging.WARNING  # what comes of it is told in the end
+            log.log(level, "lost the connection to %s: closed there", self.url)
         else:
-            self._thrown_out = 0  # the broker is not well
+            self._rivals.forget()
+            if self.connected:
+                log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
         self._hung_up = not self._connections and self._refusal is None and not self._ending
         self.connected = False
 
-    def _count_as_thrown_out(self, ended: bool) -> None:
-        """Find out whether somebody else uses this user; MQTT 3.1.1 does not say why a connection ended.
-
-        Whoever is thrown out tries again at once. A broker that was killed is not there then, however soon it is back,
-        and the count begins anew; a broker that made room for a newer connection is. Of two that throw each other out
-        the older one reaches the end of the count first, so the newest stays.
-        """
-        if not ended:
-            self._thrown_out = 0
-            return
-        if self._looks_late:
-            return
-        lived = time.monotonic() - self._accepted_at
-        self._thrown_out = self._thrown_out + 1 if lived < THROWN_OUT_SECONDS else 1
-        if self._thrown_out < MOST_THROWN_OUT:
-            self._next_attempt = 0.0
+    def _look_for_rivals(self) -> None:
+        """Find out whether somebody else uses this user."""
+        if not self._rivals.undecided or self._rivals.decide() < MOST_THROWN_OUT:
             return
         text = (
             f"{self.url} has ended this connection {MOST_THROWN_OUT} times as soon as it was there, as it does when "
@@ -301,8 +287,8 @@ class Connection:
             "of the two programs; to look on beside a bot there is salvo watch"
         )
         if self._gives_way:
-            self._refusal = ConnectionLost("account_in_use", text)
-        elif self._thrown_out == MOST_THROWN_OUT:
+            raise self._give_up(ConnectionLost("account_in_use", text))
+        if self._rivals.count == MOST_THROWN_OUT:
             log.error("account_in_use: %s", text)
 
     def _arrived(self, client: paho.Client, userdata: Any, message: paho.MQTTMessage) -> None:
@@ -338,7 +324,8 @@ class Connection:
         self._client._sock_close()
         self.connected = False
         self._refusal = None
-        self._thrown_out = self._attempt = 0
+        self._rivals.forget()
+        self._attempt = 0
         self._next_attempt = 0.0
 
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
@@ -417,6 +404,7 @@ class Connection:
         self._client.disconnect()
         self._write()
         self._client._sock_close()
+        self._rivals.close()
         self._selector.close()
         self._wake_reader.close()
         self._wake_writer.close()
@@ -426,14 +414,12 @@ class Connection:
     def _step(self, timeout_seconds: float) -> None:
         if self._refusal is not None:
             raise self._refusal
-        self._looks_late = time.monotonic() - self._looked_at > _LATE_SECONDS
         if self._client.socket() is None:
             timeout_seconds = self._reconnect(timeout_seconds)
         self._write()
         self._watch()
         read = self._pending()  # what the last round left in a buffer wakes no selector
-        wait = 0.0 if read else min(timeout_seconds, _HOUSEKEEPING_SECONDS)
-        for key, _ in self._selector.select(wait):
+        for key, _ in self._selector.select(0.0 if read else min(timeout_seconds, _HOUSEKEEPING_SECONDS)):
             if key.fileobj is self._wake_reader:
                 self._wake_reader.recv(4096)
             else:
@@ -444,12 +430,12 @@ class Connection:
         now = time.monotonic()
         if now >= self._next_housekeeping:
             self._next_housekeeping = now + _HOUSEKEEPING_SECONDS
+            self._rivals.tend(now)
             self._client.loop_misc()
             if not self.connected and self._client.socket() is not None and now > self._handshake_end:
                 log.warning("%s does not answer the greeting; trying again", self.url)
-                self._thrown_out = 0
+                self._rivals.forget()
                 self._client._sock_close()
-        self._looked_at = time.monotonic()
 
     def _reconnect(self, timeout_seconds: float) -> float:
         """Try to reach the broker if it is time; return how long to wait for news."""
@@ -457,6 +443,7 @@ class Connection:
         now = time.monotonic()
         if now < self._next_attempt:
             return min(timeout_seconds, self._next_attempt - now)
+        self._look_for_rivals()
         self._next_attempt = now + self._pause()
         if self._hung_up:
             self._hung_up = False
@@ -469,7 +456,7 @@ class Connection:
         except ssl.SSLCertVerificationError as error:
             raise self._give_up(tls.distrust(str(self.url), self.url.host, error, self._ca)) from None
         except (OSError, ValueError, paho.WebsocketConnectionError) as error:
-            self._thrown_out = 0
+            self._rivals.forget()
             if not isinstance(error, (ConnectionRefusedError, socket.gaierror)):
                 self._hung_up = not self._connections
             level = logging.WARNING if self._attempt == 1 else logging.DEBUG
