@@ -35,7 +35,7 @@ from salvo.witness import GameVerified, LogDoubted
 log = logging.getLogger(__name__)
 
 #: Refusals that no later try of the same program cures.
-_FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
+FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
 #: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
 LONGEST_WAIT_SECONDS = 0.5
 #: How long to wait, when the last game is over, for what the server then reveals in its log.
@@ -83,7 +83,7 @@ class _Player:
                 self.reports.append(GameReport(game, winner, place, stats))
                 log.info("%s: game %d won by %s, place %d", self._session.name, game, winner or "several", place)
             case s.Refused(code, text):
-                if code in _FINAL:
+                if code in FINAL:
                     raise SalvoError(code, text)
                 log.warning("%s: %s: %s", self._session.name, code, text)
             case s.Said(sender, text, private) if sender != self._session.name:
