@@ -412,8 +412,8 @@ class RefereeWatcher(Watcher):
         yield from super().suspicions()
         if self.state == State.LOBBY:
             yield (
-                "boards come when a game is on, to an account of the role referee (salvo teams add NAME --role referee), "
-                "from a server with --referee-delay-seconds, so much later"
+                "boards come when a game is on, to an account of the role referee (salvo teams add NAME --role "
+                "referee), from a server with --referee-delay-seconds, so much later"
             )
         elif self.state and self.view is None:
             yield (

@@ -122,13 +122,9 @@ def test_a_contest_gets_no_secret_that_was_drawn(kind: str, tmp_path: Path) -> N
             assert said.startswith("error: not_authorised: ")
             assert "SALVO_SECRET" in said
         with salvo(tmp_path, "join", url, "random", "--team", "red") as known:  # the broker knows it by its URL
-            assert (
-                known.ends()
-                .splitlines()[-1]
-                .startswith(
-                    "error: secret_wanted: the server's profile is contest, and no secret was given: put red's into SALVO_"
-                )
-            )
+            said = known.ends().splitlines()[-1]
+            assert said.startswith("error: secret_wanted: the server's profile is contest, and no secret was given: ")
+            assert "SALVO_SECRET" in said
 
 
 def test_elsewhere_a_secret_is_drawn_and_told(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
