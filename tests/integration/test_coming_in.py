@@ -67,7 +67,7 @@ def test_who_comes_during_a_game_is_told_and_places_one_fleet_in_the_next_one(
 ) -> None:
     """The story: it asked twice in the next lobby, placed twice, and got five times ``fleet_final``."""
     heard, told = Heard(), list[Any]()
-    with start_server(heard, placement_seconds=2, over_seconds=1):
+    with start_server(heard, placement_seconds=6, over_seconds=1):
         for name in ("a", "b"):
             join(broker.url, name, Slower(), games=2)
         heard.until(salvos(2))
