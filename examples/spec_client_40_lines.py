@@ -42,8 +42,8 @@ def on_message(client, _, message):  # after a reconnect all that is retained co
             client.disconnect()
 
 client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
-topics = "/players/list", "/player/#", "/game/state", "/game/winner", "/game/current"
-client.on_connect = lambda *_: client.subscribe([(topic, 1) for topic in topics])
+topics = [(topic, 1) for topic in ("/players/list", "/player/#", "/game/state", "/game/winner", "/game/current")]
+client.on_connect = lambda *said: sys.exit(f"not let in: {said[3]}") if said[3].is_failure else client.subscribe(topics)
 client.on_message = on_message
 client.username_pw_set(me, secret)
 client.connect(host, int(port))

@@ -35,7 +35,7 @@ from salvo.witness import GameVerified, LogDoubted
 log = logging.getLogger(__name__)
 
 #: Refusals that no later try of the same program cures.
-_FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
+FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
 #: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
 LONGEST_WAIT_SECONDS = 0.5
 #: How long to wait, when the last game is over, for what the server then reveals in its log.
@@ -83,12 +83,14 @@ class _Player:
                 self.reports.append(GameReport(game, winner, place, stats))
                 log.info("%s: game %d won by %s, place %d", self._session.name, game, winner or "several", place)
             case s.Refused(code, text):
-                if code in _FINAL:
+                if code in FINAL:
                     raise SalvoError(code, text)
                 log.warning("%s: %s: %s", self._session.name, code, text)
             case s.Said(sender, text, private) if sender != self._session.name:
                 log.info("%s: %s says%s: %s", self._session.name, sender or "the server", " to us" * private, text)
                 self._tell("on_message", lambda: self._bot.on_message(sender, text, private))
+            case s.Waits(_, text):
+                log.warning("%s: %s", self._session.name, text)
             case s.ServerMet(keys) if keys is not None:
                 log.info("the server is %s", fingerprint(keys.sign))
             case LogDoubted(text):
@@ -240,7 +242,7 @@ def play(
     bot: Bot,
     url: str,
     team: str,
-    secret: str,
+    secret: str | None,
     *,
     table: str = "",
     games: int | None = 1,
@@ -266,10 +268,12 @@ def play(
 
     Raises:
         BotError: the bot failed, with ``strict``.
-        SalvoError: ``name_taken``: somebody else plays under this name; ``not_in_roster``.
+        SalvoError: ``name_taken``: somebody else plays under this name; ``not_in_roster``; ``secret_wanted``: the
+            server lets in those of its roster only, and no secret was given.
         ImpostorError: ``server_changed`` or ``impostor``: this is not the server that it was.
         UnfairGame: ``unfair``: the server has signed what cannot be true.
-        ConnectionLost: the broker refuses this client, or is not believed.
+        ConnectionLost: the broker refuses this client, or is not believed; ``account_in_use``: another program connects
+            as this team.
     """
     seed = secrets.randbits(32) if seed is None else seed
     bot.prepare(team, seed)
@@ -285,6 +289,8 @@ def play(
         pin=pin,
         proof=proof,
     )
+    if secret is None:
+        listener = partial(_tell_secret, team, seat.secret, listener)
     with contextlib.closing(seat):
         contestant = Contestant(
             bot,
@@ -303,6 +309,20 @@ def play(
                 return contestant.reports
             finally:
                 seat.connection.finish_proof(len(contestant.reports))
+
+
+def _tell_secret(team: str, secret: str, listener: Callable[[Event], None] | None, event: Event) -> None:
+    """Send no secret that was drawn here to a server that knows its teams; elsewhere tell it to the team."""
+    if isinstance(event, s.ServerMet) and event.profile in ("contest", "strict"):
+        raise SalvoError(
+            "secret_wanted",
+            f"the server's profile is {event.profile}, and no secret was given: put {team}'s into SALVO_SECRET, as the "
+            "operator gave it",
+        )
+    if isinstance(event, s.FleetWanted):
+        log.info("secret of %s: %s (put it into SALVO_SECRET to come back)", team, secret)
+    if listener is not None:
+        listener(event)
 
 
 def run(bot: type[Bot]) -> None:
@@ -330,7 +350,7 @@ def run(bot: type[Bot]) -> None:
 def _run_contest(bot: type[Bot]) -> None:
     env = os.environ
     team = env.get("SALVO_TEAM") or team_name(sys.argv[0])
-    secret = env.get("SALVO_SECRET") or secrets.token_urlsafe(16)
+    secret = env.get("SALVO_SECRET") or None
     games = env.get("SALVO_GAMES")
     reports = play(
         bot(),

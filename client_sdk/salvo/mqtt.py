@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 import paho.mqtt.client as paho
 import tenacity
+from paho.mqtt.client import convert_disconnect_error_code_to_reason_code
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
@@ -30,6 +31,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from salvo import tls
 from salvo.buffered_socket import BufferedSocket
 from salvo.errors import ConnectionLost
+from salvo.rivals import DECIDE_SECONDS, MOST_THROWN_OUT, Rivals
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +50,8 @@ _HOUSEKEEPING_SECONDS: Final = 1.0
 _FINAL_REFUSALS: Final = frozenset({0x84, 0x85, 0x86, 0x87})
 #: Those of them that are about user and password.
 _UNKNOWN_USER: Final = frozenset({0x86, 0x87})
+#: How paho calls it that the other side has closed the connection.
+_ENDED: Final = convert_disconnect_error_code_to_reason_code(MQTTErrorCode.MQTT_ERR_CONN_LOST)
 
 
 class BrokerUrl(NamedTuple):
@@ -144,6 +148,7 @@ class Connection:
         keepalive_seconds: int = 60,
         on_connect: Callable[[bool], None] | None = None,
         ca: str | None = None,
+        gives_way: bool = True,
     ) -> None:
         """Prepare a connection; nothing is sent before the first :meth:`connect` or :meth:`poll`.
 
@@ -152,6 +157,8 @@ class Connection:
             username: overrides the one in the URL, as ``password`` does.
             ca: for TLS, a PEM file with the only authorities to believe; that in ``SALVO_CA`` when not given, else the
                 system's.
+            gives_way: whether to end with ``account_in_use`` when somebody else keeps connecting as the same user. If
+                not, that is logged, and tried on with longer pauses.
 
         Raises:
             ConnectionLost: ``bad_url`` or ``bad_ca``.
@@ -162,6 +169,10 @@ class Connection:
         self.published = 0
         self._ca = ca or os.environ.get("SALVO_CA") or None
         self._hung_up = False  # before the broker greeted
+        self._gives_way = gives_way
+        self._name = client_id
+        self._rivals = Rivals()
+        self._plain_socket: socket.socket | None = None
         self._unconfirmed: dict[int, int] = {}  # running number by message id, the oldest first
         self._connections = 0
         self._keepalive = keepalive_seconds
@@ -171,6 +182,7 @@ class Connection:
         self._next_attempt = 0.0
         self._handshake_end = 0.0
         self._next_housekeeping = 0.0
+        self._ending = False  # what happens to the connection is of no interest any longer
         self._closed = False
         self._client = self._make_client(client_id, clean_session)
         self._selector = selectors.DefaultSelector()
@@ -179,9 +191,10 @@ class Connection:
         self._wake_writer.setblocking(False)
         self._selector.register(self._wake_reader, selectors.EVENT_READ)
         self._watched: Any = None
+        self._password = password if password is not None else self.url.password
         self._user = username or self.url.username
         if self._user is not None:
-            self._client.username_pw_set(self._user, password if password is not None else self.url.password)
+            self._client.username_pw_set(self._user, self._password)
         if will is not None:
             self._client.will_set(will[0], will[1], qos=1, retain=True)
 
@@ -214,6 +227,7 @@ class Connection:
     def _socket_opened(self, client: paho.Client, userdata: Any, sock: Any) -> None:
         plain = getattr(sock, "_socket", sock)  # paho wraps the socket of a WebSocket
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._plain_socket = plain
 
     def _accepted(
         self, client: paho.Client, userdata: Any, flags: paho.ConnectFlags, reason: ReasonCode, props: Properties | None
@@ -230,7 +244,10 @@ class Connection:
         log.debug("connected to %s", self.url)
         self.connected = True
         self._connections += 1
-        self._attempt = 0
+        if self._rivals.count < MOST_THROWN_OUT:
+            self._attempt = 0
+        if self._plain_socket is not None:
+            self._rivals.accepted(self._plain_socket, time.monotonic())
         if self.on_connect is not None:
             self.on_connect(flags.session_present)
 
@@ -243,10 +260,36 @@ class Connection:
         )
 
     def _lost(self, client: paho.Client, userdata: Any, flags: Any, reason: ReasonCode, props: Any) -> None:
-        if self.connected and not self._closed:
-            log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
-        self._hung_up = not self._connections and self._refusal is None and not self._closed
+        ended = reason == _ENDED
+        if self._ending:
+            pass
+        elif self.connected and ended:
+            now = time.monotonic()
+            self._rivals.lost(now)
+            if self._rivals.undecided:
+                self._next_attempt = max(self._next_attempt, now + DECIDE_SECONDS)
+            level = logging.DEBUG if self._rivals.undecided else logging.WARNING  # what comes of it is told in the end
+            log.log(level, "lost the connection to %s: closed there", self.url)
+        else:
+            self._rivals.forget()
+            if self.connected:
+                log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
+        self._hung_up = not self._connections and self._refusal is None and not self._ending
         self.connected = False
+
+    def _look_for_rivals(self) -> None:
+        """Find out whether somebody else uses this user."""
+        if not self._rivals.undecided or self._rivals.decide() < MOST_THROWN_OUT:
+            return
+        text = (
+            f"{self.url} has ended this connection {MOST_THROWN_OUT} times as soon as it was there, as it does when "
+            f"somebody else connects as {self._user or self._name!r}: a user has one connection, the newest; end one "
+            "of the two programs; to look on beside a bot there is salvo watch"
+        )
+        if self._gives_way:
+            raise self._give_up(ConnectionLost("account_in_use", text))
+        if self._rivals.count == MOST_THROWN_OUT:
+            log.error("account_in_use: %s", text)
 
     def _arrived(self, client: paho.Client, userdata: Any, message: paho.MQTTMessage) -> None:
         try:
@@ -274,14 +317,25 @@ class Connection:
                 raise ConnectionLost("unreachable", f"no broker answers at {self.url} within {patience_seconds:g} s")
             self._step(_HOUSEKEEPING_SECONDS if left is None else min(left, _HOUSEKEEPING_SECONDS))
 
+    def change_user(self, user: str) -> None:
+        """Go on as another user with the same password; what has ended this connection is forgotten."""
+        self._user = user
+        self._client.username_pw_set(user, self._password)
+        self._client._sock_close()
+        self.connected = False
+        self._refusal = None
+        self._rivals.forget()
+        self._attempt = 0
+        self._next_attempt = 0.0
+
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
         """Keep the connection up and return what arrived, waiting for the first message at most so long.
 
         Returns early, perhaps with nothing, after :meth:`wake`.
 
         Raises:
-            ConnectionLost: what no later try cures: ``connection_refused``, ``not_authorised``, or ``tls_unknown_ca``,
-                ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
+            ConnectionLost: what no later try cures: ``connection_refused``, ``not_authorised``, ``account_in_use``,
+                or ``tls_unknown_ca``, ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
         """
         if not self._inbox:
             self._step(timeout_seconds)
@@ -344,11 +398,13 @@ class Connection:
         """Send what is queued, say goodbye (no last will then) and let go of the sockets; may be called twice."""
         if self._closed:
             return
+        self._ending = True
         self.flush(timeout_seconds)
         self._closed = True
         self._client.disconnect()
         self._write()
         self._client._sock_close()
+        self._rivals.close()
         self._selector.close()
         self._wake_reader.close()
         self._wake_writer.close()
@@ -374,9 +430,11 @@ class Connection:
         now = time.monotonic()
         if now >= self._next_housekeeping:
             self._next_housekeeping = now + _HOUSEKEEPING_SECONDS
+            self._rivals.tend(now)
             self._client.loop_misc()
             if not self.connected and self._client.socket() is not None and now > self._handshake_end:
                 log.warning("%s does not answer the greeting; trying again", self.url)
+                self._rivals.forget()
                 self._client._sock_close()
 
     def _reconnect(self, timeout_seconds: float) -> float:
@@ -385,6 +443,7 @@ class Connection:
         now = time.monotonic()
         if now < self._next_attempt:
             return min(timeout_seconds, self._next_attempt - now)
+        self._look_for_rivals()
         self._next_attempt = now + self._pause()
         if self._hung_up:
             self._hung_up = False
@@ -397,6 +456,7 @@ class Connection:
         except ssl.SSLCertVerificationError as error:
             raise self._give_up(tls.distrust(str(self.url), self.url.host, error, self._ca)) from None
         except (OSError, ValueError, paho.WebsocketConnectionError) as error:
+            self._rivals.forget()
             if not isinstance(error, (ConnectionRefusedError, socket.gaierror)):
                 self._hung_up = not self._connections
             level = logging.WARNING if self._attempt == 1 else logging.DEBUG

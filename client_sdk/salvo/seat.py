@@ -5,6 +5,7 @@ Bots, people and gateways sit down in the same way; :class:`salvo.team.Team` is 
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from random import Random
 
@@ -21,13 +22,14 @@ class Seat:
     Attributes:
         session: the team's, not connected yet.
         connection: the team's, which connects when it is polled.
+        secret: the team's, also when it was drawn.
     """
 
     def __init__(
         self,
         url: str,
         team: str,
-        secret: str,
+        secret: str | None,
         random: Random,
         *,
         table: str = "",
@@ -41,7 +43,8 @@ class Seat:
 
         Args:
             url: where the broker is, ``mqtt://HOST:PORT``.
-            secret: the team's secret; whoever knows it can play in its name.
+            secret: the team's secret; whoever knows it can play in its name. Drawn when None, for a server that lets in
+                anybody.
             random: see :class:`~salvo.session.Session`.
             username: at the broker; that in the URL, else the team's name, which is what a contest's broker wants. An
                 open broker does not look.
@@ -57,12 +60,13 @@ class Seat:
         """
         broker = BrokerUrl.parse(url)
         noted = Proof(proof) if proof is not None else None
-        if username is None and broker.username is None:
+        if username is None and broker.username is None and secret is not None:
             username, password = team, secret
+        self.secret = secret or secrets.token_urlsafe(16)
         self._address = broker.address
         self._known = KnownServers.of_user() if pin else None
         always_seal = self._known is not None and self._known.key_of(broker.address) is not None
-        self.session = Session(team, secret, random, table=table, always_seal=always_seal)
+        self.session = Session(team, self.secret, random, table=table, always_seal=always_seal)
         client_id = f"salvo-{team}" + (f"-{table}" if table else "")
         self.connection = ProofConnection(
             broker, client_id, clean_session=True, username=username, password=password, ca=ca

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 from salvo import messages as m
@@ -93,9 +93,24 @@ class ServerMet:
 
     Attributes:
         keys: None for a server that has none.
+        profile: who may come there, as it says (SALVO-ACCESS).
     """
 
     keys: m.ServerKeys | None
+    profile: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Why the team does not play yet, and what may be wrong; it goes on waiting.
+
+    Attributes:
+        code: ``game_on``: a game is on without it, told once a game; ``no_server``: nothing is heard at this table;
+            ``no_answer``: its request to take part is not answered.
+    """
+
+    code: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +139,7 @@ Event = (
     | ServerSeen
     | ServerMet
     | Said
+    | Waits
     | LogDoubted
     | GameVerified
 )
@@ -135,6 +151,8 @@ PATIENCE_SECONDS = 3.0
 #: How long to wait for ``/game/server``, which tells whether to seal the secret. It is retained, so it comes with the
 #: first messages; a server of the plain specification has no such topic, and its teams have a minute to place.
 SERVER_SECONDS = 2.0
+#: Who has heard nothing for so long is told what is probably wrong: what is retained comes at once, and an answer soon.
+SILENCE_SECONDS = 5.0
 
 
 class Session:
@@ -204,6 +222,10 @@ class Session:
         self._keys: m.ServerKeys | None = None
         self._server_met = False
         self._waits_since: float | None = None  # with the request, for /game/server
+        self._connected_at: float | None = None
+        self._heard_of_table = False
+        self._unanswered_since: float | None = None  # the request to take part
+        self._told: set[tuple[str, int]] = set()  # what is waited for, and in which game
         self._rejection: tuple[float, Refused] | None = None  # that may be meant for somebody else who used the name
 
     # --- the owner's side ---------------------------------------------------------------------------------------
@@ -229,6 +251,7 @@ class Session:
         self.witness.connected_anew()
         self._asked_to_return_at = now if self.view is not None or self._fleet is not None else None
         self._waits_since = None
+        self._connected_at = now
         if self.wants_to_play or self.view is not None:
             self._ask_to_take_part(now)
 
@@ -258,12 +281,36 @@ class Session:
             self._asked_to_return_at = now
             self._ask_to_take_part(now)
         if self._waits_since is not None and now - self._waits_since > SERVER_SECONDS and not self._always_seal:
-            self._send_request()
+            self._send_request(now)
         doubts = self.witness.doubts(now)
         if doubts and self.view is not None and self._asked_to_return_at is None:
             self._doubting = True  # the recap is sealed with the team's key, so nobody else can have made it
             self._ask_to_take_part(now)
-        return [*doubts, *self._turned_away(now)]
+        return [*doubts, *self._turned_away(now), *self._waiting(now)]
+
+    def _waiting(self, now: float) -> list[Event]:
+        """Tell why nothing happens, when nothing does."""
+        if self._connected_at is None or self._listed or self.view is not None:
+            return []
+        if not self._heard_of_table:
+            if now - self._connected_at <= SILENCE_SECONDS:
+                return []
+            where = f"table {self.table!r}" if self.table else "the default table"
+            return self._wait("no_server", f"nothing is heard at {where}: there is no such table, or no server yet")
+        asked = self._unanswered_since
+        if asked is None or now - asked <= SILENCE_SECONDS or self._server_away:
+            return []
+        return self._wait(
+            "no_answer",
+            f"the request to take part is not answered; is {self.name!r} a team of this contest? From others, such as "
+            "watchers, the broker drops it without a word",
+        )
+
+    def _wait(self, code: str, text: str, game: int = 0) -> list[Event]:
+        if (code, game) in self._told:
+            return []
+        self._told.add((code, game))
+        return [Waits(code, f"{text}; waiting")]
 
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
@@ -339,6 +386,7 @@ class Session:
         if address.topic.name == "log":
             return list(self.witness.logged(payload))
         announcement = wire.read_announcement(address, payload)
+        self._heard_of_table = True
         if self.tap is not None and announcement is not None:
             self.tap(announcement, retained)
         if not retained:
@@ -389,17 +437,18 @@ class Session:
     def _ask_to_take_part(self, now: float) -> None:
         """Ask, as soon as it is known whether to seal the secret (SALVO-IDENT-4)."""
         if self._server_met:
-            self._send_request()
+            self._send_request(now)
         elif self._waits_since is None:
             self._waits_since = now
 
-    def _send_request(self) -> None:
+    def _send_request(self, now: float) -> None:
         self._waits_since = None
+        self._unanswered_since = now
         sealing_key = None if self._keys is None else self._keys.seal
         payload = wire.write_participation(self.name, self._secret, sealing_key)
         self._outbox.append(wire.Publication(BY_NAME["request_participation"].of(self.table), payload, False))
 
-    def _meet(self, keys: m.ServerKeys | None) -> list[Event]:
+    def _meet(self, keys: m.ServerKeys | None, profile: str) -> list[Event]:
         """Take in who the server is; it stays that one for the length of the session (SALVO-IDENT-2).
 
         Only ``sign`` says who it is. A server that has none is not held to that: it may be given keys any time.
@@ -412,18 +461,18 @@ class Session:
                 "again if the operator says that the server has a new identity",
             )
         if keys is None and self._always_seal:
-            return [ServerMet(None)]  # and the request goes on waiting
+            return [ServerMet(None, profile)]  # and the request goes on waiting
         met, self._server_met = self._server_met and self._keys == keys, True
         self._keys = keys
         if keys is not None:
             self.witness.key = keys.sign
-        return [] if met else [ServerMet(keys)]
+        return [] if met else [ServerMet(keys, profile)]
 
     def _server_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
         self.chat = status.chat
-        events = [*self._meet(status.keys), *self._status_seen(status, retained, now)]
+        events = [*self._meet(status.keys, status.profile), *self._status_seen(status, retained, now)]
         if self._waits_since is not None and self._server_met:
-            self._send_request()
+            self._send_request(now)
         return events
 
     def _status_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
@@ -446,8 +495,12 @@ class Session:
         if self.view is not None:
             if was_away or self.view.game == status.game:
                 self.connected(now)  # it may say again what was heard already: the recap is what counts
-        elif self.wants_to_play and (was_away or not self._listed or self.state is not State.LOBBY):
+        elif self.wants_to_play and (
+            was_away or self.state is None or (self.state is State.LOBBY and not self._listed)
+        ):
             # Nobody may have heard the request, or it has forgotten its list; one that has not answers with the recap.
+            # When a game without this team ends it says that it is here, too, and then the lobby begins, which is asked
+            # for anyway: two requests bring list and recap, and a fleet for each.
             self._listed = False
             self._approved = set()
             self._ask_to_take_part(now)
@@ -509,13 +562,18 @@ class Session:
         return [FleetWanted(self.rules, self.game)] if self.rules is not None else []
 
     def _refused(self, code: str, text: str, now: float) -> list[Event]:
+        self._unanswered_since = None
         if code in _OF_THE_NAME:
             self._rejection = self._rejection or (now, Refused(code, text))
             return []
         if code == "wrong_state" and self.view is None:
             self._asked_to_return_at = None
         if code == "wrong_state" and not self._listed:
-            return []  # a game is on without this team; the next lobby will take it
+            if self.view is not None:
+                return []
+            game = f"game {self.game}" if self.game else "a game"
+            how = "over" if self.state is State.OVER else "on"
+            return self._wait("game_on", f"{game} is {how}; {self.name} plays the next one", self.game)
         if code == "name_taken" and (self._listed or self._fleet is not None):
             return []  # somebody else asked for this name and was refused; it is ours
         return [Refused(code, text)]

@@ -141,6 +141,7 @@ class Contest:
             password=None if user is None else user.secret,
             ca=None if settings.tls_ca is None else str(settings.tls_ca),
             will=last_will(tables[0], settings.profile, self.identity),
+            gives_way=False,
         )
         opened.callback(self._connection.close)
         self.service = Service(

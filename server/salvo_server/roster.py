@@ -34,8 +34,10 @@ except ModuleNotFoundError:
 _FORM: Final = 1
 #: 128 bits: nobody guesses it, whatever else is known.
 SECRET_BYTES: Final = 16
-#: Further users of a team or watcher, for people who look on with an explorer: one for each of a team of four.
+#: Further users of a team or watcher, for people who look on: one for each of a team of four.
 SCREENS: Final = 4
+#: A hall of watchers may have as many.
+MOST_SCREENS: Final = 200
 #: The server's own users: one speaks and hears at the tables, the other one furnishes a broker with users and rights.
 SERVER_USER: Final = "salvo-server"
 KEEPER_USER: Final = "salvo-roster"
@@ -79,6 +81,7 @@ class _Member(BaseModel):
     since: str
     sealed: str
     door: str = ""
+    screens: int = Field(SCREENS, ge=1, le=MOST_SCREENS)
 
 
 class _File(BaseModel):
@@ -94,12 +97,14 @@ class Member:
 
     Attributes:
         since: when the present secret was made, ISO 8601 in UTC.
+        screens: how many further users it has, ``name.1`` and so on.
         door: the gateway through which it came in; empty for those that the operator added.
     """
 
     name: str
     role: Role
     since: str
+    screens: int
     secret: str = field(repr=False)
     door: str = ""
 
@@ -143,7 +148,7 @@ class Roster:
             RosterError: ``roster_corrupt``, ``roster_unreadable`` or ``roster_key``.
         """
         return tuple(
-            Member(each.name, Role(each.role), each.since, self._open(each, number), each.door)
+            Member(each.name, Role(each.role), each.since, each.screens, self._open(each, number), each.door)
             for number, each in enumerate(self._read().members, start=1)
         )
 
@@ -159,7 +164,7 @@ class Roster:
         for member in self.members():
             found.append(Account(member.name, member.name, member.role, member.secret))
             looking = Role.SCREEN if member.role is Role.TEAM else member.role
-            for number in range(1, SCREENS + 1):
+            for number in range(1, member.screens + 1):
                 found.append(Account(f"{member.name}.{number}", member.name, looking, member.secret))
         return tuple(found)
 
@@ -210,28 +215,33 @@ class Roster:
 
     # --- changing -------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, role: Role = Role.TEAM, *, door: str = "") -> str:
+    def add(self, name: str, role: Role = Role.TEAM, screens: int = SCREENS, *, door: str = "") -> str:
         """Take in a team, a watcher or a referee; return its new secret, which is shown this once.
 
         Args:
+            screens: how many users it has to look on as, 1 to 200; a team has four.
             door: the gateway through which it comes in.
 
         Raises:
             WireError: ``bad_name``.
-            RosterError: ``name_in_roster``, or see :meth:`members`.
+            RosterError: ``name_in_roster``, ``bad_role``, ``bad_screens``, or see :meth:`members`.
         """
         check_name(name)
         if name.lower() in (SERVER_USER, KEEPER_USER):
             raise RosterError("name_in_roster", f"{name!r} is the server's own name; take another one")
         if role not in (Role.TEAM, Role.WATCHER, Role.REFEREE):
             raise RosterError("bad_role", f"{role.value!r} is no role to be given; there are team, watcher, referee")
+        if not 1 <= screens <= MOST_SCREENS:
+            raise RosterError("bad_screens", f"{screens} screens; there are 1 to {MOST_SCREENS}")
+        if role is Role.TEAM and screens != SCREENS:
+            raise RosterError("bad_screens", f"{screens} screens for a team; it has {SCREENS}, only others have more")
         with self._changing() as kept:
             if any(each.name.lower() == name.lower() for each in kept.members):
                 raise RosterError(
                     "name_in_roster",
                     f"{self.path} has {name!r} already, in this or another spelling; rotate its secret",
                 )
-            secret, member = self._draw(name, role.value, door)
+            secret, member = self._draw(name, role.value, screens, door)
             kept.members.append(member)
         return secret
 
@@ -244,7 +254,7 @@ class Roster:
         with self._changing() as kept:
             place = self._find(kept, name)
             old = kept.members[place]
-            secret, kept.members[place] = self._draw(old.name, old.role, old.door)
+            secret, kept.members[place] = self._draw(old.name, old.role, old.screens, old.door)
         return secret
 
     def remove(self, name: str) -> None:
@@ -256,15 +266,14 @@ class Roster:
         with self._changing() as kept:
             del kept.members[self._find(kept, name)]
 
-    def _draw(self, name: str, role: str, door: str) -> tuple[str, _Member]:
+    def _draw(self, name: str, role: str, screens: int, door: str) -> tuple[str, _Member]:
         secret = secrets.token_urlsafe(SECRET_BYTES)
         while secret.startswith("-"):  # a command line would take it for an option
             secret = secrets.token_urlsafe(SECRET_BYTES)
         since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         sealed = base64.b64encode(self._vault.seal(f"{name}\0{secret}".encode())).decode()
-        return secret, _Member.model_validate(
-            {"name": name, "role": role, "since": since, "sealed": sealed, "door": door}
-        )
+        drawn = {"name": name, "role": role, "since": since, "sealed": sealed, "screens": screens, "door": door}
+        return secret, _Member.model_validate(drawn)
 
     def _find(self, kept: _File, name: str) -> int:
         for place, each in enumerate(kept.members):

@@ -55,7 +55,7 @@ class Credentials(NamedTuple):
 
 
 def screen_account(url: BrokerUrl, view: str, team: str | None, secret: str | None) -> Credentials:
-    """Return the user to look on as: never the one that a team plays as, whose connection the newest would take.
+    """Return the account to look on with, for :class:`~salvo_server.screen_users.ScreenUsers`.
 
     Args:
         url: its user and password come first.
@@ -71,9 +71,7 @@ def screen_account(url: BrokerUrl, view: str, team: str | None, secret: str | No
         raise WatchError("not_your_view", f"the view of {view!r} is for its own screens; this account is {user!r}")
     if user is None and own_view and secret is not None:
         user, word = view, secret
-    if user is None or word is None:
-        return Credentials(user, word)
-    return Credentials(user if "." in user else f"{user}.1", word)
+    return Credentials(user, word)
 
 
 def _printable(line: str) -> str:
@@ -134,6 +132,13 @@ class Watcher:
         for each in news:
             (self._chat if each.record["event"] == "chat" else self._news).append(each.line)
         return news
+
+    def change_user(self, user: str) -> list[News]:
+        """Look on as another user of the same account; nothing is forgotten."""
+        self._connection.change_user(user)
+        news = News(f"looking on as {user} now", {"event": "user", "user": user})
+        self._news.append(news.line)
+        return [news]
 
     def close(self) -> None:
         """Hang up."""
@@ -405,7 +410,12 @@ class RefereeWatcher(Watcher):
     def suspicions(self) -> Iterable[str]:
         """Return why nothing comes."""
         yield from super().suspicions()
-        if self.state in (State.TURN, State.OVER) and self.view is None:
+        if self.state == State.LOBBY:
+            yield (
+                "boards come when a game is on, to an account of the role referee (salvo teams add NAME --role "
+                "referee), from a server with --referee-delay-seconds, so much later"
+            )
+        elif self.state and self.view is None:
             yield (
                 "a game is on and no boards come: this account has not the role referee (salvo teams add NAME --role "
                 "referee), the server does not show them (referee_delay_seconds), or its delay is not over yet"

@@ -132,14 +132,15 @@ def test_the_testing_example_holds(folder: Path) -> None:
 def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest: str, secrets: dict[str, str]) -> None:
     host = contest.removeprefix("mqtt://")
     [play] = [line for line in COMMANDS if line.startswith("salvo join")]
-    [watch] = [line for line in COMMANDS if line.startswith("salvo watch")]
+    [look, watch] = [line for line in COMMANDS if line.startswith("salvo watch")]
+    assert look == "salvo watch mqtt://HOST"
     [export] = [line for line in COMMANDS if line.startswith("export SALVO_TEAM=red SALVO_SECRET=")]
     assert export.endswith("=the-one-that-it-was-given")
     [verify] = [line for line in COMMANDS if line.startswith("salvo verify")]
 
-    def start(command: str, team: str = "") -> subprocess.Popen[str]:
-        words = shlex.split(command.replace("SECRET", secrets["hall"]).replace("HOST", host))
-        account = {"SALVO_TEAM": team, "SALVO_SECRET": secrets[team]} if team else {}
+    def start(command: str, team: str) -> subprocess.Popen[str]:
+        words = shlex.split(command.replace("HOST", host))
+        account = {"SALVO_TEAM": team, "SALVO_SECRET": secrets[team]}
         return subprocess.Popen(
             words,
             cwd=folder,
@@ -149,7 +150,7 @@ def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest
             text=True,
         )
 
-    looking_on = start(watch)
+    looking_on = start(watch, "hall")
     teams = [start(f"{play} --games 1", "red"), start(f"{play.replace('mybot.py', 'hunter')} --games 1", "blue")]
     said = [process.communicate(timeout=60) for process in (looking_on, *teams)]
     assert [process.returncode for process in (looking_on, *teams)] == [0, 0, 0], said

@@ -8,12 +8,14 @@ import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.spec_client import SpecClient
 from integration.conftest import Broker, StartServer
+from integration.guarded import guarded, play, wait_for_users
 from integration.players import Heard, over
 from integration.test_topics_seen import Observer
 from salvo import client
@@ -93,6 +95,32 @@ def test_it_is_a_program_that_tells_what_it_did(broker: Broker, start_server: St
     assert re.search(r"^ +[1-9]\d* x forged shots \(SALVO-SEAL-8: forged\)$", done.stdout, re.MULTILINE)
     assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+def test_in_a_contest_it_comes_as_a_team_of_the_roster(kind: str, tmp_path: Path) -> None:
+    with guarded(kind, tmp_path) as contest:
+        secrets = {name: contest.roster.add(name) for name in ("ann", "rude")}
+        wait_for_users(contest.url, "rude.4", secrets["rude"])
+        (tmp_path / "secret").write_text(secrets["rude"] + "\n")
+        command = [sys.executable, "-m", "salvo.testing.troublemaker", contest.url, "--seed", "3", "--games", "1"]
+        play(contest, ["ann"])
+        done = subprocess.run(
+            [*command, "--as", f"rude:{tmp_path / 'secret'}"], capture_output=True, text=True, timeout=_SECONDS
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"^ +[1-9]\d* x a huge packet", done.stdout, re.MULTILINE)
+    assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
+
+
+def test_without_an_account_it_says_what_it_needs(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
+        command = [sys.executable, "-m", "salvo.testing.troublemaker", contest.url]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: not_authorised: ")
+    assert "SALVO_TEAM and SALVO_SECRET" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def _wait_until_nothing_is_kept(broker: Broker, contest: Contest) -> None:

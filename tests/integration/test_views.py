@@ -172,3 +172,47 @@ def test_the_command_refuses_another_teams_view() -> None:
     running = _watch("mqtt://red:x@127.0.0.1:1", "--view", "blue")
     _, err = running.communicate(timeout=30)
     assert (running.returncode, "not_your_view" in err) == (1, True)
+
+
+def _wait_for(line: str, running: subprocess.Popen[str]) -> None:
+    assert running.stdout is not None
+    while line not in (read := running.stdout.readline()):
+        assert read, running.communicate()[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_many_look_on_with_one_account_as_it_has_screens_and_one_more_is_told(kind: str, tmp_path: Path) -> None:
+    """The story: the second screen of the hall and the first one threw each other out for ever."""
+    screens = 3
+    with guarded(kind, tmp_path) as contest:
+        secret = contest.roster.add("hall", Role.WATCHER, screens)
+        wait_for_users(contest.url, f"hall.{screens}", secret)
+        running = [_watch(contest.url, SALVO_TEAM="hall", SALVO_SECRET=secret) for _ in range(screens)]
+        try:
+            for each in running:
+                _wait_for("state lobby", each)
+            time.sleep(1.0)  # whoever was thrown out has found another user by then
+            assert [each.poll() for each in running] == [None] * screens
+            running.append(_watch(contest.url, SALVO_TEAM="hall", SALVO_SECRET=secret))
+            end = time.monotonic() + _SECONDS
+            while all(each.poll() is None for each in running):
+                assert time.monotonic() < end
+                time.sleep(0.05)
+            time.sleep(1.0)
+            [gone] = [each for each in running if each.poll() is not None]
+            assert gone.returncode == 1
+            assert (
+                "error: account_in_use: somebody looks on already as each of hall.1, hall.2, hall.3"
+                in (gone.communicate()[1])
+            )
+        finally:
+            for each in running:
+                each.kill()
+                each.communicate()
+
+
+def test_a_hall_of_two_hundred_has_its_users_at_mosquitto(tmp_path: Path) -> None:
+    with guarded("mosquitto", tmp_path) as contest:
+        secret = contest.roster.add("hall", Role.WATCHER, 200)
+        wait_for_users(contest.url, "hall.200", secret)
+        wait_for_users(contest.url, "hall.201", secret, admitted=False)

@@ -54,6 +54,30 @@ def test_every_account_of_a_team_has_its_secret_and_only_one_may_play(roster: Ro
     assert secret not in repr(accounts)
 
 
+def test_a_hall_has_as_many_screens_as_were_wanted_also_with_a_new_secret(roster: Roster) -> None:
+    roster.add("red")
+    roster.add("hall", Role.WATCHER, 60)
+    roster.rotate("hall")
+    members = {member.name: member.screens for member in Roster(roster.path).members()}
+    assert members == {"red": SCREENS, "hall": 60}
+    users = [account.user for account in roster.accounts() if account.name == "hall"]
+    assert users == ["hall", *(f"hall.{number}" for number in range(1, 61))]
+
+
+def test_a_roster_from_before_there_was_a_number_of_screens_is_read(roster: Roster) -> None:
+    roster.add("hall", Role.WATCHER)
+    kept = json.loads(roster.path.read_text())
+    del kept["members"][0]["screens"]
+    roster.path.write_text(json.dumps(kept))
+    assert roster.members()[0].screens == SCREENS
+
+
+@pytest.mark.parametrize(("role", "screens"), [(Role.WATCHER, 0), (Role.WATCHER, 201), (Role.TEAM, 5)])
+def test_screens_that_nobody_has_are_refused(roster: Roster, role: Role, screens: int) -> None:
+    with pytest.raises(RosterError, match="bad_screens"):
+        roster.add("hall", role, screens)
+
+
 def test_the_servers_own_secrets_stay_as_long_as_the_key(roster: Roster, tmp_path: Path) -> None:
     again = Roster(roster.path)
     assert roster.server == again.server

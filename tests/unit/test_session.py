@@ -14,7 +14,17 @@ from salvo.errors import ImpostorError, WireError
 from salvo.messages import State
 from salvo.rules import SALVO, Grid, Placement, generator, random_fleet
 from salvo.seal import Sealer
-from salvo.session import FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted, ServerMet, Session
+from salvo.session import (
+    FleetWanted,
+    GameEnded,
+    GameTakenUp,
+    Refused,
+    SalvoHeard,
+    SalvoWanted,
+    ServerMet,
+    Session,
+    Waits,
+)
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
 from salvo.wire.log import Entry, LogStep, sign_entry, write_entry
@@ -150,9 +160,70 @@ def test_it_asks_again_when_it_was_struck_off_the_list(session: Session, server:
 def test_a_game_without_this_team_is_none_of_its_business(session: Session, server: ScriptedServer) -> None:
     server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.TURN), retained=True)
     session.connected()
-    assert server.say(m.PlayersListed(("you", "they")), m.CommandRefused("me", "wrong_state", "no")) == []
+    [waits] = server.say(m.PlayersListed(("you", "they")), m.CommandRefused("me", "wrong_state", "no"))
+    assert waits == Waits("game_on", "a game is on; me plays the next one; waiting")
     assert server.begin_turn(3, "you", 5) == []
     assert server.say(result(3, player="you")) == []
+
+
+def between_games(session: Session, server: ScriptedServer, state: State) -> list[object]:
+    status = m.ServerStatus(True, "0", 4, "literal")
+    server.say(status, m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(state), retained=True)
+    session.connected()
+    assert len(server.commands(SEALER)) == 1
+    session.take_outbox()
+    return list(server.say(m.CommandRefused("me", "wrong_state", "no")))
+
+
+@pytest.mark.parametrize(("state", "how"), [(State.TURN, "on"), (State.OVER, "over")])
+def test_who_comes_during_a_game_is_told_once_that_it_plays_the_next_one(
+    state: State, how: str, session: Session, server: ScriptedServer
+) -> None:
+    assert between_games(session, server, state) == [
+        Waits("game_on", f"game 4 is {how}; me plays the next one; waiting")
+    ]
+    assert server.say(m.CommandRefused("me", "wrong_state", "no")) == []
+    assert session.handle_timer(99.0) == []
+
+
+def test_who_came_during_a_game_asks_once_in_the_next_lobby(session: Session, server: ScriptedServer) -> None:
+    """The story: it asked when the server said that it is here, and again in the lobby, and placed two fleets."""
+    between_games(session, server, State.OVER)
+    server.say(m.ServerStatus(True, "0", 5, "literal"), m.StateChanged(State.LOBBY))
+    assert server.commands(SEALER) == [wire.ParticipationRequest("", "me", "secret")]
+
+
+def test_a_table_where_nothing_is_heard_is_told_once(session: Session, server: ScriptedServer) -> None:
+    session.connected(1.0)
+    assert session.handle_timer(5.9) == []
+    [waits] = session.handle_timer(6.1)
+    assert isinstance(waits, Waits)
+    assert (waits.code, "no such table" in waits.text) == ("no_server", True)
+    assert session.handle_timer(60.0) == []
+
+
+def test_a_request_that_nobody_answers_is_told_once(session: Session, server: ScriptedServer) -> None:
+    """The story: a watcher's account joined, the broker dropped what it said, and it hung without a word."""
+    server.say(m.ServerStatus(True, "0", 1, "contest"), m.StateChanged(State.LOBBY), retained=True)
+    session.connected(1.0)
+    assert session.handle_timer(5.9) == []
+    [waits] = session.handle_timer(6.1)
+    assert isinstance(waits, Waits)
+    assert (waits.code, "is 'me' a team" in waits.text) == ("no_answer", True)
+    assert session.handle_timer(60.0) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [m.PlayersListed(("me",)), m.CommandRefused("me", "table_full", "no"), m.ServerStatus(False, "0", 1, "contest")],
+)
+def test_who_is_answered_or_whose_server_is_away_is_told_nothing_of_the_kind(
+    said: m.Announcement, session: Session, server: ScriptedServer
+) -> None:
+    server.say(m.ServerStatus(True, "0", 1, "contest"), m.StateChanged(State.LOBBY), retained=True)
+    session.connected(1.0)
+    server.say(said)
+    assert [event for event in session.handle_timer(60.0) if isinstance(event, Waits)] == []
 
 
 def test_somebody_else_who_asks_for_this_name_does_not_send_the_team_away(

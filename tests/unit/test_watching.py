@@ -119,18 +119,18 @@ def test_only_the_referee_asks_for_the_boards_and_only_a_team_for_its_hits() -> 
 @pytest.mark.parametrize(
     ("url", "view", "environment", "user"),
     [
-        ("mqtt://hall:x@h", EVERYBODY, (None, None), "hall.1"),
+        ("mqtt://hall:x@h", EVERYBODY, (None, None), "hall"),
         ("mqtt://hall.3:x@h", EVERYBODY, (None, None), "hall.3"),
-        ("mqtt://h", EVERYBODY, ("red", "x"), "red.1"),
+        ("mqtt://h", EVERYBODY, ("red", "x"), "red"),
         ("mqtt://h", EVERYBODY, (None, None), None),
-        ("mqtt://judge:x@h", REFEREE, ("red", "y"), "judge.1"),
-        ("mqtt://red:x@h", "red", (None, None), "red.1"),
+        ("mqtt://judge:x@h", REFEREE, ("red", "y"), "judge"),
+        ("mqtt://red:x@h", "red", (None, None), "red"),
         ("mqtt://red.2:x@h", "red", (None, None), "red.2"),
-        ("mqtt://h", "red", (None, "x"), "red.1"),
+        ("mqtt://h", "red", (None, "x"), "red"),
         ("mqtt://h", "red", (None, None), None),
     ],
 )
-def test_nobody_looks_on_as_the_user_that_a_bot_plays_as(
+def test_the_account_is_that_of_the_url_or_of_the_environment(
     url: str, view: str, environment: tuple[str | None, str | None], user: str | None
 ) -> None:
     account = screen_account(BrokerUrl.parse(url), view, *environment)

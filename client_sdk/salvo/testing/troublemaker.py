@@ -4,6 +4,9 @@ It takes a seat and fires legal salvos, so that games go on and end. In between 
 other, in an order that its seed decides: what no bot can do, because it needs connections of its own. ``PIECES`` says
 what the contract promises for each. All of it is in the power of anybody on an open broker; what no server could mend
 there, such as playing the server itself, is left out.
+
+In a contest it comes as a team of the roster, with ``--as NAME:SECRETFILE`` or SALVO_TEAM and SALVO_SECRET: it plays as
+NAME, listens as NAME.1 and has its further connections as NAME.2. What it may not read there it cannot say again.
 """
 
 from __future__ import annotations
@@ -18,12 +21,14 @@ from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from salvo import messages as m
 from salvo import session as s
 from salvo import topics, wire
-from salvo.errors import ConnectionLost, WireError
+from salvo.client import FINAL
+from salvo.errors import ConnectionLost, SalvoError, WireError
 from salvo.mqtt import BrokerUrl, Connection, Inbound
 from salvo.rules import SALVO, Orientation, Placement, generator
 from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
@@ -55,16 +60,32 @@ class TroubleReport:
     winners: list[str] = field(default_factory=list)
 
 
+class Account(NamedTuple):
+    """A user of a contest's broker."""
+
+    user: str
+    secret: str
+
+    def screen(self, number: int) -> Account:
+        """Return one of its users that look on (SALVO-ACCESS-5)."""
+        return Account(f"{self.user}.{number}", self.secret)
+
+
 class RawClient:
     """A TCP connection that says what no decent MQTT client would (MQTT 3.1.1, chapters 2 and 3)."""
 
-    def __init__(self, url: BrokerUrl, client_id: str, will: tuple[str, bytes] | None = None) -> None:
+    def __init__(
+        self, url: BrokerUrl, client_id: str, will: tuple[str, bytes] | None = None, account: Account | None = None
+    ) -> None:
         """Connect with a clean session, and with a retained last will if there is one."""
         self._socket = socket.create_connection((url.host, url.port), HANG_UP_SECONDS)
         flags = 0x02 if will is None else 0x02 | 0x04 | 0x20
+        flags |= 0 if account is None else 0x80 | 0x40
         body = _text("MQTT") + bytes((4, flags, 0, 60)) + _text(client_id)
         if will is not None:
             body += _text(will[0]) + _text(will[1])
+        if account is not None:
+            body += _text(account.user) + _text(account.secret)
         self._send(0x10, body)
         self._socket.recv(4)
 
@@ -110,8 +131,13 @@ class Troublemaker:
         report: what was done so far, and what came back.
     """
 
-    def __init__(self, url: str, *, seed: int | str = 0, team: str = "rude", table: str = "") -> None:
+    def __init__(
+        self, url: str, *, seed: int | str = 0, team: str = "rude", table: str = "", secret: str | None = None
+    ) -> None:
         """Prepare to come; nothing is sent before :meth:`run`.
+
+        Args:
+            secret: the team's, where the broker knows its users; drawn elsewhere.
 
         Raises:
             ConnectionLost: ``bad_url``: raw connections are plain TCP, ``mqtt://``.
@@ -123,16 +149,23 @@ class Troublemaker:
             raise ConnectionLost("bad_url", f"{self._url} is not mqtt://; raw connections are plain TCP")
         self._table = table
         self._random = generator(seed, team, 1)
-        secret = os.urandom(16).hex()
+        self._account = None if secret is None else Account(team, secret)
+        secret = secret or os.urandom(16).hex()
         self._sealer = Sealer(secret)
         self._session = s.Session(team, secret, self._random, table=table, sealer=self._sealer)
-        self._seat = Connection(self._url, f"salvo-{team}", clean_session=True)
-        self._noise = Connection(self._url, f"{team}-noise-{os.urandom(4).hex()}", clean_session=True)
+        self._seat = self._connection(f"salvo-{team}", self._account)
+        self._noise = self._connection(
+            f"{team}-noise-{os.urandom(4).hex()}", None if self._account is None else self._account.screen(1)
+        )
         self._listed: list[str] = []
         self._overheard: deque[_Overheard] = deque(maxlen=10)
         self._own: set[bytes] = set()
         self._to_do: list[Piece] = []
         self._clients = 0
+
+    def _connection(self, client_id: str, account: Account | None) -> Connection:
+        user, secret = (None, None) if account is None else account
+        return Connection(self._url, client_id, username=user, password=secret, clean_session=True)
 
     @property
     def name(self) -> str:
@@ -146,7 +179,12 @@ class Troublemaker:
         return self._session.view
 
     def run(self, stop: threading.Event, games: int | None = None) -> TroubleReport:
-        """Play and make trouble until ``stop`` is set or so many games are over."""
+        """Play and make trouble until ``stop`` is set or so many games are over.
+
+        Raises:
+            ConnectionLost: ``not_authorised``, ``account_in_use``, ``unreachable``.
+            SalvoError: the server does not let this team play.
+        """
         self._seat.on_connect = self._take_seat
         self._noise.on_connect = lambda _: self._noise.subscribe(self._ears())
         try:
@@ -210,6 +248,8 @@ class Troublemaker:
                 self._do(self._next_piece())
             case s.GameEnded(_, winner):
                 self.report.winners.append(winner)
+            case s.Refused(code, text) if code in FINAL:
+                raise SalvoError(code, text)
             case _:
                 pass
 
@@ -263,7 +303,8 @@ class Troublemaker:
     def raw(self, will: tuple[str, bytes] | None = None) -> RawClient:
         """Return one more connection."""
         self._clients += 1
-        return RawClient(self._url, f"{self.name}-raw-{self._clients}", will)
+        account = None if self._account is None else self._account.screen(2)
+        return RawClient(self._url, f"{self.name}-raw-{self._clients}", will, account)
 
     def hang_up(self, topic: str, payload: bytes) -> bool:
         """Publish what makes the broker end a connection."""
@@ -485,18 +526,37 @@ PIECES: Final = (
 )
 
 
+def _team(given: str | None, team: str | None) -> tuple[str, str | None]:
+    """Return the team to come as and its secret: that of ``--as NAME:SECRETFILE``, else the environment's."""
+    if given is None:
+        return team or os.environ.get("SALVO_TEAM") or "rude", os.environ.get("SALVO_SECRET") or None
+    name, _, file = given.partition(":")
+    try:
+        secret = Path(file).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SalvoError("secret_file", f"--as {given}: {error}; it is NAME:SECRETFILE") from None
+    if not secret:
+        raise SalvoError("secret_file", f"--as {given}: {file} is empty; it has the team's secret in one line")
+    return name, secret
+
+
 def main() -> None:
     """Make trouble at a contest; Ctrl-C ends it."""
-    parser = argparse.ArgumentParser(description="A rude team for rehearsals: what an open broker lets anybody do.")
+    parser = argparse.ArgumentParser(description="A rude team for rehearsals: what the broker lets anybody do.")
     parser.add_argument("url", help="mqtt://HOST:PORT")
-    parser.add_argument("--team", default="rude")
+    parser.add_argument("--as", dest="account", metavar="NAME:SECRETFILE", help="a team of the roster; or SALVO_SECRET")
+    parser.add_argument("--team", help="its name, rude or SALVO_TEAM when not given")
     parser.add_argument("--table", default="", help="the default one when not given")
     parser.add_argument("--seed", default="0", help="decides what is done, when, and to whom")
     parser.add_argument("--games", type=int, help="for ever when not given")
     given = parser.parse_args()
-    rude = Troublemaker(given.url, seed=given.seed, team=given.team, table=given.table)
-    with suppress(KeyboardInterrupt):
-        rude.run(threading.Event(), given.games)
+    try:
+        team, secret = _team(given.account, given.team)
+        rude = Troublemaker(given.url, seed=given.seed, team=team, table=given.table, secret=secret)
+        with suppress(KeyboardInterrupt):
+            rude.run(threading.Event(), given.games)
+    except SalvoError as error:
+        raise SystemExit(f"error: {error}") from None
     for piece in PIECES:
         codes = ", ".join(piece.codes)
         print(f"{rude.report.done[piece.name]:5} x {piece.name} ({piece.sentence}: {codes})")

@@ -252,6 +252,7 @@ class DynamicSecurity:
                 clean_session=True,
                 on_connect=self._connected,
                 ca=self._ca,
+                gives_way=False,
             )
             with self._news:
                 self._connection = connection

@@ -289,7 +289,7 @@ class Sessions:
         """Return the session for an admitted client, and whether it was there before."""
         known = self._known.get(client_id)
         if known is not None and known.peer is not None:
-            known.peer.drop("takeover", "was taken over by a new connection of the same client id")
+            known.peer.drop("takeover", "was taken over by a new connection of the same user")
         if known is not None and (clean or known.clean):
             self.forget(known)
             known = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 from pathlib import Path
 
 import click
@@ -54,21 +53,18 @@ def join(
 ) -> None:
     """Play BOT (a file.py, file.py:Name or a house bot) in the contest at URL; come back after any lost connection.
 
-    The team's secret is in SALVO_SECRET or in a file; it is drawn and shown when there is none.
+    The team's secret is in SALVO_SECRET or in a file. Where anybody may play (profile literal), one is drawn and shown
+    when there is none.
     """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
     kind = load(bot)
     team = team or team_name(bot)
-    secret = _given(secret, secret_file)
-    if secret is None:
-        secret = secrets.token_urlsafe(16)
-        click.echo(f"secret of {team}: {secret} (put it into SALVO_SECRET to come back)", err=True)
     reports = play_contest(
         kind(),
         url,
         team,
-        secret,
+        _given(secret, secret_file),
         table=table,
         games=games,
         seed=seed,

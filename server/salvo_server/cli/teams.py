@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from salvo.topics import Role
-from salvo_server.roster import SCREENS, Roster
+from salvo_server.roster import MOST_SCREENS, SCREENS, Roster
 from salvo_server.settings import roster_path
 
 _ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
@@ -34,15 +34,22 @@ def teams(ctx: click.Context, file: Path | None) -> None:
 @teams.command()
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @click.option("--role", type=click.Choice(list(_ROLES)), default="team", show_default=True, help="What they may do.")
+@click.option(
+    "--screens",
+    type=click.IntRange(1, MOST_SCREENS),
+    default=SCREENS,
+    help="How many people look on with a watcher's or referee's secret.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
 @click.pass_obj
-def add(roster: Roster, names: tuple[str, ...], role: str, as_json: bool) -> None:
+def add(roster: Roster, names: tuple[str, ...], role: str, screens: int, as_json: bool) -> None:
     """Take in names and show their secrets, this once.
 
     A team plays; a watcher reads what everybody may read; a referee sees all boards, too.
     """
     for name in names:
-        _show(name, roster.add(name, _ROLES[role]), role, as_json)
+        roster.add(name, _ROLES[role], screens)
+        _show(roster, name, as_json)
 
 
 @teams.command("list")
@@ -54,7 +61,11 @@ def list_(roster: Roster, as_json: bool) -> None:
     width = max((len(member.name) for member in members), default=0)
     for member in members:
         if as_json:
-            click.echo(json.dumps({"name": member.name, "role": member.role.value, "since": member.since}))
+            click.echo(
+                json.dumps(
+                    {"name": member.name, "role": member.role.value, "since": member.since, "screens": member.screens}
+                )
+            )
         else:
             click.echo(f"{member.name:<{width}}  {member.role.value:<7}  secret of {member.since}")
     if not members and not as_json:
@@ -68,8 +79,8 @@ def list_(roster: Roster, as_json: bool) -> None:
 def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
     """Give names new secrets; who is connected with an old one is disconnected."""
     for name in names:
-        secret = roster.rotate(name)
-        _show(name, secret, next(m.role.value for m in roster.members() if m.name == name), as_json)
+        roster.rotate(name)
+        _show(roster, name, as_json)
 
 
 @teams.command()
@@ -82,11 +93,16 @@ def remove(roster: Roster, names: tuple[str, ...]) -> None:
         click.echo(f"{name} is struck off")
 
 
-def _show(name: str, secret: str, role: str, as_json: bool) -> None:
+def _show(roster: Roster, name: str, as_json: bool) -> None:
+    member = next(each for each in roster.members() if each.name == name)
+    role, secret = member.role.value, member.secret
     if as_json:
-        click.echo(json.dumps({"name": name, "role": role, "secret": secret}))
+        click.echo(json.dumps({"name": name, "role": role, "secret": secret, "screens": member.screens}))
         return
     click.echo(f"{role} {name}, secret {secret} (not shown again)")
+    account = f"SALVO_TEAM={name} SALVO_SECRET={secret}"
     if role == "team":
-        click.echo(f"  play:     SALVO_TEAM={name} SALVO_SECRET={secret} salvo join mqtt://HOST bot.py")
-    click.echo(f"  explorer: user {name}.1 ... {name}.{SCREENS}, each for one connection; password: the secret")
+        click.echo(f"  play:     {account} salvo join mqtt://HOST bot.py")
+    click.echo(f"  look on:  {account} salvo watch mqtt://HOST")
+    users = f"user {name}.1" + (f" ... {name}.{member.screens}, each" if member.screens > 1 else ",")
+    click.echo(f"  explorer: {users} for one connection; password: the secret")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import click
@@ -15,7 +17,8 @@ from salvo.mqtt import BrokerUrl
 from salvo.proof import Proof, ProofConnection
 from salvo.topics import check_name
 from salvo_server.cli.output import has_terminal
-from salvo_server.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, screen_account
+from salvo_server.screen_users import ScreenUsers
+from salvo_server.watching import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
 
 
 @click.command()
@@ -37,15 +40,15 @@ def watch(
     """Follow a table at URL live.
 
     Everybody's view needs nothing but the broker's leave. A team's view is one of its screens; the referee's shows all
-    boards, as late as the server wants. The account is that of the URL, else SALVO_TEAM with SALVO_SECRET; it looks on
-    as NAME.1 unless another number is named, so that no bot is disconnected.
+    boards, as late as the server wants. The account is SALVO_TEAM with SALVO_SECRET, or that of the URL, which others
+    on this machine see; it looks on as one of NAME.1, NAME.2 ... that is free, so that nobody is disconnected.
     """
-    watcher = _watcher(BrokerUrl.parse(url), table, view, ca, proof)
+    watcher, users = _watcher(BrokerUrl.parse(url), table, view, ca, proof)
     live = has_terminal() and not as_json
     try:
         with _live(watcher) if live else contextlib.nullcontext() as screen:
             while games is None or watcher.games_ended < games:
-                for line, record in watcher.poll(0.25):
+                for line, record in _poll(watcher, users):
                     if not live:
                         click.echo(json.dumps(record) if as_json else line)
                 if screen is not None:
@@ -59,19 +62,28 @@ def watch(
         watcher.close()
 
 
-def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path | None) -> Watcher:
+def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:
+    """Return what is new; where the user is in use, go on to another one."""
+    try:
+        return watcher.poll(0.25)
+    except ConnectionLost as error:
+        return watcher.change_user(users.go_on(error, time.monotonic()))
+
+
+def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path | None) -> tuple[Watcher, ScreenUsers]:
     if view not in (EVERYBODY, REFEREE):
         check_name(view)
     account = screen_account(url, view, os.environ.get("SALVO_TEAM"), os.environ.get("SALVO_SECRET"))
-    address = url._replace(username=account.user, password=account.secret)
+    users = ScreenUsers(account.user, Random())
+    address = url._replace(username=users.user, password=account.secret)
     connection = ProofConnection(address, f"salvo-watch-{os.getpid()}", clean_session=True, ca=ca)
     if proof is not None:
         connection.record(Proof(proof), table)
     if view == REFEREE:
-        return RefereeWatcher(connection, table)
+        return RefereeWatcher(connection, table), users
     if view != EVERYBODY:
-        return TeamWatcher(connection, table, view, account.secret)
-    return Watcher(connection, table)
+        return TeamWatcher(connection, table, view, account.secret), users
+    return Watcher(connection, table), users
 
 
 def _live(watcher: Watcher) -> Any:

@@ -131,6 +131,7 @@ class House:
                 username=None if user is None else user.user,
                 password=None if user is None else user.secret,
                 ca=self._ca,
+                gives_way=False,
             )
             connection.on_connect = lambda _: connection.subscribe(self._filters())  # noqa: B023
             try:

@@ -1,0 +1,67 @@
+"""Which user somebody looks on as, while others look on as well."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from salvo.errors import ConnectionLost
+from salvo_server.screen_users import MOST_TRIES, SETTLED_SECONDS, ScreenUsers
+
+IN_USE = ConnectionLost("account_in_use", "somebody else")
+REFUSED = ConnectionLost("not_authorised", "no such user")
+
+
+def look_for(free: set[int], screens: int, seed: int, users: ScreenUsers | None = None) -> str | None:
+    """Return the user that is found to be free, of so many that there are."""
+    users = users or ScreenUsers("hall", Random(seed))
+    while int(str(users.user).partition(".")[2]) not in free:
+        users.go_on(IN_USE if int(str(users.user).partition(".")[2]) <= screens else REFUSED, 1.0)
+    return users.user
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_last_free_user_is_found_however_many_there_are(seed: int) -> None:
+    for screens in (1, 3, 4, 5, 11):
+        last = seed % screens + 1
+        assert look_for({last}, screens, seed) == f"hall.{last}"
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_one_of_a_large_hall_is_found_where_some_are_free(seed: int) -> None:
+    assert look_for(set(range(1, 201, 2)), 200, seed) is not None
+
+
+@pytest.mark.parametrize(("screens", "tried"), [(1, 1), (4, 4), (200, MOST_TRIES)])
+def test_when_all_are_in_use_it_is_said(screens: int, tried: int) -> None:
+    with pytest.raises(ConnectionLost, match="account_in_use: somebody looks on already") as caught:
+        look_for(set(), screens, 1)
+    assert caught.value.text.count("hall.") == tried
+
+
+def test_who_was_left_alone_for_long_begins_to_count_anew() -> None:
+    users = ScreenUsers("hall", Random(1))
+    for _ in range(3):
+        users.go_on(IN_USE, 1.0)
+    for _ in range(3):
+        users.go_on(IN_USE, 2.0 + SETTLED_SECONDS)
+
+
+@pytest.mark.parametrize("account", [None, "hall.3"])
+def test_a_user_that_was_named_is_the_only_one(account: str | None) -> None:
+    users = ScreenUsers(account, Random(1))
+    assert users.user == account
+    with pytest.raises(ConnectionLost, match="account_in_use: somebody else"):
+        users.go_on(IN_USE, 1.0)
+
+
+def test_nobody_looks_on_as_the_user_that_a_bot_plays_as() -> None:
+    assert {ScreenUsers("red", Random(seed)).user for seed in range(50)} == {f"red.{n}" for n in range(1, 5)}
+
+
+def test_a_wrong_secret_ends_it() -> None:
+    users = ScreenUsers("hall", Random(1))
+    with pytest.raises(ConnectionLost, match="not_authorised"):
+        look_for(set(), 0, 1, users)
+    assert users.user == "hall.1"
