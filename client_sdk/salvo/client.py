@@ -38,8 +38,10 @@ log = logging.getLogger(__name__)
 FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
 #: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
 LONGEST_WAIT_SECONDS = 0.5
-#: How long to wait, when the last game is over, for what the server then reveals in its log.
+#: How long to wait, when the last game is over, for what the server then reveals in its log; also for a proof of it,
+#: while the server perhaps starts again.
 LAST_WORDS_SECONDS = 3.0
+PROOF_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +190,12 @@ class Contestant:
         listener: Callable[[Event], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
+        last_words_seconds: float = LAST_WORDS_SECONDS,
     ) -> None:
         """Take the connection's ``on_connect``.
 
         Args:
+            last_words_seconds: how long to wait for the rest of the last game's log.
             meet: told who the server is before anything is sent to it; raises if it is another one than before.
             bot: prepared for its first game.
             clock: seconds that never go back.
@@ -200,6 +204,7 @@ class Contestant:
         self._games = games
         self._listener = listener
         self._clock = clock
+        self._last_words_seconds = last_words_seconds
         self._settle_by: float | None = None
         self._player = _Player(bot, session, seed, strict, clock)
         self._team = Team(session, edge, self._handle, clock=clock, meet=meet)
@@ -216,13 +221,14 @@ class Contestant:
         if not self.done:
             return False
         if self._settle_by is None:
-            self._settle_by = self._clock() + LAST_WORDS_SECONDS
+            self._settle_by = self._clock() + self._last_words_seconds
         return not self._session.witness.follows(self.reports[-1].game) or self._clock() >= self._settle_by
 
     def step(self, longest_seconds: float) -> None:
         """Wait for the next message, but not longer than so, and do what follows from it."""
         self._team.hear(longest_seconds)
         if self.done:
+            self._team.ask_for_log()
             return
         self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
         self._team.act()
@@ -301,6 +307,7 @@ def play(
             strict=strict,
             listener=listener,
             meet=seat.meet,
+            last_words_seconds=LAST_WORDS_SECONDS if proof is None else PROOF_SECONDS,
         )
         with contextlib.closing(contestant):
             try:
@@ -308,7 +315,8 @@ def play(
                     contestant.step(LONGEST_WAIT_SECONDS)
                 return contestant.reports
             finally:
-                seat.connection.finish_proof(len(contestant.reports))
+                if told := seat.connection.finish_proof(len(contestant.reports)):
+                    log.info("%s", told)
 
 
 def _tell_secret(team: str, secret: str, listener: Callable[[Event], None] | None, event: Event) -> None:

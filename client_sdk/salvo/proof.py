@@ -1,8 +1,10 @@
 """Proof files: a table's log as it was heard, one payload a line, for ``salvo verify`` (SALVO-LOG-10).
 
-A team's own file also has what the team sent, so that it can be held against what the server counted:
+A team's own file also has what the team sent, so that it can be held against what the server counted. A placement is
+told by what stands for its message, as in the log; a shot or a skip by its body, as nobody signs what stands for it:
 
-    {"sent":{"team":"red","topic":"/players/blue/fire","message":"<16 bytes>","body":{"x":3,"y":4}}}
+    {"sent":{"team":"red","topic":"/players/red/ships/carrier/place","message":"<16 bytes>"}}
+    {"sent":{"team":"red","topic":"/players/blue/fire","body":{"x":3,"y":4}}}
 """
 
 from __future__ import annotations
@@ -10,20 +12,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from salvo import topics
 from salvo.errors import SalvoError, WireError
 from salvo.mqtt import Connection, Inbound
 from salvo.wire.log import (
-    OF_BYTES,
     Entry,
     LogEnd,
     LogStep,
     Opening,
     entry_digest,
+    game_of,
     message_digest,
     read_entry,
     take_apart,
@@ -31,67 +34,135 @@ from salvo.wire.log import (
 from salvo.wire.strict_json import parse_json
 
 SENT: Final = b'{"sent":'
+#: What the lines of a proof file begin with.
+PROOF_LINES: Final = (b'{"entry":', SENT)
 #: What the server reveals comes with the winner's name; who has not got it by then has lost the connection.
 REVEAL_SECONDS: Final = 5.0
+
+
+@dataclass(slots=True)
+class _Game:
+    """What of one game is in the file, and what waits for what belongs before it.
+
+    Attributes:
+        game: its number; 0 without its opening.
+        written: digests of the entries in the file, by number.
+    """
+
+    game: int = 0
+    next: int = 0
+    written: dict[int, bytes] = field(default_factory=dict)
+    early: dict[int, bytes] = field(default_factory=dict)
+    begun: bool = False
+    last: int | None = None
+
+    def take_in(self, entry: Entry, text: bytes) -> None:
+        self.written[entry.number] = entry_digest(text)
+        while self.next in self.written:
+            self.next += 1
+        if isinstance(entry.body, Opening):
+            self.game = entry.body.game
+        self.begun = self.begun or (isinstance(entry.body, LogStep) and has_begun([entry.body]))
+        if isinstance(entry.body, LogEnd):
+            self.last = entry.number
+
+    @property
+    def whole(self) -> bool:
+        return self.last is not None and self.next > self.last
+
+    def __str__(self) -> str:
+        name = f"game {self.game}" if self.game else "a game"
+        if self.whole:
+            return f"{name} is whole"
+        known = max([*self.written, *self.early], default=-1)
+        if known >= self.next:
+            return f"{name} lacks entries from {self.next} on"
+        return f"{name} ends with entry {known}, before the server has revealed it"
 
 
 class Proof:
     """A proof file in the making: every entry once and in order, however it was heard.
 
-    What is heard before a game's opening waits: when the game begins, its log is said once more. Nothing is checked
-    here; a forged line must be found in the file by whoever reads it.
-
-    Attributes:
-        games: how many whole games are in it.
+    What is heard behind a gap waits: whoever missed the rest asks for it. What never came leaves a gap. Nothing is
+    checked here; a forged line must be found in the file by whoever reads it.
     """
 
     def __init__(self, path: Path) -> None:
-        """Begin a file; one that is there is replaced.
+        """Begin a file, or go on with one: a bot that was killed finds what it wrote.
+
+        A last line that is not whole is cut off.
 
         Raises:
-            SalvoError: ``proof_unwritable``.
+            SalvoError: ``proof_unwritable``; ``not_a_proof`` for a file that has something else in it.
         """
         self._path = path
+        self._games: dict[str, _Game] = {}
+        self._here: set[str] = set()  # games that were heard of since the file was opened
         try:
-            self._file = path.open("wb")
+            self._file = path.open("a+b")
+            self._file.seek(0)
+            self._go_on(self._file)
         except OSError as error:
             raise SalvoError("proof_unwritable", f"{path}: {error.strerror}; name another file") from None
-        self._of = ""
-        self._next = 0
-        self._early: dict[int, bytes] = {}
-        self.games = 0
+
+    def _go_on(self, file: BinaryIO) -> None:
+        whole = 0
+        for line in file:
+            if not line.startswith(PROOF_LINES):
+                file.close()
+                text = f"{self._path} is there, and no proof that could go on; name another file"
+                raise SalvoError("not_a_proof", text)
+            if not line.endswith(b"\n"):
+                break
+            whole += len(line)
+            read = _read(line[:-1])
+            if read is not None:
+                text_, entry = read
+                self._games.setdefault(game_of(text_, entry), _Game()).take_in(entry, text_)
+        file.truncate(whole)
+
+    @property
+    def games(self) -> int:
+        """How many games are whole, of those that were heard of since the file was opened."""
+        return sum(self._games[of].whole for of in self._here)
 
     def hear(self, payload: bytes) -> None:
         """Take in a payload of the log."""
-        try:
-            text, _ = take_apart(payload)
-            entry = read_entry(text)
-        except WireError:
+        read = _read(payload)
+        if read is None:
             self._write(payload)
             return
-        of = entry_digest(text)[:OF_BYTES].hex() if isinstance(entry.body, Opening) else entry.of
-        if of != self._of:
-            self._turn_over(of, entry)
-        if entry.number < self._next:
-            return
-        self._early[entry.number] = payload
-        while self._next in self._early:
-            self._write(self._early.pop(self._next))
-            self._next += 1
-        if isinstance(entry.body, LogEnd):
+        text, entry = read
+        of = game_of(text, entry)
+        game = self._games.setdefault(of, _Game())
+        if of not in self._here:
             self._finish()
-            self.games += 1
+            self._here.add(of)
+        known = game.written.get(entry.number)
+        if known == entry_digest(text) or payload == game.early.get(entry.number):
+            return
+        if known is not None or entry.number in game.early:
+            self._write(payload)  # another one of this number, which a reader must see
+            return
+        game.early[entry.number] = payload
+        while game.next in game.early:
+            self._put(game, game.early.pop(game.next))
 
-    def _turn_over(self, of: str, entry: Entry) -> None:
-        self._finish()
-        self._of, self._next = of, 0
+    def _put(self, game: _Game, payload: bytes) -> None:
+        self._write(payload)
+        text, _ = take_apart(payload)
+        game.take_in(read_entry(text), text)
 
     def _finish(self) -> None:
         """Write what came without what belongs before it: a reader says what is missing."""
-        for number in sorted(self._early):
-            self._write(self._early[number])
-        self._next = max([self._next, *(number + 1 for number in self._early)])
-        self._early.clear()
+        for game in self._games.values():
+            for number in sorted(game.early):
+                self._put(game, game.early.pop(number))
+
+    def summary(self) -> str:
+        """Return whether the games in the file are whole, for people."""
+        told = [str(game) for game in self._games.values() if game.begun or game.last is not None or not game.game]
+        return f"{self._path}: {', '.join(told) or 'no game has begun'}"
 
     def sent(self, team: str, topic: str, payload: bytes) -> None:
         """Note a command of the team's own."""
@@ -122,15 +193,26 @@ class Proof:
 
 
 def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
-    """Return the line that notes a placement or a shot; None for anything else, such as a request with a secret."""
+    """Return the line that notes a placement, a shot or a skip; None for anything else, such as a request to play."""
     name = topics.parse(topic).topic.name
-    if name not in ("place", "fire"):
-        return None
-    noted: dict[str, Any] = {"team": team, "topic": topic, "message": message_digest(topic, payload).hex()}
-    if name == "fire":
+    noted: dict[str, Any] = {"team": team, "topic": topic}
+    if name == "place":
+        noted["message"] = message_digest(topic, payload).hex()
+    elif name in ("fire", "skip"):
         value = parse_json(payload)
         noted["body"] = value["data"] if "data" in value else value["payload"]
+    else:
+        return None
     return json.dumps({"sent": noted}, separators=(",", ":")).encode()
+
+
+def _read(payload: bytes) -> tuple[bytes, Entry] | None:
+    """Return an entry's text and the entry; None for what is none."""
+    try:
+        text, _ = take_apart(payload)
+        return text, read_entry(text)
+    except WireError:
+        return None
 
 
 def has_begun(steps: Sequence[LogStep]) -> bool:
@@ -173,12 +255,17 @@ class ProofConnection(Connection):
             self._recording.proof.sent(self._recording.team, topic, payload)
         super().publish(topic, payload, retain=retain)
 
-    def finish_proof(self, games: int) -> None:
-        """Wait a moment for what the server reveals behind the winner's name, then close the file."""
+    def finish_proof(self, games: int) -> str:
+        """Wait a moment for what the server reveals behind the winner's name, then close the file.
+
+        Returns:
+            whether it is whole, for people; empty when nothing is recorded.
+        """
         if self._recording is None:
-            return
+            return ""
         proof, end = self._recording.proof, time.monotonic() + REVEAL_SECONDS
         while proof.games < games and self.connected and time.monotonic() < end:
             for message in self.poll(0.2):
                 self.acknowledge(message)
         proof.close()
+        return proof.summary()

@@ -52,7 +52,8 @@ class Seat:
             ca: for ``mqtts://``, a PEM file with the authority that vouches for the broker; see
                 :class:`~salvo.mqtt.Connection`.
             pin: whether to remember the server's key, and to refuse another server at the same address later.
-            proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10).
+            proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10); one
+                that is there goes on.
 
         Raises:
             WireError: ``bad_name``.

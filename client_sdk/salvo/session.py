@@ -286,6 +286,7 @@ class Session:
         if doubts and self.view is not None and self._asked_to_return_at is None:
             self._doubting = True  # the recap is sealed with the team's key, so nobody else can have made it
             self._ask_to_take_part(now)
+        self._outbox += self.missed_log(now)
         return [*doubts, *self._turned_away(now), *self._waiting(now)]
 
     def _waiting(self, now: float) -> list[Event]:
@@ -311,6 +312,14 @@ class Session:
             return []
         self._told.add((code, game))
         return [Waits(code, f"{text}; waiting")]
+
+    def missed_log(self, now: float) -> list[wire.Publication]:
+        """Return the request for entries of the log that were missed, when it is time for one (SALVO-LOG-12)."""
+        if self.state not in (State.TURN, State.OVER) or self.name not in self._players:
+            return []
+        first = self.witness.missed(now)
+        topic = BY_NAME["resend"].of(self.table, player=self.name)
+        return [] if first is None else [wire.Publication(topic, wire.write_resend(first), False)]
 
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
@@ -695,6 +704,8 @@ class Session:
         if recap.turn == 0:
             return []
         known = self.view
+        if known is None:
+            self.witness.took_up(recap.game, recap.turn)
         self.view = self._rebuild(recap, self._fleet)
         if known is not None and known.game == self.view.game:
             on_their_way = known.fired_this_turn[len(self.view.fired_this_turn) :]

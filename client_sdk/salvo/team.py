@@ -72,6 +72,11 @@ class Team:
         for publication in self.session.take_outbox():
             self._edge.publish(publication.topic, publication.payload)
 
+    def ask_for_log(self) -> None:
+        """Ask for what is missing of the log, where something is, and do nothing else: the last game is over."""
+        for publication in self.session.missed_log(self._clock()):
+            self._edge.publish(publication.topic, publication.payload)
+
     def say(self, text: str, to: str = "") -> None:
         """Say a line to everybody, or to one other player, at once.
 

@@ -209,6 +209,9 @@ TOPICS = (
     ),
     _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X"),
     _row("log", "/game/log", "server", "everybody", False, "signed, hash-chained public events", "X"),
+    _row(
+        "resend", "/players/{player}/resend", "owner", "server", False, '`{"log": 17}`: the log again from there', "X"
+    ),
     _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X"),
     _row("say", "/players/{player}/say", "owner", "server", False, '`{"text": "..."}`, with `"to": "b"` for one', "X"),
     _row("chat", "/game/chat", "server", "everybody", False, '`{"from": "a", "text": "..."}`', "X"),

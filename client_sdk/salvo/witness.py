@@ -25,18 +25,22 @@ from salvo.wire.log import (
     LogEnd,
     LogError,
     LogStep,
+    NotOpened,
     Opening,
     Reveal,
-    blind,
-    entry_digest,
+    game_of,
+    open_commitments,
     read_hidden,
-    seed_commitment,
-    take_apart,
+    read_signed,
 )
 from salvo.wire.transcript import said
 
 #: How long the log may be behind what is heard. The server publishes both in one go; the broker may be slow.
 CONFIRM_SECONDS: Final = 10.0
+#: How long entries may be missing before they are asked for: when a game begins, its lobby is said again unasked.
+ASK_SECONDS: Final = 1.0
+#: Pauses between requests in vain grow up to this.
+LONGEST_PAUSE_SECONDS: Final = 8.0
 #: Games whose entries are followed at once: old ones that somebody says again must not displace the one that is on.
 _MOST_GAMES: Final = 4
 #: Unconfirmed news that are remembered; more comes from a flood, of which one warning tells enough.
@@ -69,7 +73,9 @@ class GameVerified:
     """The log of a game has ended, and nothing in it is against what this team knows.
 
     Attributes:
-        whole: whether all of it was heard, so that what was revealed could be held against the commitments.
+        game: its number; 0 while the opening is missing.
+        whole: whether all of it was heard, so that what was revealed could be held against the commitments. If not,
+            the same is said again with the last entry that was missing.
     """
 
     game: int
@@ -91,6 +97,7 @@ class _Sent:
     shots: dict[int, set[tuple[int, Shot]]] = field(default_factory=dict)  # number and shot, by turn
     from_first_shot: set[int] = field(default_factory=set)  # turns
     skipped: set[int] = field(default_factory=set)  # turns
+    taken_up: int = 0  # the turn that was on; an earlier run of this program may have fired in it
 
 
 @dataclass(slots=True)
@@ -98,21 +105,57 @@ class _Game:
     """The log of one game as far as it was heard.
 
     Attributes:
-        opening: digest of the first entry; None when it was not heard.
-        whole: whether nothing is missing since the opening.
+        of: stands for the game.
+        chain: all from the opening to the first entry that is missing.
+        early: entries behind one that is missing, with their texts.
+        at: time of the latest step that was heard, epoch ms of the server.
+        over: whether the end was heard.
+        whole: whether everything was heard.
     """
 
+    of: str
     chain: LogChain
-    opening: bytes | None = None
-    whole: bool = False
-    first: Opening | None = None
+    early: dict[int, tuple[bytes, Entry]] = field(default_factory=dict)
+    at: int = 0
     over: bool = False
+    whole: bool = False
     confirmed: set[str] = field(default_factory=set)
     hidden: list[bytes] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     steps: int = 0
     shots: dict[int, int] = field(default_factory=dict)  # of this team, by turn, as the log tells
     revealed: Reveal | None = None
+
+    @property
+    def number(self) -> int:
+        """The game's number; 0 while the opening is missing."""
+        return 0 if self.chain.opening is None else self.chain.opening.game
+
+    def hold(self, text: bytes, entry: Entry) -> bool:
+        """Keep an entry until all before it are there; return whether it is news.
+
+        Raises:
+            LogError: ``log_forked``, or one of :meth:`LogChain.link`.
+        """
+        if entry.number < self.chain.next_number:
+            return self.chain.link(text, entry)
+        known, _ = self.early.setdefault(entry.number, (text, entry))
+        if known != text:
+            told = f"the server signed two entries {entry.number} of this game"
+            raise LogError("log_forked", told, Fault.SERVER)
+        return known is text
+
+    def take_ready(self) -> Entry | None:
+        """Return the next entry in order; None when it is missing.
+
+        Raises:
+            LogError: it does not continue the one before.
+        """
+        if self.chain.next_number not in self.early:
+            return None
+        text, entry = self.early.pop(self.chain.next_number)
+        self.chain.link(text, entry)
+        return entry
 
 
 class Witness:
@@ -129,10 +172,37 @@ class Witness:
         self._pending: OrderedDict[str, float] = OrderedDict()
         self._doubted_at: float | None = None
         self._sent: dict[int, _Sent] = {}
+        self._behind = False  # whether something may have been said that was not heard
+        self._ask_at: float | None = None
+        self._pause = ASK_SECONDS
 
     def follows(self, game: int) -> bool:
-        """Whether the end of a game's log is still to come."""
-        return any(not each.over and (each.first is None or each.first.game == game) for each in self._games)
+        """Whether some of a game's log is still to come."""
+        return any(not each.whole and each.number in (0, game) for each in self._games)
+
+    @property
+    def _current(self) -> _Game | None:
+        """The game that is on: old entries that somebody says again make none."""
+        return max(self._games, key=lambda game: game.at, default=None)
+
+    def missed(self, now: float) -> int | None:
+        """Return the number of the entry from which on the log is wanted again, when it is time to ask (SALVO-LOG-12).
+
+        It is the last one before the gap, so that there always is an answer.
+        """
+        game = self._current
+        gap = self._behind or (game is not None and not game.whole and bool(game.early))
+        if self.key is None or not gap:
+            self._ask_at = None
+            return None
+        if self._ask_at is None:
+            self._ask_at, self._pause = now + ASK_SECONDS, ASK_SECONDS
+        if now < self._ask_at:
+            return None
+        in_vain = self._pause > ASK_SECONDS  # another game is on by now, whose log is shorter, or nobody answers
+        self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+        self._ask_at = now + self._pause
+        return 0 if game is None or in_vain else max(0, game.chain.next_number - 1)
 
     # --- what the team does ---------------------------------------------------------------------------------------
 
@@ -150,10 +220,14 @@ class Witness:
         """Note that the server knew the team before it had placed: messages of an earlier run may still count."""
         self._of(game).elsewhere = True
 
+    def took_up(self, game: int, turn: int) -> None:
+        """Note that an earlier run of this program has played up to a turn: what it fired there may still count."""
+        self._of(game).taken_up = turn
+
     def fired(self, context: m.ShotContext, shot: Shot) -> None:
         """Note a shot that was sent."""
         sent = self._of(context.game)
-        if context.shot == 1:
+        if context.shot == 1 and context.turn > sent.taken_up:
             sent.from_first_shot.add(context.turn)
         sent.shots.setdefault(context.turn, set()).add((context.shot, shot))
 
@@ -170,15 +244,17 @@ class Witness:
 
     def heard(self, announcement: m.Announcement | None, now: float) -> None:
         """Take in what was said on a plain topic just now, not what the broker had kept."""
-        if not isinstance(announcement, _COMPARED) or not self._games or self._games[0].over:
+        current = self._current
+        if not isinstance(announcement, _COMPARED) or current is None or current.over:
             return
         fact = _fact(said([announcement])[0])
         if not any(fact in game.confirmed for game in self._games) and len(self._pending) < _MOST_PENDING:
             self._pending.setdefault(fact, now)
 
     def connected_anew(self) -> None:
-        """Forget what waits to be confirmed: that may have been said while the connection was lost."""
+        """Take in that something may have been said while the connection was lost, also what was to be confirmed."""
         self._pending.clear()
+        self._behind = True
 
     def doubts(self, now: float) -> list[LogDoubted]:
         """Return what the log should have confirmed by now; nothing twice, and one at a time."""
@@ -204,22 +280,10 @@ class Witness:
         if self.key is None:
             return []
         try:
-            game, entry = self._take_in(payload)
+            text, entry = read_signed(payload, self.key)
+            return self._take_in(text, entry)
         except LogError as error:
             raise self._explain(error) from None
-        if entry is None:
-            return []
-        match entry.body:
-            case LogStep():
-                self._confirm(game, entry.body)
-            case Reveal():
-                game.texts += entry.body.texts
-                game.revealed = game.revealed or entry.body
-            case LogEnd():
-                game.over = True
-                self._pending.clear()
-                return [self._judge(game, entry.body)]
-        return []
 
     def _explain(self, error: LogError) -> ImpostorError | UnfairGame | WireError:
         assert self.key is not None
@@ -230,80 +294,94 @@ class Witness:
             return UnfairGame("unfair", f"{error.code}: {error.text}")
         return WireError("unknown_version" if error.code == "unknown_version" else "wrong_shape", error.text)
 
-    def _take_in(self, payload: bytes) -> tuple[_Game, Entry | None]:
-        """Find the game that a payload belongs to; one that continues none of them begins where it is."""
-        opening = _opening_digest(payload)
-        if opening is not None:
-            known = next((game for game in self._games if game.opening == opening), None)
-            if known is not None and known.whole:
-                return known, None
-            self._games = [game for game in self._games if game is not known]  # what it lacks may come now
-            return self._begin(payload, opening)
-        for game in self._games:
-            try:
-                return game, game.chain.take_in(payload)
-            except LogError as error:
-                if error.code == "log_gap" or (error.code in _REPEATED and _has_seed(game)):
-                    return self._go_on_behind_gap(game, payload)
-                if error.code != "log_foreign":
-                    raise
-        return self._begin(payload, None)
+    def _take_in(self, text: bytes, entry: Entry) -> list[GameVerified]:
+        game = self._game_of(text, entry)
+        try:
+            return self._follow(game, text, entry)
+        except LogError as error:
+            if error.code not in _REPEATED or not _has_seed(game):
+                raise
+        self._games.remove(game)  # the same seed again: another game with the very same opening
+        return self._follow(self._game_of(text, entry), text, entry)
 
-    def _begin(self, payload: bytes, opening: bytes | None) -> tuple[_Game, Entry | None]:
-        game = _Game(LogChain(self.key), opening, opening is not None)
-        entry = game.chain.take_in(payload)
-        game.first = game.chain.opening
-        if opening is not None:
+    def _game_of(self, text: bytes, entry: Entry) -> _Game:
+        of = game_of(text, entry)
+        found = next((game for game in self._games if game.of == of), None)
+        if found is not None:
+            return found
+        game, latest = _Game(of, LogChain(self.key)), self._current
+        if isinstance(entry.body, Opening):
             self._pending.clear()  # was said of the lobby that just opened, or of a game that is no more
+            if latest is not None and entry.body.game > latest.number:
+                game.at = latest.at
         self._games.insert(0, game)
         del self._games[_MOST_GAMES:]
-        return game, entry
+        return game
 
-    def _go_on_behind_gap(self, game: _Game, payload: bytes) -> tuple[_Game, Entry | None]:
-        """Entries were missed while the connection was lost: the game is followed on, but not judged as a whole."""
-        chain = LogChain(self.key)
-        entry = chain.take_in(payload)
-        game.chain, game.whole = chain, False
-        self._pending.clear()  # what was missed may have confirmed it
-        return game, entry
+    def _follow(self, game: _Game, text: bytes, entry: Entry) -> list[GameVerified]:
+        """Take in an entry of a game, and all that waited for it."""
+        end, gap = game.chain.next_number, bool(game.early)
+        news = game.hold(text, entry)
+        if news and isinstance(entry.body, LogStep):
+            self._confirm(game, entry.body)
+        found: list[GameVerified] = []
+        while (ready := game.take_ready()) is not None:
+            self._ask_at = None  # there is an answer
+            found += self._account(game, ready)
+        if game.early and not gap:
+            self._pending.clear()  # what is missing may have confirmed it
+        if not game.early and entry.number >= end - 1:
+            self._behind = False
+        if news and isinstance(entry.body, LogEnd) and not game.whole:
+            game.over = True
+            found.append(GameVerified(game.number, False))
+        return found
 
     def _confirm(self, game: _Game, step: LogStep) -> None:
-        game.steps += 1
-        game.hidden += step.hidden
+        game.at = max(game.at, step.at)
         for announcement in step.said:
             fact = _fact(announcement)
             game.confirmed.add(fact)
             self._pending.pop(fact, None)
-            result = announcement.get("result")
-            if result is not None and result["player"] == self._name:
-                game.shots[result["turn"]] = result["shots"]
+
+    def _account(self, game: _Game, entry: Entry) -> list[GameVerified]:
+        """Add up an entry in its order; judge the game with the last one."""
+        match entry.body:
+            case LogStep(said=announcements, hidden=hidden):
+                game.steps += 1
+                game.hidden += hidden
+                for result in (each["result"] for each in announcements if "result" in each):
+                    if result["player"] == self._name:
+                        game.shots[result["turn"]] = result["shots"]
+            case Reveal(texts=texts):
+                game.texts += texts
+                game.revealed = game.revealed or entry.body
+            case LogEnd():
+                game.over = game.whole = True
+                self._pending.clear()
+                return [self._judge(game, entry.body)]
+        return []
 
     # --- the end --------------------------------------------------------------------------------------------------
 
     def _judge(self, game: _Game, end: LogEnd) -> GameVerified:
         """Hold what was revealed against the commitments, and against what this team has sent."""
-        opening = game.first
-        if not game.whole or opening is None:
-            return GameVerified(0 if opening is None else opening.game, False)
+        opening = game.chain.opening
+        assert opening is not None
         if (end.steps, end.hidden) != (game.steps, len(game.texts)) or len(game.hidden) != len(game.texts):
             raise _unfair(
                 opening,
                 f"it has {game.steps} steps, {len(game.hidden)} commitments and {len(game.texts)} revealed texts, and "
                 f"its end tells of {end.steps} and {end.hidden}",
             )
-        self._check_commitments(game, opening)
+        if game.revealed is None:
+            raise _unfair(opening, "nothing was revealed")
+        try:
+            open_commitments(opening, game.revealed, game.hidden, game.texts)
+        except NotOpened as error:
+            raise _unfair(opening, str(error)) from None
         self._check_own(game, opening)
         return GameVerified(opening.game, True)
-
-    def _check_commitments(self, game: _Game, opening: Opening) -> None:
-        revealed = game.revealed
-        if revealed is None or revealed.secret is None or revealed.seed is None:
-            raise _unfair(opening, "its secret was not revealed")
-        if seed_commitment(revealed.secret, revealed.seed) != opening.seed:
-            raise _unfair(opening, "the seed that was revealed is not the one that was committed to")
-        for number, (commitment, text) in enumerate(zip(game.hidden, game.texts, strict=True)):
-            if blind(revealed.secret, number, text) != commitment:
-                raise _unfair(opening, f"hidden input {number} is not what was committed to: {text[:200]}")
 
     def _check_own(self, game: _Game, opening: Opening) -> None:
         sent = self._sent.pop(opening.game, None)
@@ -368,16 +446,7 @@ def _unfair(opening: Opening, text: str) -> UnfairGame:
 
 def _has_seed(game: _Game) -> bool:
     """Whether the draws come from an explicit seed, so that another game may have the very same opening."""
-    return game.first is not None and game.first.draw is m.Draw.SEED
-
-
-def _opening_digest(payload: bytes) -> bytes | None:
-    """What stands for a game, when the payload looks like its opening."""
-    try:
-        text, _ = take_apart(payload)
-    except WireError:
-        return None
-    return entry_digest(text) if text.startswith(b'{"n":0,') else None
+    return game.chain.opening is not None and game.chain.opening.draw is m.Draw.SEED
 
 
 def _fact(announcement: dict[str, Any]) -> str:

@@ -760,6 +760,22 @@ def lines() -> list[dict[str, Any]]:
     ]
 
 
+def resends() -> list[dict[str, Any]]:
+    """A request for the log on `/players/me/resend`: the first entry wanted, or why it is none (SALVO-LOG-12)."""
+    text = "SALVO-LOG-12"
+    return [
+        case("from an entry on", text, '{"log": 17}', result=17),
+        case("all of it", text, '{"log":0}', result=0),
+        case("an entry before the opening", text, '{"log": -1}', error="wrong_shape"),
+        case("an entry that no log has", text, '{"log": 1000000001}', error="wrong_shape"),
+        case("a text", "SALVO-WIRE-4", '{"log": "17"}', error="wrong_shape"),
+        case("a number with a point", "SALVO-WIRE-3", '{"log": 1.0}', error="not_integer"),
+        case("a field too many", "SALVO-WIRE-4", '{"log": 1, "to": 2}', error="wrong_shape"),
+        case("nothing", "SALVO-WIRE-4", "{}", error="wrong_shape"),
+        case("no JSON", "SALVO-WIRE-1", "17;", error="not_json"),
+    ]
+
+
 def book_refusals() -> dict[str, Any]:
     """What is refused by the rule book that is played; read like `refusals`, "rules" in the settings is its name."""
 
@@ -1121,7 +1137,8 @@ def log() -> list[dict[str, Any]]:
         ),
         case("another server's entry", "SALVO-LOG-2", [*fair[:3], *elsewhere[3:]], result=found(4, "file")),
         case("an entry is missing", "SALVO-LOG-4", [*fair[:3], *fair[4:]], result=found(4, "incomplete")),
-        case("an entry twice", "SALVO-LOG-10", [*fair[:4], *fair[3:]], result=found(5, "file")),
+        case("an entry twice", "SALVO-LOG-10", [*fair[:4], *fair[3:]], result=None),
+        case("entries in another order", "SALVO-LOG-10", [*fair[3:], *fair[:3]], result=None),
         case("no opening", "SALVO-LOG-5", fair[1:], result=found(1, "incomplete")),
         case("no end", "SALVO-LOG-7", fair[:-1], result=found(len(fair), "incomplete")),
         case(
@@ -1148,6 +1165,7 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     referee_views,
     skips,
     lines,
+    resends,
     book_refusals,
     recaps,
 )

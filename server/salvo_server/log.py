@@ -157,7 +157,10 @@ class TableLog:
         self._table = header.rules.table
         self._sign = signer.sign
         self._log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
-        self._lobby: list[bytes] | None = [self._log.opening]
+        self._texts = [self._log.opening]
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
     def opening(self) -> list[Publication]:
         """Return the opening."""
@@ -165,7 +168,9 @@ class TableLog:
 
     def take_in(self, step: Step) -> list[Publication]:
         """Return what a step adds; when the game begins, all of the lobby once more before it (SALVO-LOG-9)."""
-        return self.say(self._follow(step))
+        begun = self._log.begun
+        added = self._follow(step)
+        return self.say(self._texts if self._log.begun and not begun else added)
 
     def skip(self, step: Step) -> None:
         """Take in a step of which everything has been said; nothing is signed for it."""
@@ -173,13 +178,12 @@ class TableLog:
 
     def _follow(self, step: Step) -> list[bytes]:
         added = self._log.take_in(step)
-        if self._lobby is None:
-            return added
-        self._lobby += added
-        if not self._log.begun:
-            return added
-        lobby, self._lobby = self._lobby, None
-        return lobby
+        self._texts += added
+        return added
+
+    def again(self, first: int, most: int) -> list[Publication]:
+        """Return so many entries from one on once more, the same bytes (SALVO-LOG-12)."""
+        return self.say(self._texts[first : first + most])
 
     def say(self, texts: Iterable[bytes]) -> list[Publication]:
         """Sign texts."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from salvo import messages as m
 from salvo.errors import SalvoError
-from salvo.proof import SENT
+from salvo.proof import PROOF_LINES
 from salvo.wire.transcript import Header
 from salvo_server.journal import GameOpened, JournalError
 from salvo_server.replay import Replay
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from salvo_server.journal.database import JournalReader
 
 _SQLITE: Final = b"SQLite format 3\0"
-#: What the first line of a proof file begins with.
-_PROOF: Final = (b'{"entry":', SENT)
 
 
 class Summary(NamedTuple):
@@ -85,7 +83,7 @@ def open_recordings(where: str, table: str | None = None, game: int | None = Non
             "not_a_journal", f"{where} is no journal; a transcript has one game, which needs no --table or --game"
         )
     path = Path(where)
-    return OneProof(path) if _begin(path).startswith(_PROOF) else OneTranscript(path)
+    return OneProof(path) if _begin(path).startswith(PROOF_LINES) else OneTranscript(path)
 
 
 def _is_sqlite(path: Path) -> bool:

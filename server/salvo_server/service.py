@@ -57,6 +57,7 @@ from salvo_server.log import TableLog
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
 from salvo_server.referee_view import RefereeViews
+from salvo_server.resend import Resends
 from salvo_server.roster import Register
 from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
@@ -181,6 +182,7 @@ class Service:
         self._register = register
         self._register_seen: object = None
         self._logs: dict[str, TableLog] = {}
+        self._resends = Resends(self._logs)
         self._draw = m.Draw(draw)
         self._fresh_secret = fresh_secret
         self._seed, self._limits = seed, limits or Limits()
@@ -312,6 +314,8 @@ class Service:
         if self._edge.connected:
             self._run_timers()
             self._outbox += self._referee_views.take_due(self._now())
+            published = self._edge.published + len(self._outbox)
+            self._outbox += self._resends.take_due(self._now(), self._edge.delivered, published)
             self._look_for_kept_commands()
         self._settle()
 
@@ -338,7 +342,8 @@ class Service:
             return min(longest_seconds, JOURNAL_RETRY_MS / 1000)
         if self._connected_anew or (self._outbox and self._edge.connected):
             return 0.0
-        due = [at for at in (self._earliest, self._referee_views.deadline()) if at is not None]
+        resend = self._resends.deadline(self._edge.delivered)
+        due = [at for at in (self._earliest, self._referee_views.deadline(), resend) if at is not None]
         if not due or not self._edge.connected:
             return longest_seconds
         return min(longest_seconds, max(0.0, (min(due) - self._now()) / 1000))
@@ -494,6 +499,10 @@ class Service:
             return self._unseal(table, request, message, now)
         if isinstance(request, wire.ParticipationRequest):
             return self._participate(table, request, now)
+        if isinstance(request, wire.ResendRequest):
+            if request.player in table.referee.players:
+                self._resends.ask(table.name, request.player, request.first, now)
+            return None
         return self._open(table.referee, request, message, now)
 
     def _unseal(self, table: Table, request: wire.SealedParticipation, message: Inbound, now: int) -> None:

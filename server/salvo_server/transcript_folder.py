@@ -90,4 +90,4 @@ class TranscriptFolder:
 
 def proof_path(transcript: Path) -> Path:
     """Return where the proof of a transcript in a folder is."""
-    return transcript.with_name(transcript.name.removesuffix(_TRANSCRIPT) + ".proof.jsonl")
+    return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + ".proof.jsonl")

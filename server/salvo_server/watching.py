@@ -140,10 +140,11 @@ class Watcher:
         self._news.append(news.line)
         return [news]
 
-    def close(self) -> None:
-        """Hang up."""
-        self._connection.finish_proof(self.games_ended)
+    def close(self) -> str:
+        """Hang up; return whether the proof is whole, where one is written."""
+        told = self._connection.finish_proof(self.games_ended)
         self._connection.close()
+        return told
 
     def _receive(self, message: Inbound) -> list[News]:
         try:

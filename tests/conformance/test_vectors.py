@@ -64,6 +64,13 @@ def _lines(given: Any) -> Any:
     return list(wire.read_say(_payload(given)))
 
 
+def _resends(given: Any) -> Any:
+    request = wire.read_command(topics.parse("/players/me/resend"), given.encode(), SALVO)
+    assert isinstance(request, wire.ResendRequest)
+    assert request.player == "me"
+    return request.first
+
+
 def _placements(given: Any) -> Any:
     blob = seal.Blob(b"", b"", b"")
     command = wire.read_placement(wire.SealedPlacement("", "me", "carrier", "carrier", blob), _payload(given, "text"))
@@ -137,6 +144,7 @@ READERS = {
     "referee_views": _referee_views,
     "skips": _skips,
     "lines": _lines,
+    "resends": _resends,
     "recaps": _recaps,
 }
 FILES = {path.stem: json.loads(path.read_text()) for path in sorted(VECTORS.glob("*.json"))}

@@ -198,6 +198,7 @@ MODELS: list[tuple[type[BaseModel], type[Message]]] = [
     (wire.commands.SkipBody, commands_pb2.Skip),
     (wire.commands.SayBody, commands_pb2.Say),
     (wire.announcements._ChatLineBody, announcements_pb2.ChatLine),
+    (wire.commands.ResendBody, commands_pb2.Resend),
 ]
 _MESSAGE_OF = {model: message.DESCRIPTOR.name for model, message in MODELS}
 #: A shot's y may be a letter (SALVO-GAME-3); the schema has the number only, which is what senders should send.

@@ -24,10 +24,10 @@ from salvo.v1 import log_pb2, options_pb2
 from salvo.wire import log as form
 from salvo.wire.log import Fault, LogChain, LogError
 from salvo.wire.transcript import read_header, said, write_header
-from salvo_server import verify
 from salvo_server.identity import Identity
 from salvo_server.log import GameLog, TableLog, game_secret
 from salvo_server.table import Step
+from salvo_server.verify import notes
 
 PLAYED = Played("log", SMALL, trouble=0.2).play()
 LINES = PLAYED.proof()
@@ -341,9 +341,9 @@ MODELS: list[tuple[Any, type[Message]]] = [
     (form.LogInputBody, log_pb2.LogInput),
     (form.RevealBody, log_pb2.LogReveal),
     (form.LogEndBody, log_pb2.LogEnd),
-    (verify._SentLine, log_pb2.SentLine),
-    (verify._SentBody, log_pb2.SentCommand),
-    (verify._ShotBody, log_pb2.SentShot),
+    (notes.SentLine, log_pb2.SentLine),
+    (notes.SentCommand, log_pb2.SentCommand),
+    (notes.SentBody, log_pb2.SentBody),
 ]
 
 

@@ -221,6 +221,128 @@ def test_a_second_program_with_the_same_secret_is_no_fault_of_the_server() -> No
     assert team.hear(play(contexts=False)).found == [GameVerified(1, True)]
 
 
+# --- what was missed ----------------------------------------------------------------------------------------------
+
+
+def log_of(moments: Iterable[Moment]) -> list[bytes]:
+    """Every payload once, in order."""
+    return list(dict.fromkeys(payload for moment in moments for payload in moment.log))
+
+
+def answered(team: Team, moments: Iterable[Moment], now: float) -> int | None:
+    """Ask at a time, and hear the answer; return what was asked for."""
+    first = team.witness.missed(now)
+    for payload in log_of(moments)[first:] if first is not None else []:
+        team.found += team.witness.logged(payload)
+    return first
+
+
+@pytest.mark.parametrize("start", [13, 20, 40])
+def test_who_comes_back_in_the_middle_asks_for_all_and_judges_the_game(start: int) -> None:
+    moments = play()
+    team = Team().hear(moments[start : start + 10])
+    assert team.witness.missed(0.0) is None  # when a game begins, the lobby is said again unasked
+    assert answered(team, moments[: start + 10], 1.5) == 0
+    assert team.witness.missed(100.0) is None
+    team.hear(moments[start + 10 :])
+    assert team.found == [GameVerified(1, True)]
+
+
+def unheard(moments: Iterable[Moment]) -> list[Moment]:
+    """The same while the connection is lost."""
+    return [replace(moment, said=(), log=()) for moment in moments]
+
+
+def test_a_gap_is_asked_for_from_the_entry_before_it() -> None:
+    moments = play()
+    team = Team().hear(moments[:20]).hear(unheard(moments[20:26])).hear(moments[26:40])
+    known = len(log_of(moments[:20]))
+    assert team.witness.missed(0.0) is None
+    assert answered(team, moments[:40], 1.0) == known - 1
+    assert team.hear(moments[40:]).found == [GameVerified(1, True)]
+
+
+def test_what_was_said_last_while_the_connection_was_lost_is_asked_for_though_nothing_comes_after_it() -> None:
+    moments = play()
+    team = Team().hear(moments[:-1])
+    team.witness.connected_anew()
+    assert team.witness.follows(1)
+    team.witness.missed(0.0)
+    assert answered(team, moments, 1.0) == len(log_of(moments[:-1])) - 1
+    assert team.found == [GameVerified(1, True)]
+    assert not team.witness.follows(1)
+
+
+def test_what_an_earlier_run_of_this_program_fired_in_the_turn_that_was_on_is_no_fault() -> None:
+    moments = play()
+    first = next(
+        n for n, each in enumerate(moments) if isinstance(each.command, m.Fire) and each.command.player == "me"
+    )
+    fire = moments[first].command
+    assert isinstance(fire, m.Fire)
+    assert fire.context is not None
+    for turn, fair in ((fire.context.turn, True), (fire.context.turn - 1, False)):
+        team = Team()
+        team.witness.took_up(1, turn)
+        team.send(replace(fire, x=fire.x % 10 + 1))
+        heard = [replace(each, command=None) if isinstance(each.command, m.Fire) else each for each in moments]
+        if fair:
+            assert team.hear(heard).found == [GameVerified(1, True)]
+        else:
+            with pytest.raises(UnfairGame, match="that was never fired"):
+                team.hear(heard)
+
+
+def test_who_has_missed_nothing_asks_once_and_is_content() -> None:
+    moments = play()[:20]
+    team = Team().hear(moments)
+    team.witness.connected_anew()
+    team.witness.missed(0.0)
+    assert answered(team, moments, 1.0) == len(log_of(moments)) - 1
+    assert team.witness.missed(100.0) is None
+
+
+def test_the_end_before_the_rest_is_no_judgement_and_the_rest_brings_one() -> None:
+    moments = play()
+    team = Team().hear(moments[:20]).hear(unheard(moments[20:26])).hear(moments[26:])
+    assert team.found == [GameVerified(1, False)]
+    team.witness.missed(0.0)
+    answered(team, moments, 1.0)
+    assert team.found == [GameVerified(1, False), GameVerified(1, True)]
+
+
+def test_who_is_not_answered_asks_more_and_more_seldom_and_for_all() -> None:
+    team = Team().hear(play()[:20]).hear(play()[26:40])
+    asked = [(now, first) for now in range(60) if (first := team.witness.missed(float(now))) is not None]
+    assert [now for now, _ in asked] == [1, 3, 7, 15, 23, 31, 39, 47, 55]
+    assert asked[0][1] != 0
+    assert {first for _, first in asked[1:]} == {0}
+
+
+def test_a_cheat_behind_a_gap_is_found_when_the_gap_is_filled() -> None:
+    moments = list(play())
+    forked = resigned(moments, changed(LogStep, at=lambda b: b.at + 1))
+    team = Team().hear(moments[:20]).hear(forked[26:30])
+    team.witness.missed(0.0)
+    with pytest.raises(UnfairGame, match=r"unfair: log_(broken|forked)"):
+        answered(team, moments[:30], 1.0)
+
+
+def test_two_entries_of_a_number_behind_a_gap_are_two_stories() -> None:
+    moments = list(play())
+    forked = resigned(moments, changed(LogStep, at=lambda b: b.at + 1))
+    team = Team().hear(moments[25:30])
+    with pytest.raises(UnfairGame, match=r"unfair: log_forked"):
+        team.hear(forked[25:30])
+
+
+def test_an_old_game_that_somebody_says_again_is_not_asked_for() -> None:
+    team = Team().hear(play(2, "22")[:20], game=2)
+    for payload in log_of(play(1, "33"))[5:9]:
+        team.witness.logged(payload)
+    assert [team.witness.missed(float(now)) for now in range(9)] == [None] * 9
+
+
 # --- somebody else ------------------------------------------------------------------------------------------------
 
 
@@ -329,11 +451,14 @@ def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (changed(Opening, seed=lambda b: bytes(32)), "the seed that was revealed is not the one"),
-        (changed(Reveal, seed=lambda b: b.seed and "22" * 32), "the seed that was revealed is not the one"),
-        (changed(Reveal, secret=lambda b: b.secret and bytes(32)), "the seed that was revealed is not the one"),
-        (changed(Reveal, secret=lambda b: None), "its secret was not revealed"),
-        (changed(Reveal, texts=lambda b: (b.texts[1], b.texts[0], *b.texts[2:])), "hidden input 0 is not what was"),
+        (changed(Opening, seed=lambda b: bytes(32)), "seed and secret do not open the commitment"),
+        (changed(Reveal, seed=lambda b: b.seed and "22" * 32), "seed and secret do not open the commitment"),
+        (changed(Reveal, secret=lambda b: b.secret and bytes(32)), "seed and secret do not open the commitment"),
+        (changed(Reveal, secret=lambda b: None), "the first entry that reveals anything has seed, secret"),
+        (
+            changed(Reveal, texts=lambda b: (b.texts[1], b.texts[0], *b.texts[2:])),
+            "text 0, .* does not open the commitment",
+        ),
         (changed(Reveal, texts=lambda b: b.texts[:-1]), "revealed texts, and its end tells of"),
         (changed(LogStep, hidden=lambda b: b.hidden[:-1]), "commitments and"),
         (changed(LogStep, hidden=lambda b: (*b.hidden, bytes(32)) if b.hidden else b.hidden), "commitments and"),

@@ -69,13 +69,15 @@ class ScriptedServer:
         """Begin a turn of 30 seconds."""
         return self.say(m.TurnBegan(self._game, turn, player, shots, 1_000_000, 1_030_000))
 
-    def commands(self, sealer: Sealer) -> list[m.PlaceShip | m.Fire | m.Skip | wire.ParticipationRequest]:
+    def commands(
+        self, sealer: Sealer
+    ) -> list[m.PlaceShip | m.Fire | m.Skip | wire.ParticipationRequest | wire.ResendRequest]:
         """Return what the session wants to publish, opened with its key."""
         return [self._read(publication, sealer) for publication in self._session.take_outbox()]
 
     def _read(
         self, publication: wire.Publication, sealer: Sealer
-    ) -> m.PlaceShip | m.Fire | m.Skip | wire.ParticipationRequest:
+    ) -> m.PlaceShip | m.Fire | m.Skip | wire.ParticipationRequest | wire.ResendRequest:
         request = wire.read_command(topics.parse(publication.topic), publication.payload, self._book)
         if isinstance(request, wire.SealedPlacement):
             return wire.read_placement(request, open_blob(request.blob, sealer.key))

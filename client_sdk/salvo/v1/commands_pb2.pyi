@@ -58,6 +58,12 @@ class SignedShot(_message.Message):
     signature: str
     def __init__(self, data: _Optional[_Union[Shot, _Mapping]] = ..., payload: _Optional[_Union[Shot, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
 
+class Resend(_message.Message):
+    __slots__ = ("log",)
+    LOG_FIELD_NUMBER: _ClassVar[int]
+    log: int
+    def __init__(self, log: _Optional[int] = ...) -> None: ...
+
 class Skip(_message.Message):
     __slots__ = ("g", "t")
     G_FIELD_NUMBER: _ClassVar[int]

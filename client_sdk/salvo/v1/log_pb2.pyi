@@ -116,10 +116,10 @@ class SentCommand(_message.Message):
     team: str
     topic: str
     message: str
-    body: SentShot
-    def __init__(self, team: _Optional[str] = ..., topic: _Optional[str] = ..., message: _Optional[str] = ..., body: _Optional[_Union[SentShot, _Mapping]] = ...) -> None: ...
+    body: SentBody
+    def __init__(self, team: _Optional[str] = ..., topic: _Optional[str] = ..., message: _Optional[str] = ..., body: _Optional[_Union[SentBody, _Mapping]] = ...) -> None: ...
 
-class SentShot(_message.Message):
+class SentBody(_message.Message):
     __slots__ = ("x", "y", "g", "t", "n", "to")
     X_FIELD_NUMBER: _ClassVar[int]
     Y_FIELD_NUMBER: _ClassVar[int]

@@ -9,6 +9,7 @@ from salvo.wire.commands import (
     Line,
     ParticipationRequest,
     Request,
+    ResendRequest,
     Sealed,
     SealedParticipation,
     SealedPlacement,
@@ -25,6 +26,7 @@ from salvo.wire.commands import (
     write_participation,
     write_placement,
     write_say,
+    write_resend,
     write_shot,
     write_skip,
 )
@@ -37,6 +39,7 @@ __all__ = [
     "ParticipationRequest",
     "Publication",
     "Request",
+    "ResendRequest",
     "Sealed",
     "SealedParticipation",
     "SealedPlacement",
@@ -59,6 +62,7 @@ __all__ = [
     "write_placement",
     "write_recap",
     "write_say",
+    "write_resend",
     "write_shot",
     "write_skip",
 ]

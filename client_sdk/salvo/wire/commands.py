@@ -77,6 +77,12 @@ class SayBody(Strict):
     to: str = ""
 
 
+class ResendBody(Strict):
+    """What ``/players/<p>/resend`` carries (SALVO-LOG-12)."""
+
+    log: Annotated[int, Field(ge=0, le=_LARGEST)]
+
+
 class SignedWithData(Strict):
     """A signed message as the specification prints it for shots."""
 
@@ -160,9 +166,22 @@ class Line(NamedTuple):
     to: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ResendRequest:
+    """A request to say the log of the game again; nothing proves who sent it (SALVO-LOG-12).
+
+    Attributes:
+        first: number of the first entry that is wanted.
+    """
+
+    table: str
+    player: str
+    first: int
+
+
 #: What a key of a team opens.
 Sealed = SealedPlacement | SignedShot | SignedSkip
-Request = ParticipationRequest | SealedParticipation | Sealed
+Request = ParticipationRequest | SealedParticipation | ResendRequest | Sealed
 
 
 def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
@@ -184,6 +203,8 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
             return SignedShot(address.table, address.player, *_read_signed(parse_json(payload)))
         case "skip":
             return SignedSkip(address.table, address.player, *_read_signed(parse_json(payload)))
+        case "resend":
+            return ResendRequest(address.table, address.player, validate(ResendBody, parse_json(payload)).log)
     raise WireError("unknown_topic", f"no command of the game is sent on {address.topic.pattern}")
 
 
@@ -362,3 +383,8 @@ def write_say(text: str, to: str = "") -> bytes:
     """
     body = {"text": clean_text(text)} | ({"to": to} if to else {})
     return json.dumps(body, ensure_ascii=False).encode()
+
+
+def write_resend(first: int) -> bytes:
+    """Return the payload that asks for the log again, from an entry on (SALVO-LOG-12)."""
+    return json.dumps({"log": first}).encode()

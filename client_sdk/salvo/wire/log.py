@@ -73,6 +73,9 @@ class Fault(StrEnum):
     FILE = "file"  # whoever passed it on: the server has not signed this
     SERVER = "server"  # it has signed what is not so
     INCOMPLETE = "incomplete"  # nobody lied; something is missing
+    UNDECIDED = "undecided"  # what nobody signed says otherwise than the log
+    STRANGER = "stranger"  # another server than the one that was asked for
+    NO_PROOF = "no_proof"  # no log at all
 
 
 class LogError(SalvoError):
@@ -408,6 +411,44 @@ def message_digest(topic: str, payload: bytes) -> bytes:
     return hashlib.blake2b(topic.encode() + b"\0" + payload, digest_size=MESSAGE_BYTES).digest()
 
 
+class NotOpened(Exception):
+    """What was revealed does not open what was committed to.
+
+    Attributes:
+        number: of the text that does not, from 0; None for the seed.
+    """
+
+    def __init__(self, text: str, number: int | None = None) -> None:
+        super().__init__(text)
+        self.number = number
+
+
+def open_commitments(
+    opening: Opening, revealed: Reveal, commitments: Sequence[bytes], texts: Sequence[str]
+) -> tuple[str, bytes]:
+    """Hold what was revealed against all that was committed to; return seed and secret (SALVO-LOG-11).
+
+    Args:
+        revealed: the first entry that reveals anything.
+        commitments: of all steps, in their order.
+        texts: of all entries that reveal any, in their order; there may be fewer or more of them.
+
+    Raises:
+        NotOpened: the first that does not fit.
+    """
+    seed, secret = revealed.seed, revealed.secret
+    if seed is None or secret is None or revealed.first:
+        raise NotOpened("the first entry that reveals anything has seed, secret, and the texts from 0 on")
+    if seed_commitment(secret, seed) != opening.seed:
+        raise NotOpened("seed and secret do not open the commitment")
+    if opening.draw is m.Draw.FAIR and seed != secret.hex():
+        raise NotOpened("with a fair draw the seed is the secret")
+    for number, (commitment, text) in enumerate(zip(commitments, texts, strict=False)):
+        if blind(secret, number, text) != commitment:
+            raise NotOpened(f"text {number}, {text[:120]}, does not open the commitment", number)
+    return seed, secret
+
+
 # --- signing ------------------------------------------------------------------------------------------------------
 
 
@@ -443,6 +484,47 @@ def take_apart(payload: bytes) -> tuple[bytes, bytes]:
     return text, signed
 
 
+def read_signed(payload: bytes, key: bytes | None) -> tuple[bytes, Entry]:
+    """Check who signed a payload, and return its entry with the text that was signed.
+
+    Args:
+        key: the server's; an opening names it itself where it is not known yet.
+
+    Raises:
+        LogError: ``log_unreadable``, ``unknown_version``, ``log_forged`` or ``log_wrong``; without a key ``log_gap``
+            for anything but an opening.
+    """
+    try:
+        text, signature = take_apart(payload)
+        key = key or _key_of(read_entry(text))
+    except WireError as error:
+        code = error.code if error.code == "unknown_version" else "log_unreadable"
+        raise LogError(code, error.text, Fault.FILE) from None
+    try:
+        seal.verify(key, _DOMAIN + text, signature)
+    except SealError as error:
+        raise LogError("log_forged", error.text, Fault.FILE) from None
+    try:
+        entry = read_entry(text)
+    except WireError as error:
+        raise LogError("log_wrong", f"signed by the server, and no entry: {error.text}", Fault.SERVER) from None
+    if isinstance(entry.body, Opening) and entry.body.key != key:
+        raise LogError("log_wrong", "the opening names another key than the one that signed it", Fault.SERVER)
+    return text, entry
+
+
+def _key_of(entry: Entry) -> bytes:
+    if not isinstance(entry.body, Opening):
+        missing = f"begins with entry {entry.number}; a log begins with its opening, entry 0"
+        raise LogError("log_gap", missing, Fault.INCOMPLETE)
+    return entry.body.key
+
+
+def game_of(text: bytes, entry: Entry) -> str:
+    """Return what stands for an entry's game (SALVO-LOG-4): 8 bytes in hexadecimal."""
+    return entry.of or entry_digest(text)[:OF_BYTES].hex()
+
+
 # --- the chain ----------------------------------------------------------------------------------------------------
 
 
@@ -475,36 +557,25 @@ class LogChain:
         Raises:
             LogError: it does not hold; nothing of it was taken in.
         """
-        text, entry = self._read(payload)
+        text, entry = read_signed(payload, self.key)
+        return entry if self.link(text, entry) else None
+
+    def link(self, text: bytes, entry: Entry) -> bool:
+        """Check the next entry, as :func:`read_signed` gives it; return whether it is news.
+
+        Raises:
+            LogError: it does not continue what was taken in; nothing of it was.
+        """
         if isinstance(entry.body, Opening) and entry_digest(text) != self._digests.get(0):
             self._begin(entry.body, text)
-            return entry
+            return True
         if not self._digests:
             self._of = entry.of  # in the middle of a game
         elif not self._continues(entry, text):
-            return None
+            return False
         self._digests[entry.number] = entry_digest(text)
         self.next_number = entry.number + 1
-        return entry
-
-    def _read(self, payload: bytes) -> tuple[bytes, Entry]:
-        try:
-            text, signature = take_apart(payload)
-            key = self.key or _key_of(read_entry(text))
-        except WireError as error:
-            code = error.code if error.code == "unknown_version" else "log_unreadable"
-            raise LogError(code, error.text, Fault.FILE) from None
-        try:
-            seal.verify(key, _DOMAIN + text, signature)
-        except SealError as error:
-            raise LogError("log_forged", error.text, Fault.FILE) from None
-        try:
-            entry = read_entry(text)
-        except WireError as error:
-            raise LogError("log_wrong", f"signed by the server, and no entry: {error.text}", Fault.SERVER) from None
-        if isinstance(entry.body, Opening) and entry.body.key != key:
-            raise LogError("log_wrong", "the opening names another key than the one that signed it", Fault.SERVER)
-        return text, entry
+        return True
 
     def _begin(self, opening: Opening, text: bytes) -> None:
         self.key, self.opening, self.next_number = opening.key, opening, 1
@@ -527,13 +598,6 @@ class LogChain:
             text_ = f"entry {number} does not continue the entry {number - 1} that the server signed"
             raise LogError("log_broken", text_, Fault.SERVER)
         return True
-
-
-def _key_of(entry: Entry) -> bytes:
-    if not isinstance(entry.body, Opening):
-        missing = f"begins with entry {entry.number}; a log begins with its opening, entry 0"
-        raise LogError("log_gap", missing, Fault.INCOMPLETE)
-    return entry.body.key
 
 
 def chunks(texts: Sequence[str], most_bytes: int) -> list[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,7 +19,7 @@ from salvo_server.contest import Contest
 from salvo_server.journal import GameOpened
 from salvo_server.journal.kept import KeptGames
 from salvo_server.settings import ServerSettings
-from salvo_server.transcript_folder import TranscriptFolder
+from salvo_server.transcript_folder import TranscriptFolder, proof_path
 
 
 class ServeReport:
@@ -107,13 +108,16 @@ class ServeReport:
                     pass
 
     def written(self, game: GameOpened, file: Path) -> None:
-        """Tell where a game's transcript is."""
+        """Tell where a game's transcript and its proof are."""
+        proof = proof_path(file)
+        fair = f"; was it fair: salvo verify {shlex.quote(str(proof))}"
         self.say(
-            f"{_where(game.table)}game {game.number}: {look_again(file)}",
+            f"{_where(game.table)}game {game.number}: {look_again(file)}{fair}",
             event="transcript",
             table=game.table,
             game=game.number,
             file=str(file),
+            proof=str(proof),
         )
 
     def _tell_of_defeats(self, table: str, salvo: m.SalvoResolved) -> None:

@@ -15,7 +15,17 @@ import click
 
 from salvo.seal import fingerprint
 from salvo.wire.log import KEY_BYTES
-from salvo_server.verify import BLAME, Finding, LoggedGame, ProofReport, compare_stories, verify_file
+from salvo_server.verify import (
+    BLAME,
+    UNPROVEN,
+    Agreement,
+    Finding,
+    LoggedGame,
+    ProofReport,
+    agreements,
+    compare_stories,
+    verify_file,
+)
 
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{16}")
 
@@ -49,13 +59,18 @@ def verify(files: Sequence[Path], key: str | bytes | None, plain: bool, as_json:
     """
     reports = [verify_file(path, key) for path in files]
     stories = compare_stories(reports)
+    same = [] if stories else agreements(reports)
+    color = False if plain else None
     for report in reports:
         if as_json:
-            click.echo(json.dumps(_record(report, [story for story in stories if story.file == report.file])))
+            click.echo(json.dumps(_record(report, stories, same)))
         else:
-            _tell(report, bool(key), color=False if plain else None)
-    for story in stories if not as_json else ():
-        _tell_finding(story, color=False if plain else None)
+            _tell(report, bool(key), color)
+    if not as_json:
+        for story in stories:
+            _tell_finding(story, color)
+        for each in same:
+            _tell_agreement(each, color)
     if stories or any(report.finding for report in reports):
         sys.exit(1)
 
@@ -79,20 +94,29 @@ def _tell(report: ProofReport, pinned: bool, color: bool | None) -> None:
 def _tell_finding(finding: Finding, color: bool | None) -> None:
     where = f"{finding.file}, line {finding.line}"
     told = click.style(f"NOT FAIR: {BLAME[finding.fault]}", fg="red", bold=True)
-    if finding.fault == "incomplete":
+    if finding.fault in UNPROVEN:
         told = click.style(f"NOT PROVEN: {BLAME[finding.fault]}", fg="yellow", bold=True)
     click.echo(f"{where}: {told}: {finding.text}", color=color)
 
 
+def _tell_agreement(found: Agreement, color: bool | None) -> None:
+    told = click.style("the same story", fg="green", bold=True)
+    if not found.compared:
+        told = click.style("nothing to compare", fg="yellow", bold=True)
+    files = ", ".join(found.files)
+    click.echo(
+        f"{len(found.files)} files: {told} of {found.game}, {found.compared} entries compared: {files}", color=color
+    )
+
+
 def _summary(game: LoggedGame) -> str:
     opening = game.opening
-    where = f"game {opening.game}" + (f" of table {opening.table}" if opening.table else "")
     drawn = "a fair draw" if opening.draw == "fair" else "drawn from an explicit seed"
-    return f"{where}: {', '.join(game.players)}; won by {game.winner}; {drawn}; {len(game.lines)} entries"
+    return f"{game}: {', '.join(game.players)}; won by {game.winner}; {drawn}; {len(game.lines)} entries"
 
 
-def _record(report: ProofReport, stories: Sequence[Finding]) -> dict[str, Any]:
-    found = report.finding or next(iter(stories), None)
+def _record(report: ProofReport, stories: Sequence[Finding], same: Sequence[Agreement]) -> dict[str, Any]:
+    found = report.finding or next((story for story in stories if story.file == report.file), None)
     return {
         "file": report.file,
         "fair": found is None,
@@ -113,4 +137,7 @@ def _record(report: ProofReport, stories: Sequence[Finding]) -> dict[str, Any]:
             for game in report.games
         ],
         "notes": report.remarks,
+        "same_story": [
+            {"files": list(each.files), "entries": each.compared} for each in same if report.file in each.files
+        ],
     }

@@ -59,7 +59,8 @@ def watch(
             raise ConnectionLost(error.code, f"{error.text}; {hint}") from None
         raise
     finally:
-        watcher.close()
+        if told := watcher.close():
+            click.echo(told, err=True)
 
 
 def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:

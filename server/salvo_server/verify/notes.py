@@ -1,0 +1,205 @@
+"""A team's notes of what it sent, held against what counted (SALVO-LOG-10).
+
+Nobody has signed them. A placement's note is proven when the log tells of the same message; shots and skips are the
+team's own word. So a note that is missing decides nothing, and accuses nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NoReturn
+
+from salvo import messages as m
+from salvo import topics
+from salvo.errors import WireError
+from salvo.messages import Draw
+from salvo.wire import read_ship
+from salvo.wire.log import Fault, LogStep, read_hidden
+from salvo.wire.strict_json import Strict, parse_json, validate
+from salvo_server.verify.again import texts_of
+from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Wrong
+
+
+class SentBody(Strict):
+    """The open body of a shot as the team sent it, or of a skip, which has no cell."""
+
+    x: int | None = None
+    y: int | str | None = None
+    g: int | None = None
+    t: int | None = None
+    n: int | None = None
+    to: str | None = None
+
+
+class SentCommand(Strict):
+    """A placement has a message, a shot or a skip a body; a shot of an earlier version has both."""
+
+    team: str
+    topic: str
+    message: str | None = None
+    body: SentBody | None = None
+
+
+class SentLine(Strict):
+    """A line of a team's own proof file."""
+
+    sent: SentCommand
+
+
+def read_sent(number: int, line: bytes) -> Sent:
+    """Read a note.
+
+    Raises:
+        Wrong: it is none.
+    """
+    try:
+        noted = validate(SentLine, parse_json(line)).sent
+        address = topics.parse(noted.topic)
+        topics.check_name(noted.team)
+        placed = address.topic.name == "place"
+        if not (placed or address.topic.name in ("fire", "skip")) or placed != (noted.body is None):
+            raise WireError("wrong_shape", "a team sends placements, and shots and skips with their open body")
+        message = bytes.fromhex(noted.message or "") if placed else b""
+    except (WireError, ValueError) as error:
+        raise Wrong(number, Fault.FILE, f"no note of what was sent: {error}") from None
+    body = {} if noted.body is None else noted.body.model_dump(exclude_none=True)
+    return Sent(number, noted.team, address, message, body)
+
+
+def check_sent(report: ProofReport) -> list[str]:
+    """Hold what counted as a team's commands against what the team noted; return remarks.
+
+    What did not count may have been refused or late, so it is worth a remark and proves nothing.
+
+    Raises:
+        Wrong: ``UNDECIDED``: something counted that is not noted.
+    """
+    waiting = list(report.sent)
+    told = {step.message for game in report.games for step in game.told if step.message}
+    strays = [sent for sent in waiting if sent.message and sent.message not in told]
+    remarks: list[str] = []
+    for game in report.games:
+        for team in dict.fromkeys(sent.team for sent in report.sent):
+            if game.ended and team in game.players:
+                remarks += _Notes(game, team, waiting, strays).check()
+    for what, names in (("placements", ("place",)), ("shots or skips", ("fire", "skip"))):
+        left = [each for each in waiting if each.address.topic.name in names]
+        if left:
+            first = f"first that of line {left[0].line}"
+            remarks.append(f"{len(left)} {what} that were sent did not count, {first}: refused, late, void or lost")
+    return remarks
+
+
+_UNLESS: Final = "unless a note was changed or lost, or another program of its sent it, the server made it up"
+
+
+class _Notes:
+    """The notes of one team, and one game."""
+
+    def __init__(self, game: LoggedGame, team: str, waiting: list[Sent], strays: list[Sent]) -> None:
+        """Take from ``waiting`` what counted.
+
+        Args:
+            strays: notes of placements that no game tells of.
+        """
+        self._game = game
+        self._team = team
+        self._waiting = waiting
+        self._strays = any(sent.team == team for sent in strays)
+
+    def check(self) -> list[str]:
+        proven, remarks = self._check_placements()
+        commands = [(line, read_hidden(text)[1]) for line in self._game.lines for text in texts_of(line)]
+        shots = self._take((line, c) for line, c in commands if isinstance(c, m.Fire))
+        skips = self._take((line, c) for line, c in commands if isinstance(c, m.Skip))
+        of = f"{self._team} in {self._game}"
+        if proven:
+            remarks.append(f"{of}: its notes of {proven} placements are proven by the messages in the log")
+        if shots or skips:
+            what = " and ".join(f"{n} {kind}" for n, kind in ((shots, "shots"), (skips, "skips")) if n)
+            remarks.append(f"{of}: its notes of {what} fit the log; they are its own word")
+        return remarks
+
+    def _check_placements(self) -> tuple[int, list[str]]:
+        """Find the note of each placement that the log tells of; return how many, and remarks.
+
+        A program that comes back to a complete fleet places none, and one that comes back to a few ships places all of
+        them anew. So a file without any placement decides nothing, and neither does one that was refused or replaced,
+        unless there is a note of another message in its place.
+        """
+        table = self._game.opening.table
+        placements = [s for s in self._waiting if s.address.topic.name == "place" and s.address.table == table]
+        mine = [sent for sent in placements if sent.team == self._team]
+        if self._game.opening.draw is not Draw.FAIR:  # no message is told
+            self._waiting[:] = [each for each in self._waiting if each not in mine]
+            return 0, []
+        told = [(line, step.message, judged) for line, step, judged in self._judged() if step.message]
+        notes = {sent.message: sent for sent in mine}
+        noted = [message for _, message, _ in told if message in notes]
+        if told and not noted and not self._strays:
+            text = f"{self._team} has not noted any placement in {self._game}"
+            return 0, [f"{text}: if no other program of its placed, nobody did"]
+        for message in noted:
+            self._waiting.remove(notes[message])
+        missing = [line for line, message, _ in told if message not in notes]
+        book = self._game.opening.rules.book
+        in_force = {read_ship(judged["spelling"], book): line for line, _, judged in told if judged["approved"]}
+        for line in missing:
+            if line in in_force.values() or self._strays:
+                self._undecided(line, "a placement")
+        lost = f"{len(missing)} placements of {self._team} that were refused or replaced are not noted"
+        return len(noted), [lost] if missing else []
+
+    def _judged(self) -> Iterator[tuple[Line, LogStep, dict[str, Any]]]:
+        """The entries that tell what became of a placement of the team's."""
+        for line in self._game.lines:
+            body = line.entry.body
+            for each in body.said if isinstance(body, LogStep) else ():
+                if each.get("judged", {}).get("player") == self._team:
+                    yield line, body, each["judged"]  # type: ignore[misc]
+
+    def _take(self, counted: Iterable[tuple[Line, m.Fire | m.Skip]]) -> int:
+        """Find the note of every shot or skip of the team's that counted; return how many there are."""
+        found = 0
+        for line, command in counted:
+            if command.player != self._team:
+                continue
+            sent = next((each for each in self._waiting if self._fits(each, command)), None)
+            if sent is None:
+                self._undecided(line, _told(command))
+            self._waiting.remove(sent)
+            found += 1
+        return found
+
+    def _fits(self, sent: Sent, command: m.Fire | m.Skip) -> bool:
+        address, body = sent.address, dict(sent.body)
+        kind, player = ("fire", command.target) if isinstance(command, m.Fire) else ("skip", command.player)
+        if (sent.team, address.topic.name, address.table) != (self._team, kind, self._game.opening.table):
+            return False
+        y = body.get("y")
+        if isinstance(y, str) and len(y) == 1:
+            body["y"] = ord(y.upper()) - ord("A") + 1
+        return address.player == player and body == _body(command)
+
+    def _undecided(self, line: Line, what: str) -> NoReturn:
+        text = f"{what} of {self._team} counted that {self._team} has not noted: {_UNLESS}"
+        raise Wrong(line.number, Fault.UNDECIDED, text)
+
+
+def _told(command: m.Fire | m.Skip) -> str:
+    if isinstance(command, m.Skip):
+        return "a skip"
+    return f"a shot, ({command.x}, {command.y}) at {command.target},"
+
+
+def _body(command: m.Fire | m.Skip) -> dict[str, Any]:
+    """The open body of a command."""
+    body: dict[str, Any] = {}
+    context = command.context
+    if isinstance(command, m.Fire):
+        body = {"x": command.x, "y": command.y}
+    if context is not None:
+        body |= {"g": context.game, "t": context.turn}
+    if isinstance(context, m.ShotContext):
+        body |= {"n": context.shot, "to": context.target}
+    return body

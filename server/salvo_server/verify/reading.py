@@ -1,0 +1,213 @@
+"""From a file's lines to its games: signatures line by line, then numbers and links in the order of the entries.
+
+A file is in any order, and entries may come twice: whoever writes it down has lost the connection, and was told again
+what it missed (SALVO-LOG-12). Nothing is proven by where a line stands.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from salvo.messages import Draw
+from salvo.proof import PROOF_LINES, SENT, has_begun
+from salvo.seal import fingerprint
+from salvo.wire.log import Fault, LogEnd, LogError, Opening, entry_digest, game_of, read_signed
+from salvo_server.transcript_folder import proof_path
+from salvo_server.verify.notes import read_sent
+from salvo_server.verify.report import Line, LoggedGame, Loose, ProofReport, Wrong, blame_server
+
+_GZIP: Final = b"\x1f\x8b"
+_TRANSCRIPT: Final = b'{"transcript":'
+
+
+def what_it_is(path: Path) -> str | None:
+    """Return what a file is that is no proof, and where the proof may be; None for one that may be a proof.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        begin = file.read(64)
+    if begin.startswith(_GZIP):
+        try:
+            with gzip.open(path) as packed:
+                begin = packed.read(64)
+        except (OSError, EOFError):
+            return "a packed file"
+    if not begin.startswith(_TRANSCRIPT):
+        return None
+    proof = proof_path(path)
+    where = f"the proof is {proof}" if proof.exists() else f"a server writes its proof beside it, {proof.name}"
+    return f"a transcript, which nobody has signed; {where}"
+
+
+class _Reader:
+    """Takes in a file line by line; what is wrong first is kept.
+
+    Attributes:
+        wrong: the first line that somebody is to blame for, or that cannot be read.
+        missing: what is not there, by the line where that shows.
+    """
+
+    def __init__(self, report: ProofReport, key: str | bytes | None) -> None:
+        self._report = report
+        self._key = key
+        self._games: dict[str, dict[int, Line]] = {}  # entries by game and number
+        self._openings: dict[str, Opening] = {}
+        self._loose: list[Loose] = []
+
+    def read(self, lines: Iterator[bytes]) -> list[Wrong]:
+        """Read all lines, and return what is wrong with them."""
+        wrong: list[Wrong] = []
+        number = 0
+        for number, line in enumerate(lines, start=1):
+            if number == 1 and not line.startswith(PROOF_LINES):
+                second = next(lines, b"")
+                if not second.startswith(PROOF_LINES):
+                    raise Wrong(1, Fault.NO_PROOF, f"it begins with {line[:40]!r}; a proof has {_form()} in every line")
+                raise Wrong(1, Fault.FILE, f"begins with {line[:40]!r}, and not with {_form()}")
+            try:
+                self._read_line(number, line)
+            except Wrong as each:
+                if each.fault is Fault.STRANGER:
+                    raise
+                wrong.append(each)
+        if not number:
+            raise Wrong(1, Fault.INCOMPLETE, "the file is empty")
+        missing = self._settle()
+        if not self._report.games and not self._report.loose and not wrong:
+            missing.append(Wrong(number + 1, Fault.INCOMPLETE, "no entry of a log is in it"))
+        return wrong or missing
+
+    def _read_line(self, number: int, line: bytes) -> None:
+        if not line.endswith(b"\n"):
+            raise Wrong(number, Fault.INCOMPLETE, "the line is not whole")
+        if line.startswith(SENT):
+            self._report.sent.append(read_sent(number, line[:-1]))
+            return
+        payload = line[:-1]
+        try:
+            text, entry = read_signed(payload, self._report.key)
+        except LogError as error:
+            if error.code == "log_gap":
+                self._loose.append(Loose(number, payload))
+                return
+            raise self._explain(number, payload, error) from None
+        of = game_of(text, entry)
+        if isinstance(entry.body, Opening):
+            _check_key(number, entry.body.key, self._key)
+            self._report.key = entry.body.key
+            self._games.setdefault(of, {})
+            self._openings[of] = entry.body
+        if of not in self._games:
+            self._loose.append(Loose(number, payload))
+            return
+        known = self._games[of].setdefault(entry.number, Line(number, text, entry))
+        if known.text != text:
+            raise self._forked(known, number, self._openings[of])
+
+    def _explain(self, number: int, payload: bytes, error: LogError) -> Wrong:
+        """Say of another server's opening that it is another server's."""
+        if error.code == "log_forged" and self._report.key is not None:
+            try:
+                _, entry = read_signed(payload, None)
+            except LogError:
+                pass
+            else:
+                assert isinstance(entry.body, Opening)
+                text = f"signed by the server {fingerprint(entry.body.key)}, and what is before it by another one"
+                return Wrong(number, Fault.STRANGER, text)
+        return Wrong(number, error.fault, error.text)
+
+    @staticmethod
+    def _forked(known: Line, number: int, opening: Opening) -> Wrong:
+        text = f"the server signed two entries {known.entry.number} of this game, the other is line {known.number}"
+        if opening.draw is Draw.SEED:
+            other = "; with an explicit seed it may have begun anew with the very same opening"
+            return Wrong(number, Fault.UNDECIDED, text + other)
+        return Wrong(number, Fault.SERVER, text)
+
+    # --- all lines are there --------------------------------------------------------------------------------------
+
+    def _settle(self) -> list[Wrong]:
+        """Put the entries in order; return what is missing."""
+        waiting, self._loose = self._loose, []
+        wrong: list[Wrong] = []
+        for number, payload in waiting:  # the opening may have come behind them, and with it the key
+            if self._report.key is None:
+                self._loose.append(Loose(number, payload))
+                continue
+            try:
+                self._read_line(number, payload + b"\n")
+            except Wrong as each:
+                wrong.append(each)
+        for of, entries in self._games.items():
+            lines = [entries[number] for number in sorted(entries)]
+            self._report.games.append(LoggedGame(of, self._openings[of], lines))
+        self._report.games.sort(key=lambda game: game.lines[0].number)
+        self._report.loose = self._loose
+        return wrong + [self._homeless(number) for number, _ in self._loose[:1]]
+
+    def _homeless(self, number: int) -> Wrong:
+        for game in self._report.games:
+            lines = [line.number for line in game.lines]
+            if min(lines) < number < max(lines):
+                return Wrong(number, Fault.FILE, f"this entry belongs to another game than the lines around it, {game}")
+        return Wrong(number, Fault.INCOMPLETE, "the opening of this entry's game, its entry 0, is not in the file")
+
+
+def _form() -> str:
+    return PROOF_LINES[0].decode()
+
+
+def read_lines(lines: Iterator[bytes], report: ProofReport, key: str | bytes | None) -> list[Wrong]:
+    """Read a file's lines into a report, and return what is wrong with them.
+
+    Args:
+        key: whose games these must be.
+    """
+    try:
+        return _Reader(report, key).read(lines)
+    except Wrong as wrong:
+        return [wrong]
+
+
+def check_chain(game: LoggedGame) -> None:
+    """Check that nothing is missing between a game's entries, and that each goes on from the one before (SALVO-LOG-4).
+
+    Raises:
+        Wrong: the first entry that does not.
+    """
+    for before, line in zip(game.lines, game.lines[1:], strict=False):
+        number, due = line.entry.number, before.entry.number + 1
+        if isinstance(before.entry.body, LogEnd):
+            blame_server(line, f"entry {number} stands behind the end")
+        if number != due:
+            missing = f"entry {due} is" if number == due + 1 else f"entries {due} to {number - 1} are"
+            raise Wrong(line.number, Fault.INCOMPLETE, f"{missing} missing before entry {number} of {game}")
+        if line.entry.prev != entry_digest(before.text).hex():
+            blame_server(line, f"entry {number} does not continue the entry {due - 1} that the server signed")
+
+
+def check_ends(report: ProofReport) -> None:
+    """Check that every game that has begun is in the file up to its end, and one at least.
+
+    Raises:
+        Wrong: it is not.
+    """
+    some = any(game.ended for game in report.games)
+    for game in report.games:
+        if not game.ended and (has_begun(game.told) or not some):
+            text = f"{game} does not end here, and nothing is revealed"
+            raise Wrong(max(line.number for line in game.lines) + 1, Fault.INCOMPLETE, text)
+
+
+def _check_key(line: int, found: bytes, wanted: str | bytes | None) -> None:
+    if isinstance(wanted, bytes) and wanted != found:
+        wanted = fingerprint(wanted)
+    if isinstance(wanted, str) and wanted.replace(" ", "").lower() != fingerprint(found).replace(" ", ""):
+        text = f"signed by the server {fingerprint(found)}, and --key asks for {wanted}"
+        raise Wrong(line, Fault.STRANGER, text)

@@ -1,0 +1,38 @@
+"""What is no fault and worth knowing of a fair game."""
+
+from __future__ import annotations
+
+from salvo import messages as m
+from salvo_server.verify.report import LoggedGame, ProofReport
+
+
+def remarks_on(report: ProofReport, game: LoggedGame) -> list[str]:
+    """Return what an operator may do by the rules, and others may want to know."""
+    if game.ended:
+        return [*_struck_off(game), *_begun_anew(game)]
+    return [_not_begun(report, game)] if game.told else []
+
+
+def _struck_off(game: LoggedGame) -> list[str]:
+    """Return who had to leave the list by the operator's will: no rule forbids it, and it may decide who begins."""
+    struck = [step.command.name for step in game.told if isinstance(step.command, m.StruckOff)]
+    names = ", ".join(dict.fromkeys(struck))
+    return [f"before {game} began the operator struck off {names}"] if struck else []
+
+
+def _begun_anew(game: LoggedGame) -> list[str]:
+    """Return whose turns had more time than others: no rule forbids a server to have been away."""
+    names = [each["turn_resumed"]["player"] for each in game.said if "turn_resumed" in each]
+    told = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
+    text = f"in {game} the time of turns began anew, as it does when server or broker were away: {told}"
+    return [text] if names else []
+
+
+def _not_begun(report: ProofReport, game: LoggedGame) -> str:
+    """Tell of a lobby that came to nothing: with its secret and some placements a server may foresee who begins."""
+    text = f"{game} has not begun"
+    placed = sum(bool(step.message) for step in game.told)
+    later = any(other.opening.table == game.opening.table for other in report.games[report.games.index(game) + 1 :])
+    if not later or not placed:
+        return text
+    return f"{text}: the server gave it up after {placed} placements and opened another one, with another secret"

@@ -1,0 +1,159 @@
+"""What is to be said of a proof file: its games, what is wrong, and who is at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, NoReturn
+
+from salvo import topics
+from salvo.errors import SalvoError
+from salvo.wire.log import Entry, Fault, LogEnd, LogStep, Opening
+from salvo.wire.transcript import Header
+from salvo_server.table import Step
+
+#: What people are told of whose fault it is.
+BLAME: Final = {
+    Fault.FILE: "the file was changed",
+    Fault.SERVER: "the server cheated",
+    Fault.INCOMPLETE: "the file is incomplete",
+    Fault.UNDECIDED: "log and notes do not fit, and nobody signed the notes",
+    Fault.STRANGER: "another server signed it",
+    Fault.NO_PROOF: "this is no proof",
+}
+#: Of these nothing is known about the game; the others are reproaches.
+UNPROVEN: Final = frozenset({Fault.INCOMPLETE, Fault.UNDECIDED, Fault.STRANGER, Fault.NO_PROOF})
+
+
+class ProofError(SalvoError):
+    """A file that cannot be read at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong.
+
+    Attributes:
+        line: the first bad one, from 1; the next one when the file ends too early.
+    """
+
+    file: str
+    line: int
+    fault: Fault
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {BLAME[self.fault]}: {self.text}"
+
+
+class Wrong(Exception):
+    """Ends a check; the file's name is known further out."""
+
+    def __init__(self, line: int, fault: Fault, text: str) -> None:
+        super().__init__(text)
+        self.line, self.fault, self.text = line, fault, text
+
+
+class Line(NamedTuple):
+    """An entry and where it stands."""
+
+    number: int
+    text: bytes
+    entry: Entry
+
+
+def blame_server(line: Line, text: str) -> NoReturn:
+    """Say that the server has signed what is not so."""
+    raise Wrong(line.number, Fault.SERVER, text)
+
+
+@dataclass(slots=True)
+class LoggedGame:
+    """One game of a file.
+
+    Attributes:
+        of: stands for it (SALVO-LOG-4).
+        lines: its entries in their order, each once.
+        steps: executed again; empty when something is wrong.
+        header: what it was played by, once that is revealed.
+    """
+
+    of: str
+    opening: Opening
+    lines: list[Line] = field(default_factory=list)
+    header: Header | None = None
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def told(self) -> list[LogStep]:
+        """What everybody heard."""
+        return [line.entry.body for line in self.lines if isinstance(line.entry.body, LogStep)]
+
+    @property
+    def said(self) -> Iterable[dict[str, Any]]:
+        """All announcements to everybody."""
+        return (each for step in self.told for each in step.said)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last entry is there."""
+        return any(isinstance(line.entry.body, LogEnd) for line in self.lines)
+
+    @property
+    def winner(self) -> str:
+        """Who won, of several that tie all; empty while nobody has."""
+        won = next((each["won"] for each in self.said if "won" in each), {"winner": ""})
+        return " and ".join(won.get("tied", ())) or won["winner"]
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Who takes part, by the last list."""
+        lists = [each["players"]["names"] for each in self.said if "players" in each]
+        return tuple(lists[-1]) if lists else ()
+
+    def __str__(self) -> str:
+        table = self.opening.table
+        return f"game {self.opening.game}" + (f" of table {table}" if table else "")
+
+
+class Sent(NamedTuple):
+    """A command of the file's team, as the team noted it.
+
+    Attributes:
+        message: stands for the message of a placement, which the log tells, too; empty for the others.
+        body: the open body of a shot or a skip.
+    """
+
+    line: int
+    team: str
+    address: topics.Address
+    message: bytes
+    body: dict[str, Any]
+
+
+class Loose(NamedTuple):
+    """An entry without the opening of its game, which names who has to have signed it."""
+
+    number: int
+    payload: bytes
+
+
+@dataclass(slots=True)
+class ProofReport:
+    """What is to be said of a file.
+
+    Attributes:
+        key: the server's; None when not even the first line holds.
+        loose: entries of games that have no opening in the file.
+        sent: what the file's team sent, as it noted it.
+        finding: what is wrong first; None when all is well.
+        remarks: what is no fault and worth knowing.
+    """
+
+    file: str
+    key: bytes | None = None
+    games: list[LoggedGame] = field(default_factory=list)
+    loose: list[Loose] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    finding: Finding | None = None
+    remarks: list[str] = field(default_factory=list)
