@@ -57,6 +57,16 @@ def when_over(contest: Contest) -> None:
         _view(team.session, player, referee)
         _reported(team, referee)
         _shots(contest, team, player, referee)
+        _whole_log(contest, team, referee)
+
+
+def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
+    """Every team has the whole log by now, whatever it missed, and found nothing wrong with it (SALVO-LOG-12)."""
+    games = [game for game in team.session.witness._games if game.number == referee.number]
+    hold(len(games) == 1, "%s knows %d logs of game %d", team.name, len(games), referee.number)
+    lacks = "%s lacks entries from %d on of %d"
+    hold(games[0].whole, lacks, team.name, games[0].chain.next_number, len(contest.server.service._logs[""]))
+    contest.statistics["requests for the log"] += team.edge.asked
 
 
 def _retained(contest: Contest) -> None:

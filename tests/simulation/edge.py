@@ -110,6 +110,7 @@ class SimConnection:
 
     Attributes:
         slow_until: until when it takes long.
+        asked: how often it asked for the log.
         checked: called before every publication with its topic, and before every acknowledgement with None.
     """
 
@@ -126,6 +127,7 @@ class SimConnection:
         self.on_connect: Callable[[bool], None] | None = None
         self.connected = False
         self.published = 0
+        self.asked = 0
         self.slow_until = 0.0
         self.checked: Callable[[str | None], None] = lambda topic: None
         self.random = world.random("link", name, world.now).random
@@ -216,6 +218,7 @@ class SimConnection:
         self.checked(topic)
         self._world.hit(before)
         self.published += 1
+        self.asked += topic.endswith("/resend")
         packet = ("publish", self.published, topic, payload, retain)
         self._unconfirmed[self.published] = (self.published, self._link, packet)
         self._up(packet)

@@ -11,11 +11,13 @@ from salvo.rules import BOOKS
 from salvo.session import Session
 from salvo.view import Shot, View
 from salvo.wire import Publication, write_shot
+from salvo.witness import Witness
 from salvo_server.gate import Gate
 from salvo_server.journal import Batch
 from salvo_server.log import TableLog
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
+from salvo_server.resend import Resends
 from salvo_server.service import Service
 from salvo_server.sweep import Sweep
 from simulation import crypto, faults, game, run
@@ -98,7 +100,7 @@ def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 _settle, _connected, _salvo_resolved = Service._settle, Session.connected, Session._salvo_resolved
-_send_shots, _write_shot = Session._send_shots, write_shot
+_send_shots, _write_shot, _take_due = Session._send_shots, write_shot, Resends.take_due
 
 
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
@@ -222,6 +224,23 @@ def _fields(value: Any) -> list[Any]:
     return [getattr(value, name) for name in type(value).__slots__]
 
 
+def _never_ask_for_the_log(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Session, "missed_log", lambda self, now: [])
+
+
+def _say_again_only_the_first_portion(patch: pytest.MonkeyPatch) -> None:
+    def once(self: Resends, *given: int) -> list[Publication]:
+        portion = _take_due(self, *given)
+        self._wanted.clear()
+        return portion[:3]
+
+    patch.setattr(Resends, "take_due", once)
+
+
+def _forget_what_the_connection_missed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Witness, "connected_anew", lambda self: self._pending.clear())
+
+
 PLANTED: list[Plant] = [
     _acknowledge_before_commit,
     _publish_before_commit,
@@ -238,6 +257,9 @@ PLANTED: list[Plant] = [
     _fire_again_with_the_same_bytes,
     _hear_results_twice,
     _let_nobody_else_shoot,
+    _never_ask_for_the_log,
+    _say_again_only_the_first_portion,
+    _forget_what_the_connection_missed,
 ]
 
 

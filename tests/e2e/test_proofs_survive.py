@@ -1,0 +1,181 @@
+"""Servers and bots that are killed in mid-game: the proofs that the teams write have no gap."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from integration.mosquitto import Mosquitto, free_port
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+_SECONDS = 60.0
+#: A bot that leaves time to kill somebody.
+_BOT = """
+import time
+import salvo
+
+@salvo.bot
+def fire(view):
+    time.sleep(0.03)
+    return view.untouched.sample(view.shots)
+"""
+
+
+class Stage:
+    """A server, two teams, a spectator, and their files."""
+
+    def __init__(self, folder: Path, broker: str | None) -> None:
+        self.folder = folder
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+        self.environment = clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
+        self.bot = folder / "bot.py"
+        self.bot.write_text(_BOT)
+        port = free_port()
+        self.url = broker or f"mqtt://127.0.0.1:{port}"
+        self._broker = ["--broker", broker] if broker else ["--listen", f"127.0.0.1:{port}"]
+        self._running: list[subprocess.Popen[str]] = []
+
+    def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        env = self.environment | environment
+        process = subprocess.Popen([SALVO, *words], stdout=pipe, stderr=pipe, text=True, env=env)
+        self._running.append(process)
+        return process
+
+    def serve(self) -> subprocess.Popen[str]:
+        """Start the server; return when its table is open, or again on."""
+        words = ["--profile", "literal", "--json", "--players", "2", "--over-seconds", "600"]
+        server = self.start("serve", *self._broker, *words)
+        assert server.stdout is not None
+        read = server.stdout.readline()
+        assert read, server.communicate()[1]
+        return server
+
+    def join(self, team: str) -> subprocess.Popen[str]:
+        words = ["join", self.url, str(self.bot), "--team", team, "--games", "1", "--proof", str(self.proof(team))]
+        return self.start(*words, SALVO_SECRET=f"secret of {team}")
+
+    def proof(self, name: str) -> Path:
+        return self.folder / f"{name}.proof.jsonl"
+
+    def until_salvos(self, name: str, count: int) -> None:
+        """Wait until so many salvos are in a file."""
+        end = time.monotonic() + _SECONDS
+        while not self.proof(name).exists() or self.proof(name).read_bytes().count(b'"result"') < count:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    def verify(self, *names: str) -> str:
+        words = [SALVO, "verify", *(str(self.proof(name)) for name in names)]
+        done = subprocess.run(words, capture_output=True, text=True, env=self.environment, timeout=_SECONDS)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def entries(self, name: str) -> list[int]:
+        lines = [json.loads(line) for line in self.proof(name).read_text().splitlines()]
+        return [line["entry"]["n"] for line in lines if "entry" in line]
+
+    def end(self) -> None:
+        for process in self._running:
+            process.kill()
+            process.communicate()
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait(10)
+
+
+def ends(team: subprocess.Popen[str]) -> str:
+    """Wait until a team has ended, and return what it said of its proof."""
+    _, said = team.communicate(timeout=_SECONDS)
+    assert team.returncode == 0, said
+    return said
+
+
+@pytest.fixture(params=["mosquitto", "embedded"])
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """On a mosquitto that stays, and on the embedded broker, which dies with its server."""
+    with contextlib.ExitStack() as stack:
+        broker = stack.enter_context(Mosquitto()).url if request.param == "mosquitto" else None
+        stage = Stage(tmp_path, broker)
+        stack.callback(stage.end)
+        yield stage
+
+
+def _whole(stage: Stage, *names: str) -> None:
+    said = stage.verify(*names)
+    for name in names:
+        assert f"{stage.proof(name)}: fair: game 1: " in said
+        assert stage.entries(name) == list(range(len(stage.entries(name))))
+        if name in ("a", "b"):
+            assert re.search(rf"{name} in game 1: its notes of \d+ shots fit the log", said), said
+    if len(names) > 1:
+        assert f"{len(names)} files: the same story of game 1, {len(stage.entries(names[0]))} entries compared" in said
+
+
+def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
+    server = stage.serve()
+    teams = [stage.join(name) for name in ("a", "b")]
+    for count in (4, 9):
+        stage.until_salvos("a", count)
+        kill(server)
+        server = stage.serve()
+    for team, name in zip(teams, ("a", "b"), strict=True):
+        assert f"{stage.proof(name)}: game 1 is whole" in ends(team)
+    _whole(stage, "a", "b")
+
+
+def test_a_bot_is_killed_and_goes_on_with_its_proof(stage: Stage) -> None:
+    stage.serve()
+    first, other = stage.join("a"), stage.join("b")
+    stage.until_salvos("a", 4)
+    kill(first)
+    noted = stage.proof("a").read_bytes()
+    again = stage.join("a")
+    for team, name in ((again, "a"), (other, "b")):
+        assert f"{stage.proof(name)}: game 1 is whole" in ends(team)
+    assert stage.proof("a").read_bytes().startswith(noted[: noted.rindex(b"\n") + 1])
+    _whole(stage, "a", "b")
+
+
+def test_server_and_bot_are_killed_at_a_time(stage: Stage) -> None:
+    server = stage.serve()
+    first, other = stage.join("a"), stage.join("b")
+    stage.until_salvos("b", 5)
+    for process in (server, first):
+        kill(process)
+    stage.serve()
+    again = stage.join("a")
+    for team in (again, other):
+        ends(team)
+    _whole(stage, "a", "b")
+
+
+def _watches(stage: Stage, name: str) -> Callable[[], str]:
+    watcher = stage.start("watch", stage.url, "--json", "--games", "1", "--proof", str(stage.proof(name)))
+    return lambda: watcher.communicate(timeout=_SECONDS)[1]
+
+
+def test_a_spectator_is_told_whether_his_file_is_whole(stage: Stage) -> None:
+    """Who comes in the middle cannot ask; he gets what a team asks for, and hears at the end what he has."""
+    stage.serve()
+    early = _watches(stage, "early")
+    stage.join("a")
+    stage.join("b")
+    stage.until_salvos("a", 3)
+    late = _watches(stage, "late")
+    assert f"{stage.proof('early')}: game 1 is whole" in early()
+    told = late()
+    if stage.entries("late")[0]:
+        assert f"{stage.proof('late')}: a game lacks entries from 0 on" in told
+    _whole(stage, "early")
