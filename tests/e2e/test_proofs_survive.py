@@ -25,8 +25,21 @@ import salvo
 
 @salvo.bot
 def fire(view):
-    time.sleep(0.03)
+    time.sleep(0.05)
     return view.untouched.sample(view.shots)
+"""
+
+#: Games of some thirty salvos.
+_RULES = """
+name = "pond"
+like = "salvo"
+width = 6
+height = 5
+
+[fleet]
+cruiser = 3
+boat = 2
+raft = 1
 """
 
 
@@ -39,6 +52,8 @@ class Stage:
         self.environment = clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
         self.bot = folder / "bot.py"
         self.bot.write_text(_BOT)
+        self.rules = folder / "pond.toml"
+        self.rules.write_text(_RULES)
         port = free_port()
         self.url = broker or f"mqtt://127.0.0.1:{port}"
         self._broker = ["--broker", broker] if broker else ["--listen", f"127.0.0.1:{port}"]
@@ -53,7 +68,17 @@ class Stage:
 
     def serve(self) -> subprocess.Popen[str]:
         """Start the server; return when its table is open, or again on."""
-        words = ["--profile", "literal", "--json", "--players", "2", "--over-seconds", "600"]
+        words = [
+            "--profile",
+            "literal",
+            "--json",
+            "--players",
+            "2",
+            "--over-seconds",
+            "600",
+            "--rules",
+            str(self.rules),
+        ]
         server = self.start("serve", *self._broker, *words)
         assert server.stdout is not None
         read = server.stdout.readline()
@@ -163,6 +188,8 @@ def test_server_and_bot_are_killed_at_a_time(stage: Stage) -> None:
 
 def _watches(stage: Stage, name: str) -> Callable[[], str]:
     watcher = stage.start("watch", stage.url, "--json", "--games", "1", "--proof", str(stage.proof(name)))
+    assert watcher.stdout is not None
+    assert watcher.stdout.readline()  # it is there
     return lambda: watcher.communicate(timeout=_SECONDS)[1]
 
 

@@ -20,14 +20,15 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import CODES, ConnectionLost, IllegalCommand, SalvoError, WireError
+from salvo.errors import CODES, ConnectionLost, IllegalCommand, ImpostorError, SalvoError, UnfairGame, WireError
 from salvo.known_servers import KnownServers
 from salvo.mqtt import BrokerUrl, Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
-from salvo.topics import TOPICS, Publisher
+from salvo.topics import BY_NAME, TOPICS, Publisher
 from salvo.wire import log, strict_json
 from salvo.wire.transcript import parse_line, read_first_line, read_header, read_input, read_line
+from salvo.witness import Witness
 from salvo_server.broker import packets as p
 from salvo_server.broker.addresses import split_address
 from salvo_server.broker.hardened import HardenedBroker
@@ -41,7 +42,7 @@ from salvo_server.recovery import recover
 from salvo_server.roster import Roster, RosterError
 from salvo_server.service import Service
 from salvo_server.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
-from salvo_server.verify import ProofError, verify_lines
+from salvo_server.verify import ProofError, compare_stories, verify_lines
 from unbrokered import Wire
 
 _ROOT = Path(__file__).parents[2]
@@ -277,6 +278,48 @@ def _signed_proof(data: bytes) -> None:
         assert str(verify_lines(iter(lines), "fuzzed").finding)
 
 
+def _witness(data: bytes) -> None:
+    """A server that signs whatever it likes, to a team that has missed some: it is believed, or it is not."""
+    witness = Witness("ann")
+    witness.key = _IDENTITY.signing_key
+    for number, line in enumerate(data.split(b"\n")[:400]):
+        payload = line if line.startswith(b'{"entry":') else log.sign_entry(line, _IDENTITY.sign)
+        with _refused(WireError, ImpostorError, UnfairGame):
+            witness.logged(payload)
+        first = witness.missed(float(number))
+        assert first is None or first >= 0
+        witness.follows(1)
+
+
+def _unordered(data: bytes) -> None:
+    """A proof whose lines somebody has cut, mixed, doubled and changed, of a whole game and what a team noted."""
+    lines = [*_proof_lines(), *_notes()]
+    for at, change in zip(data[::2], data[1::2], strict=False):
+        line = lines.pop(at % len(lines))
+        if change & 1:
+            lines.insert(change % len(lines), line)
+        if change & 2:
+            lines.append(line)
+        if change & 4:
+            place = change * 7 % len(line)
+            lines.append(line[:place] + bytes([change]) + line[place + 1 :])
+        if not lines:
+            return
+    report = verify_lines(iter(lines), "fuzzed")
+    assert report.finding is None or report.finding.fault is not log.Fault.SERVER, report.finding
+    compare_stories([report, verify_lines(iter(_proof_lines()), "whole")])
+
+
+@cache
+def _notes() -> list[bytes]:
+    sent: list[dict[str, Any]] = [
+        {"team": "ann", "topic": "/players/bob/fire", "body": {"x": 1, "y": "B"}},
+        {"team": "ann", "topic": "/players/ann/skip", "body": {}},
+        {"team": "ann", "topic": "/players/ann/ships/carrier/place", "message": "00" * 16},
+    ]
+    return [json.dumps({"sent": each}, separators=(",", ":")).encode() + b"\n" for each in sent]
+
+
 # --- the embedded broker ------------------------------------------------------------------------------------------
 
 
@@ -438,7 +481,8 @@ def _of_rows(rows: Sequence[topics.Topic]) -> list[bytes]:
 
 
 def _commands() -> list[bytes]:
-    return [*_of_rows(TOPICS), *(bytes([row]) + BLOB.encode() for row in range(len(TOPICS)))]
+    resends = [bytes([TOPICS.index(BY_NAME["resend"])]) + str(given).encode() for given in _vectors("resends")]
+    return [*_of_rows(TOPICS), *(bytes([row]) + BLOB.encode() for row in range(len(TOPICS))), *resends]
 
 
 def _service_seeds() -> list[bytes]:
@@ -446,7 +490,14 @@ def _service_seeds() -> list[bytes]:
     named = [b"\0\0\2" + message["topic"].encode() + b"\n" + _payload(message) for message in _messages()[:40]]
     own = json.dumps({"data": {"x": 1, "y": 1}, "signature": BLOB}).encode()
     rows = [topic.name for topic in _COMMANDS]
-    return [*live, *named, bytes([0, rows.index("fire"), 0]) + own, bytes([0, rows.index("place"), 1]) + BLOB.encode()]
+    again = [bytes([0, rows.index("resend"), 0]) + str(given).encode() for given in _vectors("resends")]
+    return [
+        *live,
+        *named,
+        *again,
+        bytes([0, rows.index("fire"), 0]) + own,
+        bytes([0, rows.index("place"), 1]) + BLOB.encode(),
+    ]
 
 
 def _announcements() -> list[bytes]:
@@ -611,6 +662,10 @@ TARGETS: Final = (
     Target("log entry", _entry, lambda: [*_entries()[:20], *(line[:-1] for line in _proof_lines()[:5])], 6000),
     Target("proof", _proof, lambda: [b"".join(_proof_lines()[:6])], 8000),
     Target("signed proof", _signed_proof, _some_entries, 30_000, 20),
+    Target("unordered proof", _unordered, lambda: [b"", bytes(range(40)), b"\1\4\2\1\3\2"], 400, 20),
+    Target(
+        "witness", _witness, lambda: [b"\n".join(_entries()), b"\n".join(_entries()[9:] + _entries()[:20])], 30_000, 20
+    ),
     Target("packet cutter", _one_packet, _greetings, 1100),
     Target("greeting", _packets, _greetings, 600, 4),
     Target("packets", _packets_after_greeting, _after_greeting, 600, 4),
