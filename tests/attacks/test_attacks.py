@@ -22,6 +22,7 @@ from salvo.wire import commands, strict_json
 from salvo_server import gate as gates
 from salvo_server.chat import Chat
 from salvo_server.gate import Bucket, Gate, Opened
+from salvo_server.resend import Resends
 from salvo_server.roster import Account, Register
 from salvo_server.service import Service
 from simulation import crypto
@@ -466,6 +467,29 @@ def _check_no_text(patch: Patch) -> None:
     patch.setattr(commands, "clean_text", lambda text: text)
 
 
+def _have_the_log_said_without_end() -> bool:
+    """Ask for all of the log, again and again: every listener gets hundreds of kilobytes for a message of ten bytes."""
+    stage = Stage()
+    stage.hush()
+    for _ in range(300):
+        stage.edge.delivered = stage.edge.published
+        stage.now += 100
+        stage.say("/players/bob/resend", wire.write_resend(0))
+    stage.edge.delivered = stage.edge.published
+    return sum(topic == "/game/log" for topic, _ in stage.heard) > 400
+
+
+def _outrun_a_slow_broker_by_the_log() -> bool:
+    """Ask for all of the log while the broker takes its time: what is new waits behind what is old."""
+    stage = Stage()
+    stage.edge.delivered = stage.edge.published
+    stage.hush()
+    for name in TEAMS * 5:
+        stage.now += 100
+        stage.say(f"/players/{name}/resend", wire.write_resend(0))
+    return sum(topic == "/game/log" for topic, _ in stage.heard) > 100
+
+
 def _leave_a_command_behind() -> bool:
     """Leave a request with the broker: every server that starts will have a ghost at its table."""
     stage = Stage((), play=False)
@@ -504,6 +528,11 @@ def _limit_no_derivations(patch: Patch) -> None:
 
 def _answer_every_request(patch: Patch) -> None:
     patch.setattr(Service, "_may_answer", lambda *given: True)
+
+
+def _wait_for_no_broker(patch: Patch) -> None:
+    take_due = Resends.take_due
+    patch.setattr(Resends, "take_due", lambda self, now, confirmed, published: take_due(self, now, 10**9, published))
 
 
 def _know_no_salts(patch: Patch) -> None:
@@ -646,6 +675,8 @@ ATTACKS = [
             "\u200b",
         )
     ),
+    Attack("the log without end", "SALVO-LOG-12", _have_the_log_said_without_end, _limit_no_derivations),
+    Attack("a broker outrun by the log", "SALVO-LOG-12", _outrun_a_slow_broker_by_the_log, _wait_for_no_broker),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
     Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
     Attack("where shots go by length", "SALVO-SEAL-9", _tell_shots_by_the_length_of_their_messages, _pad_nothing),

@@ -32,7 +32,7 @@ from salvo.sources import load, team_name
 @click.option(
     "--proof",
     type=click.Path(path_type=Path),
-    help="Write the server's signed log and what the team sends here, for salvo verify.",
+    help="Write the server's signed log and what the team sends here, for salvo verify; a file that is there goes on.",
 )
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")

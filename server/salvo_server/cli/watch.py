@@ -32,7 +32,11 @@ from salvo_server.watching import EVERYBODY, REFEREE, News, RefereeWatcher, Team
     help="For mqtts://, the authority to believe, PEM; the system's by default.",
 )
 @click.option("--games", type=click.IntRange(min=1), help="End after so many games; never when not given.")
-@click.option("--proof", type=click.Path(path_type=Path), help="Write the server's signed log here, for salvo verify.")
+@click.option(
+    "--proof",
+    type=click.Path(path_type=Path),
+    help="Write the server's signed log here, for salvo verify; a file that is there goes on.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
 def watch(
     url: str, table: str, view: str, ca: str | None, games: int | None, proof: Path | None, as_json: bool
