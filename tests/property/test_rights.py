@@ -80,6 +80,7 @@ def test_filters_name_tables_and_teams_without_a_wildcard() -> None:
         "/players/red/hit",
         "/players/red/message",
         "/players/red/recap",
+        "/players/red/resend",
         "/players/red/say",
         "/players/red/ships/+/error",
         "/players/red/ships/+/place",

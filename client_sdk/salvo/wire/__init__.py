@@ -25,8 +25,8 @@ from salvo.wire.commands import (
     read_skip,
     write_participation,
     write_placement,
-    write_say,
     write_resend,
+    write_say,
     write_shot,
     write_skip,
 )
@@ -61,8 +61,8 @@ __all__ = [
     "write_participation",
     "write_placement",
     "write_recap",
-    "write_say",
     "write_resend",
+    "write_say",
     "write_shot",
     "write_skip",
 ]
