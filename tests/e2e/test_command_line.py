@@ -312,6 +312,8 @@ def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_pa
     events = [json.loads(line) for line in out.splitlines()]
     [written] = [event for event in events if event["event"] == "transcript"]
     assert written["file"] == str(folder / "game-1.2.jsonl.gz")
+    assert written["proof"] == str(folder / "game-1.2.proof.jsonl")
+    assert _run("verify", written["proof"]).returncode == 0
     assert (folder / "game-1.jsonl.gz").read_text() == "of an earlier contest"
     assert _run("replay", written["file"], "--check").returncode == 0
     [won] = [event for event in events if event["event"] == "won"]
