@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved
@@ -98,7 +98,23 @@ def bot(function: Callable[[View], Answer]) -> type[Bot]:
     return type(function.__name__, (FunctionBot,), members)
 
 
-def check_salvo(shots: object, view: View) -> tuple[Shot, ...]:
+class Turn(Protocol):
+    """What a salvo is held against: a :class:`~salvo.view.View`, or a picture of one."""
+
+    @property
+    def rules(self) -> RuleBook: ...
+    @property
+    def me(self) -> str: ...
+    @property
+    def players(self) -> tuple[str, ...]: ...
+    @property
+    def shots(self) -> int: ...
+    @property
+    def fired_this_turn(self) -> tuple[Shot, ...]: ...
+    def marks(self, player: str) -> dict[tuple[int, int], bool]: ...
+
+
+def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
     """Return a bot's answer as shots.
 
     Raises:
@@ -114,7 +130,7 @@ def check_salvo(shots: object, view: View) -> tuple[Shot, ...]:
     return checked
 
 
-def _check_repeats(shots: Sequence[Shot], view: View) -> None:
+def _check_repeats(shots: Sequence[Shot], view: Turn) -> None:
     seen = set(view.fired_this_turn)
     for shot in shots:
         if shot in seen or (shot.x, shot.y) in view.marks(shot.player):
@@ -123,7 +139,7 @@ def _check_repeats(shots: Sequence[Shot], view: View) -> None:
         seen.add(shot)
 
 
-def _check_shot(shot: object, view: View) -> Shot:
+def _check_shot(shot: object, view: Turn) -> Shot:
     if not isinstance(shot, Sequence) or isinstance(shot, (str, bytes)) or len(shot) != 3:
         raise BotError("bad_salvo", f"a shot is (player, x, y), not {_shown(shot)}")
     player, x, y = shot

@@ -14,10 +14,12 @@ class Mark(StrEnum):
     HIT = "✖"
     MISS = "○"
     FIRED = "●"  # fired at, and not told whether it was a hit
+    AIMED = "◎"  # to be fired at
+    OFFERED = "+"  # where the other end of a ship may be
 
 
 #: The same for output that may not take these letters.
-PLAIN: Final = str.maketrans("".join(Mark), ".#Xo*")
+PLAIN: Final = str.maketrans("".join(Mark), ".#Xo*@+")
 
 
 def picture(owner: bytes, struck: set[int]) -> str:

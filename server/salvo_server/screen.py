@@ -8,6 +8,7 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from salvo.errors import MissingExtra
 from salvo.rules import Fleet, Grid
@@ -22,13 +23,20 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra("the live view", "terminal") from None
 
-_STYLES: dict[str, str] = {
+STYLES: Final[Mapping[str, str]] = {
     Mark.BLANK: "dim blue",
     Mark.SHIP: "white",
     Mark.HIT: "bold red",
     Mark.MISS: "cyan",
     Mark.FIRED: "yellow",
+    Mark.AIMED: "bold magenta",
+    Mark.OFFERED: "bold green",
 }
+
+
+def printable(line: str) -> str:
+    """Return what strangers have said without what would steer the terminal."""
+    return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)
 
 
 @dataclass(slots=True)
@@ -54,18 +62,35 @@ class Board:
     latest: frozenset[int] = frozenset()
 
 
-def draw_board(board: Board, grid: Grid, gap: str = " ") -> Text:
-    """Return a board with rows A.. and columns 1.., as the referee sees it unless the marks say otherwise."""
+def draw_board(
+    board: Board, grid: Grid, gap: str = " ", styles: Mapping[str, str] = STYLES, cursor: int | None = None
+) -> Text:
+    """Return a board with rows A.. and columns 1.., as the referee sees it unless the marks say otherwise.
+
+    Args:
+        gap: between cells.
+        styles: by mark.
+        cursor: a cell to put into brackets, where there is a gap.
+    """
     text = Text("   " + gap.join(str(x % 10) for x in range(1, grid.width + 1)), style="dim")
     owner = board.fleet.board if board.fleet is not None else bytes(grid.size)
     marks = board.marks or picture(owner, board.struck)
     for y in range(grid.height):
-        text.append(f"\n {string.ascii_uppercase[y]} ", style="dim")
-        for cell in range(y * grid.width, (y + 1) * grid.width):
-            style = _STYLES[marks[cell]]
+        cells = range(y * grid.width, (y + 1) * grid.width)
+        text.append(f"\n {string.ascii_uppercase[y]}", style="dim")
+        text.append("[" if gap and cells[0] == cursor else " ")
+        for cell in cells:
+            style = styles[marks[cell]]
             text.append(marks[cell], style=f"{style} reverse" if cell in board.latest else style)
-            text.append(gap)
+            opens = cell + 1 == cursor and cell + 1 in cells
+            text.append(gap if cursor is None or not gap else "]" if cell == cursor else "[" if opens else gap)
     return text
+
+
+def cell_at(grid: Grid, column: int, line: int) -> int | None:
+    """Return which cell stands at a letter of a board drawn with gaps, both counted from 0; None beside the cells."""
+    x, y = (column - 3) // 2, line - 1
+    return grid.cell(x + 1, y + 1) if 0 <= x < grid.width and 0 <= y < grid.height else None
 
 
 def board_width(grid: Grid, gap: str = " ") -> int:

@@ -22,7 +22,7 @@ from salvo.rules import SALVO, Fleet, Grid, RuleBook
 from salvo.topics import BY_NAME, Reader
 from salvo_server.cli.output import places_line
 from salvo_server.marks import Mark, picture
-from salvo_server.screen import Board, draw_boards, draw_page, draw_players
+from salvo_server.screen import Board, draw_boards, draw_page, draw_players, printable
 from salvo_server.telling import won_line
 
 #: The view of whoever reads only what everybody may read.
@@ -72,10 +72,6 @@ def screen_account(url: BrokerUrl, view: str, team: str | None, secret: str | No
     if user is None and own_view and secret is not None:
         user, word = view, secret
     return Credentials(user, word)
-
-
-def _printable(line: str) -> str:
-    return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)
 
 
 def _line_said(said: m.ChatSaid | m.MessageSaid) -> News:
@@ -128,7 +124,7 @@ class Watcher:
             news += self._receive(message)
         news += self._warnings()
         # On an open broker anybody may say anything, also what moves a terminal's cursor.
-        news = [News(_printable(each.line), each.record) for each in news]
+        news = [News(printable(each.line), each.record) for each in news]
         for each in news:
             (self._chat if each.record["event"] == "chat" else self._news).append(each.line)
         return news
@@ -219,7 +215,7 @@ class Watcher:
         self.boards, self._places, self.turn = {}, {}, None
 
     def _listed(self, names: tuple[str, ...]) -> list[News]:
-        self.names = names = tuple(map(_printable, names))
+        self.names = names = tuple(map(printable, names))
         ships = dict.fromkeys((ship.name for ship in self.book.fleet), True)
         self.boards = {name: self.boards.get(name) or Board(dict(ships)) for name in names}
         return [News(f"players: {', '.join(names) or 'none'}", {"event": "players", "names": names})]
@@ -263,7 +259,7 @@ class Watcher:
 
     def page(self) -> Any:
         """Return the picture of the moment."""
-        return draw_page(_printable(self.heading()), self.body(), [*self._news, *self._chat])
+        return draw_page(printable(self.heading()), self.body(), [*self._news, *self._chat])
 
     def heading(self) -> str:
         """Return where this is and how long the turn still is."""
