@@ -296,7 +296,7 @@ def play(
         proof=proof,
     )
     if secret is None:
-        listener = partial(_tell_secret, team, seat.secret, listener)
+        listener = partial(tell_secret, team, seat.secret, listener)
     with contextlib.closing(seat):
         contestant = Contestant(
             bot,
@@ -319,7 +319,7 @@ def play(
                     log.info("%s", told)
 
 
-def _tell_secret(team: str, secret: str, listener: Callable[[Event], None] | None, event: Event) -> None:
+def tell_secret(team: str, secret: str, listener: Callable[[Event], None] | None, event: Event) -> None:
     """Send no secret that was drawn here to a server that knows its teams; elsewhere tell it to the team."""
     if isinstance(event, s.ServerMet) and event.profile in ("contest", "strict"):
         raise SalvoError(

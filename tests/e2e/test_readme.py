@@ -113,7 +113,11 @@ def test_the_three_lines_play_a_local_game(folder: Path) -> None:
     assert "python mybot.py" in COMMANDS
 
 
-@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("salvo play")])
+#: Those with a person are test_human_play's.
+PLAYED_BY_BOTS = [line for line in COMMANDS if line.startswith("salvo play") and " human " not in line]
+
+
+@pytest.mark.parametrize("command", PLAYED_BY_BOTS)
 def test_the_bot_plays_others(command: str, folder: Path) -> None:
     assert re.search(r"^again:  salvo play mybot.py ", _run(command, folder), re.MULTILINE)
 

@@ -7,6 +7,7 @@ import inspect
 import click
 
 from salvo.bots import HOUSE_BOTS
+from salvo_server.human import HUMAN
 
 
 @click.command()
@@ -15,3 +16,4 @@ def bots() -> None:
     for name, get in HOUSE_BOTS.items():
         first_line = (inspect.getdoc(get()) or "").splitlines()[0]
         click.echo(f"{name:10} {first_line}")
+    click.echo(f"{HUMAN:10} You, at this terminal.")

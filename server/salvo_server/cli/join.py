@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import logging
 import os
+import secrets
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
+from salvo.client import GameReport, tell_secret
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
+from salvo.rules import generator
+from salvo.seat import Seat
 from salvo.sources import load, team_name
+from salvo_server.human import HUMAN
 
 
 @click.command()
@@ -51,33 +58,55 @@ def join(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Play BOT (a file.py, file.py:Name or a house bot) in the contest at URL; come back after any lost connection.
+    """Play BOT (a file.py, file.py:Name, a house bot, or human: you) in the contest at URL.
+
+    It comes back after any lost connection.
 
     The team's secret is in SALVO_SECRET or in a file. Where anybody may play (profile literal), one is drawn and shown
     when there is none.
     """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
-    kind = load(bot)
+    if bot == HUMAN:
+        from salvo_server.human.sitting import check_terminal
+
+        check_terminal()
+    kind = load(bot) if bot != HUMAN else None
     team = team or team_name(bot)
-    reports = play_contest(
-        kind(),
-        url,
-        team,
-        _given(secret, secret_file),
-        table=table,
-        games=games,
-        seed=seed,
-        strict=strict,
-        ca=ca,
-        pin=not no_pin,
-        proof=proof,
-    )
+    secret = _given(secret, secret_file)
+    if kind is None:
+        reports = _play_yourself(url, team, secret, games, seed, table=table, ca=ca, pin=not no_pin, proof=proof)
+    else:
+        reports = play_contest(
+            kind(),
+            url,
+            team,
+            secret,
+            table=table,
+            games=games,
+            seed=seed,
+            strict=strict,
+            ca=ca,
+            pin=not no_pin,
+            proof=proof,
+        )
     for report in reports:
         if as_json:
             click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
         else:
             click.echo(f"game {report.game}: {report.winner or 'nobody alone'} wins, {team} is number {report.place}")
+
+
+def _play_yourself(
+    url: str, team: str, secret: str | None, games: int | None, seed: str | None, **seat: Any
+) -> list[GameReport]:
+    from salvo_server.human.contest import play_there
+    from salvo_server.human.desk import Desk
+
+    random = generator(secrets.randbits(32) if seed is None else seed, team)
+    place = Seat(url, team, secret, random, **seat)
+    listener = partial(tell_secret, team, place.secret, None) if secret is None else None
+    return play_there(Desk(), place, random, games, listener)
 
 
 def _given(secret: str | None, file: Path | None) -> str | None:

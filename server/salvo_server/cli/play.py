@@ -7,19 +7,20 @@ import secrets
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from salvo import arena
 from salvo.arena import Outcome
-from salvo.errors import BotError
+from salvo.errors import BotError, SalvoError
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import make
 from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
+from salvo_server.human import HUMAN
 from salvo_server.transcript import play_at_table, write_transcript
 
 #: Stands for the game's number in the name of a file.
@@ -39,19 +40,24 @@ _GAME = "{game}"
 def play(
     bots: tuple[str, ...], seed: str | None, rules: str, game: int, games: int, record: str | None, as_json: bool
 ) -> None:
-    """Play BOTS (files, file.py:Name, or house bots) against each other, in play order."""
+    """Play BOTS (files, file.py:Name, or house bots) against each other, in play order.
+
+    One of them may be human: you, at this terminal.
+    """
     if len(bots) < 2:
         raise BotError(
             "too_few_players", f"{len(bots)} bot; a game has two or more, such as: salvo play {bots[0]} hunter"
         )
     if record is not None and games > 1 and _GAME not in record:
         raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
+    if HUMAN in bots and games > 1:
+        raise click.UsageError(f"--games {games}: {HUMAN} asks for the next game by r, when one is over")
     book = load_book(rules)
     seed = seed or str(secrets.randbits(32))
-    seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
+    outcomes = _seat(bots, book, seed, game, games, record)
     wins: Counter[str] = Counter()
     ties = 0
-    for outcome in _with_progress(_games(seated, book, seed, game, games, record), games, hidden=as_json):
+    for outcome in _with_progress(outcomes, games, hidden=as_json):
         wins.update(outcome.winners)
         ties += not outcome.winner
         if as_json:
@@ -62,11 +68,32 @@ def play(
     if not as_json:
         if games > 1:
             tied = f", ties among them: {ties}" if ties else ""
-            click.echo("wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in seated) + tied)
+            click.echo("wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in seat_names(bots)) + tied)
         click.echo(f"seed:   {seed}")
         click.echo(f"again:  {again(bots, seed, game, games, rules)}")
-        if record is not None:
+        if record is not None and wins:
             click.echo(look_again(_file_of(record, game)))
+
+
+def _seat(
+    bots: Sequence[str], book: RuleBook, seed: str, first: int, count: int, record: str | None
+) -> Iterator[Outcome]:
+    """Return the outcomes of games to be played; those with a person are played already."""
+    if HUMAN not in bots:
+        seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
+        return _games(seated, book, seed, first, count, record)
+    if bots.count(HUMAN) > 1:
+        raise SalvoError("one_human", f"{bots.count(HUMAN)} times {HUMAN}; one person plays at a terminal")
+    from salvo_server.human.desk import Desk
+    from salvo_server.human.local import Human, play_here
+    from salvo_server.human.sitting import check_terminal
+
+    desk = Desk()
+    names = zip(seat_names(bots), bots, strict=True)
+    seated = {name: Human(desk) if bot == HUMAN else make(bot) for name, bot in names}
+    check_terminal()
+    again = record is None or _GAME in record
+    return iter(play_here(desk, lambda game: next(_games(seated, book, seed, game, 1, record)), first, again=again))
 
 
 def _games(

@@ -1,0 +1,192 @@
+"""A person in a contest: the team's connection is kept up on a thread of its own, however long the person thinks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+from salvo import session as s
+from salvo.client import FINAL, LONGEST_WAIT_SECONDS, GameReport
+from salvo.errors import CODES, BotError, SalvoError
+from salvo.messages import State
+from salvo.player import check_salvo
+from salvo.rules import Fleet
+from salvo.seal import fingerprint
+from salvo.seat import Seat
+from salvo.session import Event
+from salvo.team import Team
+from salvo.view import Shot, View
+from salvo.witness import GameVerified, LogDoubted
+from salvo_server.human.desk import Answer, Desk, FleetAsked, Link, Over, Salvo, Seen, Told
+from salvo_server.human.sight import Sight, result_words
+from salvo_server.human.sitting import sit_down
+
+#: A deadline that moved by less has not moved: it is computed anew for every picture.
+_SAME_DEADLINE_SECONDS: Final = 0.5
+
+
+class Person:
+    """A team for which a person answers; all of it happens on the connection's thread.
+
+    Attributes:
+        reports: of the games that are over.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        seat: Seat,
+        random: Random,
+        games: int | None = None,
+        listener: Callable[[Event], None] | None = None,
+    ) -> None:
+        """Take the seat, which :meth:`play` closes; nothing is sent before.
+
+        Args:
+            random: to fill fleets with.
+            games: how many to play; None for as many as there are.
+            listener: gets every event first.
+        """
+        self.reports: list[GameReport] = []
+        self._desk = desk
+        self._seat = seat
+        self._session = seat.session
+        self._random = random
+        self._games = games
+        self._listener = listener
+        self._team = Team(seat.session, seat.connection, self._handle, meet=seat.meet)
+        self._fleet_wanted = False
+        self._server_here = True
+        self._was_connected = False
+        self._trouble = ""
+        self._shown: Sight | None = None
+        desk.wake = seat.connection.wake
+
+    def play(self) -> None:
+        """Keep the connection up, tell the person what happens and send what it answers, until it leaves.
+
+        Raises:
+            PersonLeft: at the end.
+            SalvoError: what :func:`salvo.client.play` raises.
+        """
+        try:
+            while True:
+                self._show()
+                self._team.hear(LONGEST_WAIT_SECONDS)
+                for answer in self._desk.answers():
+                    self._take(answer)
+                self._session.wants_to_play = self._games is None or len(self.reports) < self._games
+                self._team.act()
+        finally:
+            self._seat.connection.finish_proof(len(self.reports))
+            self._seat.close()
+
+    # --- from the table to the person
+
+    def _handle(self, event: Event) -> None:
+        if self._listener is not None:
+            self._listener(event)
+        match event:
+            case s.FleetWanted(rules, game):
+                self._fleet_wanted = True
+                self._desk.tell(FleetAsked(rules, self._session.name, game, self._random))
+            case s.GameTakenUp(game):
+                self._tell(f"back in game {game}")
+            case s.SalvoHeard(result) if self._session.view is not None:
+                self._desk.tell(Told(result_words(result, self._session.view), result.player))
+            case s.GameEnded():
+                self._ended(event)
+            case s.Refused(code, text):
+                if code in FINAL:
+                    raise SalvoError(code, text)
+                self._tell(f"{code}: {text}")
+            case s.Said(sender, text, private) if sender != self._session.name:
+                self._tell(f"{sender or 'the server'} says{' to you' * private}: {text}")
+            case s.Waits(_, text):
+                self._tell(text)
+            case s.ServerSeen(online):
+                self._server_here = online
+            case s.ServerMet(keys) if keys is not None:
+                self._tell(f"the server is {fingerprint(keys.sign)}")
+            case LogDoubted(text):
+                self._tell(f"{text}; asked the server how the game stands")
+            case GameVerified(game, True):
+                self._tell(f"game {game} was as the server had committed to it")
+
+    def _tell(self, text: str) -> None:
+        self._desk.tell(Told(text))
+
+    def _ended(self, ended: s.GameEnded) -> None:
+        self._show()
+        places = {name: stats.place for name, stats in sorted(ended.stats.items(), key=lambda pair: pair[1].place)}
+        view = self._session.view
+        self._desk.tell(Over(ended.game, ended.winner, places, dict(view.revealed) if view is not None else {}))
+        self.reports.append(GameReport(ended.game, ended.winner, places.get(self._session.name, 0), ended.stats))
+
+    def _show(self) -> None:
+        """Tell how the connection and the game stand, when that has changed."""
+        trouble = "" if self._server_here else "the server is away"
+        if self._seat.connection.connected:
+            self._was_connected = True
+        else:
+            trouble = "connection lost" if self._was_connected else f"connecting to {self._seat.connection.url}"
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self._desk.tell(Link(trouble))
+        view = self._session.view
+        if view is None:
+            return
+        sight = Sight.of(view)
+        if self._shown != sight or _moved(self._shown.deadline, sight.deadline):
+            self._shown = sight
+            self._desk.tell(Seen(sight))
+
+    # --- from the person to the table
+
+    def _take(self, answer: Answer) -> None:
+        view = self._session.view
+        match answer:
+            case Fleet():
+                if self._fleet_wanted and self._session.state is State.LOBBY and answer.book == self._session.rules:
+                    self._fleet_wanted = False
+                    self._session.place(answer, time.monotonic())
+                else:
+                    self._tell(f"the fleet came too late: {CODES['placement_timeout'].meaning}")
+            case Salvo(game, turn, shots):
+                if view is None or (view.game, view.turn) != (game, turn) or not view.shots:
+                    self._tell(f"too late for turn {turn}")
+                elif shots:
+                    self._fire(shots, view)
+                else:
+                    self._session.skip()
+
+    def _fire(self, shots: Sequence[Shot], view: View) -> None:
+        try:
+            self._session.fire(check_salvo(shots, view))
+        except BotError as error:  # somebody else was quicker
+            self._tell(error.text)
+
+
+def _moved(before: float | None, after: float | None) -> bool:
+    if before is None or after is None:
+        return before is not after
+    return abs(after - before) > _SAME_DEADLINE_SECONDS
+
+
+def play_there(
+    desk: Desk, seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None = None
+) -> list[GameReport]:
+    """Let a person play in a contest until it leaves; see :class:`Person`.
+
+    Returns:
+        How the games came out that were played to their end.
+
+    Raises:
+        KeyboardInterrupt: the person pressed Ctrl-C.
+        SalvoError: what :func:`salvo.client.play` raises.
+    """
+    person = Person(desk, seat, random, games, listener)
+    sit_down(desk, person.play)
+    return person.reports

@@ -1,0 +1,288 @@
+"""A person at a keyboard: the real program at a pseudo-terminal, nothing but keys."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from salvo.bots.random_bot import RandomBot
+from salvo.rules import BOOKS, Fleet, Orientation, RuleBook, Shots
+from salvo.rules.files import load_book
+from terminal import Terminal
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+POND = """\
+name = "pond"
+like = "salvo"
+width = 8
+height = 6
+spacing = "apart"
+[fleet]
+cruiser = 3
+raft = 1
+"""
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    return clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
+
+
+def _play(folder: Path, *words: str) -> Terminal:
+    return Terminal([SALVO, "play", *words], _environment(folder))
+
+
+def _fleet_of_random(book: RuleBook, seed: str, game: int = 1, name: str = "random") -> Fleet:
+    """The opponent's fleet, drawn as the arena, or the SDK in a contest, draws it."""
+    bot = RandomBot()
+    bot.prepare(name, seed, game)
+    return bot.place_fleet(book)
+
+
+def _square(book: RuleBook, x: int, y: int) -> list[str]:
+    """The keys that lead to a square: its row's letter, its column's digits."""
+    return list(book.grid.name(book.grid.cell(x, y)))
+
+
+def _place_by_hand(person: Terminal, fleet: Fleet) -> None:
+    """Ship by ship: number, one end, the other end; then Done."""
+    book = fleet.book
+    for number, place in enumerate(fleet.placements, start=1):
+        person.press("1", *_square(book, place.x, place.y), "enter")
+        length = book.fleet[number - 1].length
+        if length > 1:
+            person.until_seen("choose the other one")
+            lying = place.orientation is Orientation.HORIZONTAL
+            other = (place.x + length - 1, place.y) if lying else (place.x, place.y + length - 1)
+            person.press(*_square(book, *other), "enter")
+        person.until_seen(f"{place.ship} placed at ")
+    person.until_seen("Done")
+    person.press("enter")
+
+
+def _shoot(person: Terminal, book: RuleBook, targets: Fleet) -> str:
+    """Fire at every cell of a fleet, turn by turn; return the last page."""
+    left = [book.grid.xy(cell) for cell in targets.cells]
+    turn, longest = 0, 0
+    while True:
+        page = person.until(lambda text: "q: exit" in text or _turn(text)[0] > turn)  # noqa: B023
+        if "q: exit" in page:  # the last line: all of the page is drawn
+            assert page.startswith("End")
+            return page
+        turn, shots = _turn(page)
+        longest = max(longest, shots)
+        salvo, left = left[:shots], left[shots:]
+        for x, y in salvo:
+            person.press(*_square(book, x, y), "enter")
+        if shots > 1 and salvo:
+            person.until_seen(f"{len(salvo)} of {shots} shots chosen")
+            person.press("f")
+        if len(salvo) < shots and book.skipping:
+            person.until_seen(f"{shots - len(salvo)} shots left" if salvo else "your turn")
+            person.press("s")
+        assert longest <= book.longest_salvo
+
+
+def _turn(page: str) -> tuple[int, int]:
+    """Turn and shots that the title line tells when it is the person's turn; else zeros."""
+    told = re.match(r"Shoot .*turn (\d+) +(\d+) shot", page)
+    return (int(told[1]), int(told[2])) if told is not None else (0, 0)
+
+
+@pytest.fixture
+def pond(tmp_path: Path) -> str:
+    file = tmp_path / "pond.toml"
+    file.write_text(POND)
+    return str(file)
+
+
+@pytest.mark.parametrize("rules", BOOKS)
+def test_a_person_wins_a_game_of_every_rule_book_by_keys_alone(rules: str, tmp_path: Path) -> None:
+    book = BOOKS[rules]
+    with _play(tmp_path, "human", "random", "--rules", rules, "--seed", "7") as person:
+        person.until_seen("Setup   game 1")
+        _place_by_hand(person, _fleet_of_random(book, "mine"))
+        page = _shoot(person, book, _fleet_of_random(book, "7"))
+        assert "You win. human wins game 1. Places: 1. human, 2. random" in page
+        person.press("q")
+        assert person.end() == 0
+        assert person.is_restored
+        assert "winner: human after" in person.screen.text
+        assert (
+            f"salvo play human random --seed 7{'' if rules == 'salvo' else f' --rules {rules}'}" in person.screen.text
+        )
+
+
+def test_the_readme_s_command_asks_for_a_fleet(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    [command] = re.findall(r"^salvo (play human .*)$", readme, re.MULTILINE)
+    assert "`salvo join mqtt://HOST human`" in readme
+    with Terminal([SALVO, *shlex.split(command)], _environment(tmp_path)) as person:
+        person.until_seen("Setup   game 1, classic")
+
+
+def test_a_person_wins_by_rules_of_a_file(pond: str, tmp_path: Path) -> None:
+    book = load_book(pond)
+    with _play(tmp_path, "human", "random", "--rules", pond, "--seed", "7") as person:
+        person.until_seen("Setup   game 1, pond")
+        person.press("r", "enter")
+        assert book.shots is Shots.AFLOAT
+        assert "You win." in _shoot(person, book, _fleet_of_random(book, "7"))
+
+
+def test_r_begins_the_next_game_and_in_classic_somebody_else_begins_it(tmp_path: Path) -> None:
+    book = BOOKS["classic"]
+    with _play(tmp_path, "human", "random", "--rules", "classic", "--seed", "7") as person:
+        person.until_seen("Setup   game 1")
+        person.press("r", "enter")
+        assert _turn(person.until_seen("Shoot"))[0] == 1
+        _shoot(person, book, _fleet_of_random(book, "7"))
+        person.press("r")
+        person.until_seen("Setup   game 2")
+        person.press("r", "enter")
+        assert _turn(person.until_seen("Shoot"))[0] == 2
+        assert "You win. human wins game 2" in _shoot(person, book, _fleet_of_random(book, "7", 2))
+
+
+@pytest.mark.parametrize("way", ["key", "SIGINT", "SIGTERM"])
+def test_an_interrupted_game_gives_the_terminal_back(way: str, tmp_path: Path) -> None:
+    with _play(tmp_path, "human", "hunter") as person:
+        person.until_seen("Setup   game 1")
+        if way == "key":
+            person.press("ctrl+c")
+        else:
+            person.signal(signal.Signals[way])
+        assert person.end() == 130
+        assert person.is_restored
+
+
+def test_a_bot_that_fails_ends_the_game_with_its_error_on_a_terminal_that_is_as_before(tmp_path: Path) -> None:
+    with _play(tmp_path, "human", "rude", "--seed", "1", "--rules", "streak") as person:
+        person.until_seen("Setup   game 1")
+        person.press("r", "enter")
+        person.until_seen("Shoot")
+        person.press("enter")
+        assert person.end() == 1
+        assert person.is_restored
+        assert "error: bad_salvo: rude, seed 1, game 1: turn " in person.screen.text
+
+
+@pytest.mark.parametrize("words", [("play", "human", "hunter"), ("join", "mqtt://127.0.0.1:9", "human")])
+def test_without_a_terminal_the_error_says_so(words: tuple[str, ...], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [SALVO, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=_environment(tmp_path)
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: no_terminal: human plays at a terminal, but standard input")
+
+
+def test_two_people_at_one_terminal_are_refused(tmp_path: Path) -> None:
+    with _play(tmp_path, "human", "human") as person:
+        assert person.end() == 1
+        assert "error: one_human: 2 times human; one person plays at a terminal" in person.screen.text
+
+
+@contextlib.contextmanager
+def _contest(folder: Path, *words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A server with its own broker, for games of two; gives its address."""
+    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "literal", "--json", "--players", "2"]
+    command += ["--rules", "streak", "--over-seconds", "60", "--journal", "none", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=_environment(folder)) as server:
+        assert server.stdout is not None
+        yield str(json.loads(server.stdout.readline())["url"]), server
+        server.terminate()
+        server.communicate(timeout=20)
+
+
+@contextlib.contextmanager
+def _rival(folder: Path, url: str) -> Iterator[subprocess.Popen[str]]:
+    command = [SALVO, "join", url, "random", "--seed", "5", "--games", "1", "--secret", "of-random"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stderr=pipe, stdout=pipe, text=True, env=_environment(folder)) as bot:
+        yield bot
+        bot.kill()
+
+
+def test_a_person_wins_in_a_contest_over_a_broker(tmp_path: Path) -> None:
+    book = BOOKS["streak"]
+    with (
+        _contest(tmp_path) as (url, _),
+        _rival(tmp_path, url) as bot,
+        Terminal([SALVO, "join", url, "human", "--secret", "of-mine"], _environment(tmp_path)) as person,
+    ):
+        person.until_seen("Setup   game 1, streak")
+        _place_by_hand(person, _fleet_of_random(book, "mine"))
+        page = person.until_seen("Shoot")
+        assert re.search(r"turn \d+ +1 shot +\d+ s left", page), page
+        page = _shoot(person, book, _fleet_of_random(book, "5"))
+        assert "You win. human wins game 1. Places: 1. human, 2. random" in page
+        person.until_seen("game 1 was as the server had committed to it")
+        person.press("q")
+        assert person.end() == 0
+        assert person.is_restored
+        assert "game 1: human wins, human is number 1" in person.screen.text
+        assert "game 1: human wins, random is number 2" in bot.communicate(timeout=20)[0]
+
+
+def test_a_person_who_only_thinks_hears_of_everything_and_loses_at_last(tmp_path: Path) -> None:
+    """Nothing waits for the person: turns run out, shots fall on its board, and a lost connection is seen."""
+    with (
+        _contest(tmp_path, "--turn-seconds", "1") as (url, server),
+        _rival(tmp_path, url),
+        Terminal([SALVO, "join", url, "human", "--secret", "of-mine"], _environment(tmp_path)) as person,
+    ):
+        person.until_seen("Setup   game 1, streak")
+        person.press("r", "enter")
+        person.until_seen("Shoot")
+        person.until_seen("turn_timeout: ")
+        person.until(lambda text: re.search(r"[A-J]\d+ (missed|hit|\w+ sunk)\b", _own_half(text)))
+        page = person.until_seen("q: exit")
+        assert "You lose. random wins game 1. Places: 1. random, 2. human" in page
+        server.terminate()
+        person.until_seen("! connection lost")
+        person.press("q")
+        assert person.end() == 0
+
+
+def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) -> None:
+    book, mine = BOOKS["classic"], [SALVO, "join", "", "human", "--games", "1", "--secret", "of-mine"]
+    with _contest(tmp_path, "--rules", "classic") as (url, _), _rival(tmp_path, url):
+        mine[2] = url
+        with Terminal(mine, _environment(tmp_path)) as person:
+            person.until_seen("Setup   game 1, classic")
+            person.press("r", "enter")
+            turn, _ = _turn(person.until(lambda text: _turn(text)[0]))
+            person.press("enter")
+            person.until(lambda text: _turn(text)[0] > turn)
+            person.press("q", "q")
+            assert person.end() == 0
+        with Terminal(mine, _environment(tmp_path)) as person:
+            person.until_seen("back in game 1")
+            assert "You win. human wins game 1" in _shoot(person, book, _fleet_of_random(book, "5"))
+            person.press("ctrl+c")
+            assert person.end() == 130
+
+
+def test_an_account_that_the_broker_refuses_ends_with_the_error(tmp_path: Path) -> None:
+    with (
+        _contest(tmp_path, "--profile", "contest") as (url, _),
+        Terminal([SALVO, "join", url, "human", "--secret", "wrong"], _environment(tmp_path)) as person,
+    ):
+        assert person.end() == 1
+        assert "error: not_authorised: " in person.screen.text
+        assert person.is_restored
+
+
+def _own_half(page: str) -> str:
+    return "\n".join(line[:50] for line in page.splitlines()[1:30])

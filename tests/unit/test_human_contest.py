@@ -1,0 +1,154 @@
+"""A person's place in a contest: what it is told, and which of its answers still count."""
+
+from __future__ import annotations
+
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from salvo import messages as m
+from salvo import session as s
+from salvo.errors import SalvoError
+from salvo.messages import State
+from salvo.mqtt import BrokerUrl
+from salvo.rules import BOOKS
+from salvo.seal import Sealer
+from salvo.seat import Seat
+from salvo.session import Session
+from salvo.testing.script import ScriptedServer
+from salvo.view import Shot
+from salvo_server.human.contest import Person
+from salvo_server.human.desk import Desk, FleetAsked, Link, News, Salvo, Seen, Told
+from unbrokered import Wire
+from unit.test_human_sight import fleet_in_rows
+
+BOOK = BOOKS["smackdown"]
+FLEET = fleet_in_rows(BOOK)
+
+
+class Place:
+    """A person in a contest, and the server that it hears."""
+
+    def __init__(self) -> None:
+        self.desk = Desk()
+        self.session = Session("me", "secret", Random(1), sealer=Sealer("secret", bytes(16)))
+        self.wire = Wire()
+        seat = SimpleNamespace(session=self.session, connection=self.wire, meet=None)
+        self.wire.url = BrokerUrl.parse("mqtt://host:1883")  # type: ignore[attr-defined]
+        self.person = Person(self.desk, cast(Seat, seat), Random(1))
+        self.server = ScriptedServer(self.session, "secret")
+
+    def hear(self, *said: m.Announcement, retained: bool = False) -> None:
+        for event in self.server.say(*said, retained=retained):
+            self.person._handle(event)
+
+    def lobby(self) -> None:
+        self.hear(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(BOOK, "", 60, 30, 300, 3), retained=True)
+        self.hear(m.StateChanged(State.LOBBY), retained=True)
+        self.session.connected()
+        self.hear(m.PlayersListed(("me", "ann")))
+
+    def game(self) -> None:
+        self.lobby()
+        self.person._take(FLEET)
+        self.hear(m.StateChanged(State.TURN))
+        self.session.take_outbox()
+        self.desk.news()
+
+    def turn(self, turn: int, player: str) -> None:
+        for event in self.server.begin_turn(turn, player, 5):
+            self.person._handle(event)
+
+    def sent(self) -> list[str]:
+        return [publication.topic for publication in self.session.take_outbox()]
+
+    def told(self) -> list[News]:
+        self.person._show()
+        return [news for news in self.desk.news() if not isinstance(news, Link)]
+
+
+def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent() -> None:
+    place = Place()
+    place.lobby()
+    [asked] = [news for news in place.told() if isinstance(news, FleetAsked)]
+    assert (asked.rules, asked.me, asked.game) == (BOOK, "me", 1)
+    place.session.take_outbox()
+    place.person._take(FLEET)
+    assert place.sent() == [f"/players/me/ships/{ship.name}/place" for ship in BOOK.fleet]
+    place.person._take(FLEET)
+    assert place.sent() == []
+    assert place.told() == [Told("the fleet came too late: the fleet was not complete in time; the team left the list")]
+
+
+def test_shots_are_fired_and_what_is_left_of_the_turn_is_skipped() -> None:
+    place = Place()
+    place.game()
+    place.turn(1, "me")
+    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [5]
+    place.person._take(Salvo(1, 1, (Shot("ann", 1, 1), Shot("ann", 2, 1))))
+    assert place.sent() == ["/players/ann/fire"] * 2
+    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [3]
+    place.person._take(Salvo(1, 1, ()))
+    assert place.sent() == ["/players/me/skip"]
+    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [0]
+
+
+def test_an_answer_to_a_turn_that_is_over_fires_nothing() -> None:
+    place = Place()
+    place.game()
+    place.turn(1, "me")
+    place.turn(2, "ann")
+    place.told()
+    place.person._take(Salvo(1, 1, (Shot("ann", 1, 1),)))
+    assert place.sent() == []
+    assert place.told() == [Told("too late for turn 1")]
+
+
+def test_more_shots_than_are_left_fire_nothing() -> None:
+    """A picture may be older than the person's own last answer."""
+    place = Place()
+    place.game()
+    place.turn(1, "me")
+    salvo = Salvo(1, 1, tuple(Shot("ann", x, 1) for x in (1, 2, 3)))
+    place.person._take(salvo)
+    place.sent()
+    place.told()
+    place.person._take(salvo)
+    assert place.sent() == []
+    assert place.told() == [Told("3 shots; this turn has 2")]
+
+
+def test_a_picture_is_told_when_something_has_changed_and_not_again() -> None:
+    place = Place()
+    place.game()
+    place.turn(1, "ann")
+    assert len(place.told()) == 1
+    assert place.told() == []
+    place.hear(m.ShotLanded("me", 3, 3))
+    [seen] = place.told()
+    assert isinstance(seen, Seen)
+    assert seen.sight.incoming == ((3, 3),)
+    view: Any = place.session.view
+    view.extend(view.seconds_left + 1_000_000)
+    assert len(place.told()) == 1  # another deadline: the clock on the screen is another one
+
+
+def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:
+    place = Place()
+    place.person._handle(s.Refused("turn_timeout", "2 shots lost"))
+    assert place.told() == [Told("turn_timeout: 2 shots lost")]
+    with pytest.raises(SalvoError, match="not_in_roster: no such team"):
+        place.person._handle(s.Refused("not_in_roster", "no such team"))
+
+
+def test_the_state_of_the_connection_and_the_server_is_told_when_it_changes() -> None:
+    place = Place()
+    said = []
+    for connected, online in [(False, True), (True, True), (True, True), (True, False), (False, False), (True, True)]:
+        place.wire.connected = connected
+        place.person._handle(s.ServerSeen(online))
+        place.person._show()
+        said += [news.trouble for news in place.desk.news() if isinstance(news, Link)]
+    assert said == ["connecting to mqtt://host:1883", "", "the server is away", "connection lost", ""]
