@@ -138,7 +138,8 @@ class Player(Guest):
         rules = self.session.rules
         if rules is not None and len(self._approved) == len(rules.fleet):
             self._names.has_placed(self._called)
-        if self._began and self.session.view is None and self.session.state is State.LOBBY:
+        in_game = self._began and self._told is not _Told.END
+        if in_game and self.session.view is None and self.session.state is State.LOBBY:
             self._give_up_game()
         if self._leave_by and now > self._leave_by:
             self._leave_by = 0.0
@@ -440,6 +441,7 @@ class Player(Guest):
 
     def _say_end(self, how: str) -> None:
         self.peer.send(lines.info(how), lines.info(lines.END))
+        self.peer.end_sending()
         self._leave_by = time.monotonic() + LEAVE_SECONDS
 
 
