@@ -44,43 +44,41 @@ def book_of(script: str, folder: Path) -> str:
 def test_the_run_goes_as_it_is_written(path: Path, tmp_path: Path) -> None:
     script = path.read_text()
     steps = [line.split("\t") for line in script.splitlines() if not line.startswith("#")]
-    with EmbeddedBroker() as broker, contest(broker.url, book_of(script, tmp_path)).in_background():
-        with tcp_gateway(broker.url, tmp_path, you_first=True) as host, contextlib.ExitStack() as stack:
-            ends: dict[str, Socket] = {}
-            for way, message, source in steps:
-                assert source.startswith("-- ")
-                for player in way[:-1]:
-                    if player not in ends:
-                        ends[player] = stack.enter_context(contextlib.closing(Socket(host.address)))
-                    if way.endswith(">"):
-                        ends[player].say(message)
-                    else:
-                        assert (player, ends[player].hear()) == (player, message), source
-            assert [end.hear() for end in ends.values()] == ["", ""]
+    with contextlib.ExitStack() as stack:
+        broker = stack.enter_context(EmbeddedBroker())
+        stack.enter_context(contest(broker.url, book_of(script, tmp_path)).in_background())
+        host = stack.enter_context(tcp_gateway(broker.url, tmp_path, you_first=True))
+        ends: dict[str, Socket] = {}
+        for way, message, source in steps:
+            assert source.startswith("-- ")
+            for player in way[:-1]:
+                if player not in ends:
+                    ends[player] = stack.enter_context(contextlib.closing(Socket(host.address)))
+                if way.endswith(">"):
+                    ends[player].say(message)
+                else:
+                    assert (player, ends[player].hear()) == (player, message), source
+        assert [end.hear() for end in ends.values()] == ["", ""]
 
 
 def test_player_2_is_told_first_what_fell_on_its_board_as_the_salvos_are_resolved_in_turn(tmp_path: Path) -> None:
-    with EmbeddedBroker() as broker, contest(broker.url, "smackdown").in_background():
-        with tcp_gateway(broker.url, tmp_path) as host, contextlib.ExitStack() as stack:
-            ends = []
-            for _ in range(2):
-                ends.append(stack.enter_context(contextlib.closing(Socket(host.address))))
-                ends[-1].until("|QUERY|ship locations")
-            for end in reversed(ends):  # whoever answers first, the first name is player 1
-                end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
-            for end in ends:
-                end.until("|QUERY|shots")
-                end.say("|RESPONSE|shots|0 0|9 9|END|")
-            assert [[end.hear() for _ in range(4)] for end in ends] == [
-                [
-                    f"|INFO|{who}|END|"
-                    for who in ("you hit|0 0", "you miss|9 9", "opponent hit|0 0", "opponent miss|9 9")
-                ],
-                [
-                    f"|INFO|{who}|END|"
-                    for who in ("opponent hit|0 0", "opponent miss|9 9", "you hit|0 0", "you miss|9 9")
-                ],
-            ]
+    with contextlib.ExitStack() as stack:
+        broker = stack.enter_context(EmbeddedBroker())
+        stack.enter_context(contest(broker.url, "smackdown").in_background())
+        host = stack.enter_context(tcp_gateway(broker.url, tmp_path))
+        ends = []
+        for _ in range(2):
+            ends.append(stack.enter_context(contextlib.closing(Socket(host.address))))
+            ends[-1].until("|QUERY|ship locations")
+        for end in reversed(ends):  # whoever answers first, the first name is player 1
+            end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
+        for end in ends:
+            end.until("|QUERY|shots")
+            end.say("|RESPONSE|shots|0 0|9 9|END|")
+        told = [[end.hear() for _ in range(4)] for end in ends]
+    you = ["|INFO|you hit|0 0|END|", "|INFO|you miss|9 9|END|"]
+    opponent = ["|INFO|opponent hit|0 0|END|", "|INFO|opponent miss|9 9|END|"]
+    assert told == [you + opponent, opponent + you]
 
 
 def test_whole_games_with_every_kind_of_wrong_line(tmp_path: Path) -> None:

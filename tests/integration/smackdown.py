@@ -6,7 +6,7 @@ import contextlib
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -41,7 +41,7 @@ def tcp_gateway(url: str, folder: Path, table: str = "", **options: Any) -> Iter
 
 
 @contextlib.contextmanager
-def children(url: str, folder: Path, commands: dict[str, Sequence[str]], **options: Any) -> Iterator[Names]:
+def children(url: str, folder: Path, commands: Mapping[str, Sequence[str]], **options: Any) -> Iterator[Names]:
     """Start a program for each name; the last word of its command is its opponent."""
     with house(url, folder) as where, contextlib.ExitStack() as stack:
         book, names, ending = where.open(), Names(children=list(commands)), threading.Event()

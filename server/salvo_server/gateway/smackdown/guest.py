@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 ANSWER_SECONDS: Final = 10.0
 #: Answers that a program may give ahead of the queries: more than a game of single shots on the largest grid has.
 MOST_AHEAD: Final = 1000
+#: Who comes in the middle of a game may have been cut off a moment ago: so long it takes to notice.
+SETTLE_SECONDS: Final = 0.3
 #: How long a program may take to leave when its game is over.
 LEAVE_SECONDS: Final = 2.0
 #: Of the time for placing, how much a fleet waits for those of the names before it.
@@ -74,6 +76,7 @@ class Player(Guest):
         self._called = ""  # the own name, once there is a seat
         self._told = _Told.NOTHING
         self._name_refused = False
+        self._seat_at = 0.0
         self._forfeited = False
         self._began = False  # whether this program was in the game when it went on
         self._game = 0
@@ -103,7 +106,10 @@ class Player(Guest):
                 self._names.give_back(self._called, lost_in=self._game if lost else 0)
 
     def came(self) -> None:
-        self._find_a_seat()
+        if self._child or self.house.news.state is not State.TURN:
+            self._find_a_seat()
+        else:
+            self._seat_at = time.monotonic() + SETTLE_SECONDS
 
     def said(self, message: str) -> None:
         if message.strip():
@@ -126,14 +132,16 @@ class Player(Guest):
 
     def lingers(self) -> bool:
         """A child that ended may have answered ahead, and a player that has forfeited stays in its game."""
-        in_game = self._told in (_Told.ASKED, _Told.READY)
-        return self.seated and in_game and (self._forfeited or self._child != "")
+        if not self.seated or self._told is _Told.END:
+            return False
+        return self._forfeited or (self._child != "" and (self._told is not _Told.NOTHING or bool(self._ahead)))
 
     def passed(self, now: float) -> None:
         if self._name_refused:
             self._leave_name()
         if not self.seated:
-            self._find_a_seat()
+            if now >= self._seat_at:
+                self._find_a_seat()
             return
         rules = self.session.rules
         if rules is not None and len(self._approved) == len(rules.fleet):
@@ -155,7 +163,9 @@ class Player(Guest):
             self._place()
 
     def _find_a_seat(self) -> None:
-        while (name := self._names.take_child(self._child) if self._child else self._names.take()) is not None:
+        while (
+            name := self._names.take_child(self._child) if self._child else self._names.take(self._is_off)
+        ) is not None:
             self._called = name
             try:
                 self.sit_down(name)
@@ -166,6 +176,10 @@ class Player(Guest):
                 continue
             log.info("%s: plays as %s", self.peer.name, name)
             return
+
+    def _is_off(self) -> bool:
+        """Whether the name will be free in a moment."""
+        return self.peer.gone and not self.lingers()
 
     def _leave_name(self) -> None:
         """Try another name, since somebody else uses this one at the table."""

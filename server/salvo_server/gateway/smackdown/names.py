@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 #: A table has no more seats than that, so nobody needs a higher number.
@@ -24,31 +24,37 @@ class Names:
         self._children = frozenset(children)
         self._order = [*children, *listed]
         self._counting = not listed
-        self._held: set[str] = set()
+        self._held: dict[str, Callable[[], bool]] = {}  # with whether it will be free in a moment
         self._not_ours: set[str] = set()
         self._lost: list[str] = []  # in a game, and without a program
         self._unheard: dict[str, int] = {}  # the game that went on without a name's program
         self._placed: set[str] = set()
         self._lock = threading.Lock()
 
-    def take(self) -> str | None:
-        """Return a name that nobody holds, those first that lost their program in a game; None when there is none."""
+    def take(self, is_off: Callable[[], bool]) -> str | None:
+        """Return a name that nobody holds, those first that lost their program in a game; None when there is none.
+
+        Args:
+            is_off: whether the name will be given back in a moment: nobody else is given another one then.
+        """
         with self._lock:
+            if any(off() for off in self._held.values()):
+                return None
             known = (*self._lost, *self._order)
             free = [name for name in known if self._is_free(name) and name not in self._children]
             if free:
-                return self._hold(free[0])
-            return self._hold(self._next_number()) if self._counting and len(known) < MOST_GUESTS else None
+                return self._hold(free[0], is_off)
+            return self._hold(self._next_number(), is_off) if self._counting and len(known) < MOST_GUESTS else None
 
     def take_child(self, name: str) -> str | None:
         """Return a child's name, or None while a child of that name is at the table."""
         with self._lock:
-            return self._hold(name) if self._is_free(name) else None
+            return self._hold(name, lambda: False) if self._is_free(name) else None
 
     def is_not_ours(self, name: str) -> bool:
         """Give a name away that somebody else brought; return whether there are others to take."""
         with self._lock:
-            self._held.discard(name)
+            self._held.pop(name, None)
             self._not_ours.add(name)
             return self._counting
 
@@ -59,7 +65,7 @@ class Names:
             lost_in: the game that its program was lost in, if it is not over.
         """
         with self._lock:
-            self._held.discard(name)
+            self._held.pop(name, None)
             self._placed.discard(name)
             if lost_in:
                 self._lost.append(name)
@@ -100,8 +106,8 @@ class Names:
     def _is_free(self, name: str) -> bool:
         return name not in self._held and name not in self._not_ours
 
-    def _hold(self, name: str) -> str:
-        self._held.add(name)
+    def _hold(self, name: str, is_off: Callable[[], bool]) -> str:
+        self._held[name] = is_off
         if name in self._lost:
             self._lost.remove(name)
         return name
