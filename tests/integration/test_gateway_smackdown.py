@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from integration.conftest import StartServer
+from integration.guarded import guarded
 from integration.mosquitto import Mosquitto, free_port
 from integration.players import Heard, Slower, join, over
 from integration.smackdown import COMMAND, Player, Socket, children, house, tcp_gateway
@@ -26,8 +27,10 @@ from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.cli.gateway_smackdown import command
 from salvo_server.contest import Contest
-from salvo_server.gateway.accounts import GatewayError
+from salvo_server.gateway.accounts import GatewayError, RosterAccounts
 from salvo_server.gateway.children import Child
+from salvo_server.gateway.host import Host
+from salvo_server.gateway.house import House
 from salvo_server.gateway.smackdown import door
 from salvo_server.settings import ServerSettings
 
@@ -335,6 +338,76 @@ def test_games_go_on_after_the_gateway_or_the_server_was_killed(victim: str, tmp
     text = log.read_text()
     assert text.count("tie game 1") == 2 or ("won game 1" in text and "lost game 1" in text), text
     assert "forfeits" not in text, text
+
+
+FLEET = "|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|"
+
+
+def test_a_flood_of_answers_ahead_is_a_forfeit_and_the_table_goes_on(tmp_path: Path) -> None:
+    with EmbeddedBroker() as broker:
+        settings = ServerSettings(broker=broker.url, players=2, rules="smackdown", over_seconds=600)
+        with Contest(settings).in_background(), tcp_gateway(broker.url, tmp_path) as host:
+            flood = Socket(host.address)
+            flood.until("|QUERY|ship loc")
+            with contextlib.suppress(OSError):  # it is hung up on, maybe before it is through
+                flood.write(f"{FLEET}\n".encode() + b"|RESPONSE|shots|0 0|END|\n" * 2000)
+            other = Player(host.address, 1)
+            other.start()
+            assert flood.until("|INFO|lost") == "|INFO|lost game|END|"
+            assert flood.hear() == "|INFO|end game|END|"
+            flood.close()
+            assert other.result() == "won"
+
+
+def test_a_turn_that_ends_before_the_answer_is_a_forfeit(tmp_path: Path) -> None:
+    with EmbeddedBroker() as broker:
+        settings = ServerSettings(
+            broker=broker.url, players=2, rules="smackdown", over_seconds=600, turn_seconds=1, empty_turns=2
+        )
+        with Contest(settings).in_background(), tcp_gateway(broker.url, tmp_path) as host:
+            silent = Socket(host.address)
+            silent.until("|QUERY|ship loc")
+            silent.say(FLEET)
+            other = Player(host.address, 1)
+            other.start()
+            assert silent.until("|QUERY|shots")
+            assert silent.hear() == "|INFO|lost game|END|"
+            assert silent.hear() == "|INFO|end game|END|"
+            silent.close()
+            assert other.result() == "won"
+
+
+def test_a_game_that_the_server_gives_up_is_a_tie(tmp_path: Path) -> None:
+    with EmbeddedBroker() as broker, contextlib.ExitStack() as stack:
+        settings = ServerSettings(broker=broker.url, players=2, rules="smackdown", journal="none")
+        with Contest(settings).in_background():
+            host = stack.enter_context(tcp_gateway(broker.url, tmp_path))
+            ends = []
+            for _ in range(2):
+                ends.append(stack.enter_context(contextlib.closing(Socket(host.address))))
+                ends[-1].until("|QUERY|ship loc")
+                ends[-1].say(FLEET)
+            ends[0].until("|QUERY|shots")
+            ends[0].say("|RESPONSE|shots|0 0|END|")
+            ends[1].until("|QUERY|shots")
+        with Contest(settings).in_background():
+            for end in ends:
+                assert [end.hear(), end.hear(), end.hear()] == ["|INFO|tie game|END|", "|INFO|end game|END|", ""]
+
+
+@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+def test_programs_play_in_a_contest_with_rights_of_their_own(kind: str, tmp_path: Path) -> None:
+    with guarded(kind, tmp_path, book=SMACKDOWN) as contest:
+        where = House(contest.url, "", RosterAccounts(contest.roster, "smackdown"), pin=False)
+        with contextlib.closing(where):
+            host = Host(where, door(where.open(), names=["alice", "bob"]))
+            host.open("127.0.0.1", 0)
+            with contextlib.closing(host):
+                players = [Player(host.address, seed, mistake="fewer") for seed in range(2)]
+                for player in players:
+                    player.start()
+                assert {player.result() for player in players} in ({"won", "lost"}, {"tie"})
+        assert {member.name for member in contest.roster.members()} == {"alice", "bob", "smackdown-gateway"}
 
 
 def test_the_command_line_says_what_is_missing() -> None:

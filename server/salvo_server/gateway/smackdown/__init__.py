@@ -19,11 +19,12 @@ own shots first for both, and so has a door with ``you_first``.
 What a shot off the grid would be refused for, the gateway answers itself: a miss. A cell that was shot at before is a
 hit or a miss again; where the rules refuse it, the gateway answers so without firing, and the shot is given up.
 
-Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time. The program is
+Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time, which is the
+turn's deadline if that comes first. The program is
 told ``lost game`` and ``end game``; its player stays, with a random fleet if it has none, and skips every turn until
 the server takes it out or the game ends. A child process that ends while an answer is due has forfeited too. What it
-has said ahead of the queries still counts. A TCP client that is cut off may come back: the name waits for it. A
-game that the server gives up is told as a tie.
+has said ahead of the queries still counts. A TCP client that is cut off may come back: the name waits for it, and its
+turns pass in silence until then. A game that the server gives up is told as a tie.
 
 A program that comes into a game that is on, because it or the gateway was started again, is told what any program is
 told at the start, and is asked for its locations, because it may wait for the question. The answer is thrown away: the
@@ -31,7 +32,7 @@ fleet that stands was placed before. Then it is told all that is known: its shot
 
 A table with more than two players, or with other rules: all shots of a program go to one rival, the next in play order
 that still stands. Where everybody sees all cells, what others shoot at that rival is told as ``you hit`` and ``you
-miss``, too: so a program knows which cells are taken. Shots of anybody on its own board are the opponent's.
+miss``, too: so a program knows which cells are taken. When its rival falls it is not told, nor of the next one's board. Shots of anybody on its own board are the opponent's.
 """
 
 from __future__ import annotations
