@@ -16,15 +16,16 @@ Who reads what first: salvos are told in play order. So player 1 reads what beca
 what fell on its board; that is how the system's own server does it. The example run in the protocol's text has the
 own shots first for both, and so has a door with ``you_first``.
 
-What a shot off the grid would be refused for, the gateway answers itself: a miss. A cell that was shot at before is a
-hit or a miss again; where the rules refuse it, the gateway answers so without firing, and the shot is given up.
+A shot off the grid, which the server would refuse, is not fired, and told as a miss. A cell that was shot at before is
+a hit or a miss again; where the rules refuse it, it is told so without a shot. The rest of the turn is skipped then;
+where the rules have no skipping, it ends at its deadline.
 
 Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time, which is the
-turn's deadline if that comes first. The program is
-told ``lost game`` and ``end game``; its player stays, with a random fleet if it has none, and skips every turn until
-the server takes it out or the game ends. A child process that ends while an answer is due has forfeited too. What it
-has said ahead of the queries still counts. A TCP client that is cut off may come back: the name waits for it, and its
-turns pass in silence until then. A game that the server gives up is told as a tie.
+turn's deadline if that comes first. The program is told ``lost game`` and ``end game``; its player stays, with a random
+fleet if it has none, and skips every turn until the server takes it out or the game ends. A child process that ends
+while an answer is due has forfeited too; what it has said ahead of the queries still counts. A TCP client that is cut
+off may come back: the name waits for it, and its turns pass in silence until then. A game that the server gives up is
+told as a tie.
 
 A program that comes into a game that is on, because it or the gateway was started again, is told what any program is
 told at the start, and is asked for its locations, because it may wait for the question. The answer is thrown away: the
@@ -32,7 +33,8 @@ fleet that stands was placed before. Then it is told all that is known: its shot
 
 A table with more than two players, or with other rules: all shots of a program go to one rival, the next in play order
 that still stands. Where everybody sees all cells, what others shoot at that rival is told as ``you hit`` and ``you
-miss``, too: so a program knows which cells are taken. When its rival falls it is not told, nor of the next one's board. Shots of anybody on its own board are the opponent's.
+miss``, too: so a program knows which cells are taken. When its rival falls it is not told, nor of the next one's board.
+Shots of anybody on its own board are the opponent's.
 """
 
 from __future__ import annotations
