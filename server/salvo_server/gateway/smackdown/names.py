@@ -98,10 +98,13 @@ class Names:
             (self._placed.add if placed else self._placed.discard)(name)
 
     def may_place(self, name: str) -> bool:
-        """Whether the fleets of all names before this one are complete: who places first is player 1."""
+        """Whether the fleets of all names before this one are complete: who places first is player 1.
+
+        A name that nobody holds is not waited for, but for those of children, which are started again.
+        """
         with self._lock:
             before = self._order[: self._order.index(name)]
-            return all(other in self._placed for other in before if other in self._held)
+            return all(other in self._placed for other in before if other in self._held or other in self._children)
 
     def _is_free(self, name: str) -> bool:
         return name not in self._held and name not in self._not_ours
