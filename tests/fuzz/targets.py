@@ -23,7 +23,7 @@ from salvo import topics, wire
 from salvo.errors import CODES, ConnectionLost, IllegalCommand, ImpostorError, SalvoError, UnfairGame, WireError
 from salvo.known_servers import KnownServers
 from salvo.mqtt import BrokerUrl, Inbound
-from salvo.rules import SALVO, Fleet
+from salvo.rules import SALVO, SMACKDOWN, Fleet
 from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import BY_NAME, TOPICS, Publisher
 from salvo.wire import log, strict_json
@@ -35,6 +35,8 @@ from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.peers import Peer
 from salvo_server.gate import Gate
+from salvo_server.gateway.peer import Broken, Lines
+from salvo_server.gateway.smackdown import lines as smackdown
 from salvo_server.identity import Identity, IdentityError
 from salvo_server.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.log import proof_lines
@@ -87,6 +89,20 @@ def _refused(*errors: type[SalvoError]) -> Iterator[None]:
 
 #: Codes of errors that stay on one side: they never travel and are not in the table of those that do.
 _ELSEWHERE: Final = {"unknown_version"}
+
+
+# --- what programs of other systems say ---------------------------------------------------------------------------
+
+
+def _smackdown(data: bytes) -> None:
+    for message in Lines().feed(data):
+        if isinstance(message, Broken):
+            continue
+        line = message.decode(errors="replace")
+        with _refused(smackdown.Unreadable, IllegalCommand):
+            assert smackdown.read_fleet(line, SMACKDOWN).book is SMACKDOWN
+        with _refused(smackdown.Unreadable):
+            assert 1 <= len(smackdown.read_shots(line, 5)) <= 5
 
 
 # --- what teams and servers say -----------------------------------------------------------------------------------
@@ -669,5 +685,13 @@ TARGETS: Final = (
     Target("packet cutter", _one_packet, _greetings, 1100),
     Target("greeting", _packets, _greetings, 600, 4),
     Target("packets", _packets_after_greeting, _after_greeting, 600, 4),
+    Target(
+        "Code Smackdown",
+        _smackdown,
+        lambda: [
+            b"|RESPONSE|ship locations|0 0 H|0 1 H|0 2 V|9 7 V|4 4 H|END|\n",
+            b"|RESPONSE|shots|0 0|-1 99|END|\r\n|RESPONSE|shots|END|\n",
+        ],
+    ),
     Target("service", _service, _service_seeds),
 )

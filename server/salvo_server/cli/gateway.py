@@ -96,19 +96,28 @@ def house_of(
         yield house
 
 
-def serve_guests(host: Host, listen: str, what: str) -> None:
-    """Listen and let guests in until Ctrl-C or SIGTERM.
+def serve_guests(host: Host, listen: str, what: str, stop: threading.Event | None = None) -> None:
+    """Listen and let guests in until Ctrl-C or SIGTERM, or until somebody says so.
+
+    Args:
+        stop: what :func:`ended_by_signals` has returned, for who waits for something else, too.
 
     Raises:
         BrokerError: ``bad_address``.
         GatewayError: ``cannot_listen``.
     """
+    stop = stop or ended_by_signals()
+    host.open(*split_address(listen))
+    with contextlib.closing(host):
+        click.echo(f"{what} on {host.address[0]}:{host.address[1]}")
+        stop.wait()
+
+
+def ended_by_signals() -> threading.Event:
+    """Return what Ctrl-C and SIGTERM set from now on; let the log tell who comes and goes."""
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo_server.gateway").setLevel(logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    host.open(*split_address(listen))
-    with contextlib.closing(host):
-        click.echo(f"{what} on {host.address[0]}:{host.address[1]}")
-        stop.wait()
+    return stop

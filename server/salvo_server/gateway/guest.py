@@ -33,11 +33,13 @@ class Guest:
     Attributes:
         peer: the program.
         house: the gateway's table.
+        alone: whether the program has hung up, and all that it said is dealt with.
     """
 
     def __init__(self, peer: Peer, house: House) -> None:
         self.peer = peer
         self.house = house
+        self.alone = False
         self._seat: Seat | None = None
         self._team: Team | None = None
         self._name = ""
@@ -79,6 +81,10 @@ class Guest:
 
     def left(self) -> None:
         """The program has hung up, or is being hung up on; its seat is still there."""
+
+    def lingers(self) -> bool:
+        """Whether the guest stays at the table although it is :attr:`alone`."""
+        return False
 
     # --- what a protocol uses -------------------------------------------------------------------------------------
 
@@ -133,7 +139,9 @@ class Guest:
             self.peer.close()
 
     def _serve(self) -> None:
+        gone = self.peer.gone  # looked at first: something may arrive between the two
         taken = self.peer.take()
+        self.alone = gone and not taken
         for message in taken:
             if self._ended:
                 return
@@ -141,7 +149,7 @@ class Guest:
                 self.stammered(message)
             else:
                 self.said(message)
-        if self.peer.gone and not taken:
+        if self.alone and not self.lingers():
             self._ended = True
             return
         self.passed(time.monotonic())

@@ -49,6 +49,7 @@ class Host:
         self._door = door
         self._listener: socket.socket | None = None
         self._guests: dict[int, tuple[Peer, threading.Thread]] = {}
+        self._staying: dict[int, Guest] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
 
@@ -88,6 +89,9 @@ class Host:
             self._listener.close()
         with self._lock:
             guests = list(self._guests.values())
+            staying = list(self._staying.values())
+        for guest in staying:
+            guest.end()
         for peer, _ in guests:
             peer.hang_up()
         for _, thread in guests:
@@ -106,10 +110,15 @@ class Host:
 
     def _serve(self, peer: Peer) -> None:
         try:
-            self._door.welcome(peer, self._house).stay()
+            guest = self._door.welcome(peer, self._house)
+            with self._lock:
+                self._staying[id(peer)] = guest
+            if not self._closed.is_set():
+                guest.stay()
         except Exception:
             log.exception("%s: the gateway failed; the guest is sent away", peer.name)
         finally:
             peer.close()
             with self._lock:
                 self._guests.pop(id(peer), None)
+                self._staying.pop(id(peer), None)

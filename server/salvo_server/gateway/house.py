@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -126,7 +127,7 @@ class House:
         while not self._stop.is_set():
             connection = Connection(
                 BrokerUrl.parse(self.url),
-                "salvo-gateway",
+                f"salvo-gateway-{secrets.token_hex(4)}",  # another gateway's would send this one away
                 clean_session=True,
                 username=None if user is None else user.user,
                 password=None if user is None else user.secret,

@@ -135,6 +135,11 @@ class Peer:
         except OSError:
             self.hang_up()
 
+    def end_sending(self) -> None:
+        """Let the program see the end of what is sent to it, and read on: then nothing that was sent is lost."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
     def hang_up(self) -> None:
         """End the connection; may be called from any thread, and twice."""
         with contextlib.suppress(OSError):

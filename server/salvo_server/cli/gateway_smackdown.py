@@ -1,0 +1,123 @@
+"""``salvo gateway smackdown``."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import threading
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+
+from salvo.topics import check_name
+from salvo_server.cli.gateway import ended_by_signals, house_of, serve_guests, table_options
+from salvo_server.gateway.children import Child
+from salvo_server.gateway.host import Host
+from salvo_server.gateway.smackdown import ANSWER_SECONDS, Names, check, child_door, door
+
+#: What a program is told its opponent is called where that cannot be known.
+_SOMEBODY = "opponent"
+
+
+@click.command()
+@click.option("--exec", "commands", multiple=True, metavar="COMMAND", help="A program to start; may be repeated.")
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    help="A program's name, in the order of --exec; those after them are given to TCP clients as they come.",
+)
+@click.option("--opponent", help="What started programs are told their opponent is called.  [default: the other name]")
+@click.option("--listen", metavar="HOST:PORT", help="Let TCP clients in, too.")
+@click.option("--answer-seconds", type=click.FloatRange(0, min_open=True), default=ANSWER_SECONDS)
+@click.option("--you-first", is_flag=True, help="Tell player 2, too, of its own shots before its opponent's.")
+@click.option("--games", type=click.IntRange(min=1), help="End when started programs have played so many.")
+@table_options
+def command(
+    commands: tuple[str, ...],
+    names: tuple[str, ...],
+    opponent: str | None,
+    listen: str | None,
+    answer_seconds: float,
+    you_first: bool,
+    games: int | None,
+    broker: str,
+    table: str,
+    roster: Path | None,
+    ca: str | None,
+    no_pin: bool,
+) -> None:
+    """Let programs of Code Smackdown play: child processes, started as COMMAND NAME OPPONENT, or over TCP.
+
+    A program plays one game; for the next one it is started again.
+    """
+    _check_names(names, len(commands), listen)
+    if games is not None and not commands:
+        raise click.UsageError("--games counts the games of --exec")
+    programs = [_split(text) for text in commands]
+    mine, listed = names[: len(commands)], names[len(commands) :]
+    known = Names(listed, mine)
+    with house_of("smackdown", broker=broker, table=table, roster=roster, ca=ca, no_pin=no_pin) as house:
+        book = house.open()
+        check(book)
+        stop = ended_by_signals()
+
+        def wants_more(name: str) -> bool:
+            return not stop.is_set() and (games is None or known.games_of(name) < games)
+
+        with contextlib.ExitStack() as stack:
+            children = []
+            for program, name in zip(programs, mine, strict=True):
+                host = Host(house, child_door(book, name, known, answer_seconds=answer_seconds, you_first=you_first))
+                whole = [*program, name, opponent or _other(name, names)]
+                children.append(Child(whole, name, host.let_in, partial(wants_more, name)))
+                stack.callback(children[-1].close)
+                stack.callback(host.close)  # before the child is killed, which would else have forfeited
+            for child in children:
+                child.start()
+            if games is not None:
+                threading.Thread(target=_stop_after, args=(children, stop), daemon=True).start()
+            if listen:
+                tcp = Host(house, door(book, names=known, answer_seconds=answer_seconds, you_first=you_first))
+                serve_guests(tcp, listen, "Code Smackdown", stop)
+            else:
+                click.echo(f"Code Smackdown: {', '.join(mine)}")
+                stop.wait()
+        for name in mine if games is not None else ():
+            click.echo(f"{name}: {known.record_of(name)}")
+
+
+def _check_names(names: Sequence[str], programs: int, listen: str | None) -> None:
+    if not programs and not listen:
+        raise click.UsageError("give --exec, or --listen, or both")
+    if len(names) < programs:
+        raise click.UsageError(f"{programs} times --exec, but {len(names)} times --name")
+    if len(names) > programs and not listen:
+        raise click.UsageError(f"{len(names)} times --name, but {programs} times --exec, and no --listen")
+    for name in names:
+        check_name(name)
+    if len({name.lower() for name in names}) < len(names):
+        raise click.UsageError("a name stands twice")
+
+
+def _split(text: str) -> list[str]:
+    """Take a command apart as a shell would; no shell runs it."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise click.UsageError(f"--exec {text!r}: {error}") from None
+    if not words:
+        raise click.UsageError("--exec is empty")
+    return words
+
+
+def _other(name: str, names: Sequence[str]) -> str:
+    return next((other for other in names if other != name), _SOMEBODY)
+
+
+def _stop_after(children: Sequence[Child], stop: threading.Event) -> None:
+    for child in children:
+        child.join()
+    stop.set()

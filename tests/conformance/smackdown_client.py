@@ -1,0 +1,251 @@
+"""A program of Code Smackdown, written from the protocol's text alone: the standard library, nothing of ours.
+
+As a child process: ``python smackdown_client.py OWN_NAME OPPONENT_NAME``, on standard input and output. Over TCP a test
+calls :func:`play`. It holds the server to what the text says: whatever else it is told is a ``Complaint``.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+
+Cell = tuple[int, int]
+
+#: What a program may do wrong, once in a game. Those in the second half are still good answers.
+FORFEITS = ("nonsense", "oversized", "not_text", "too_many", "no_shots", "bad_fleet", "short_fleet", "late")
+HARMLESS = ("partial", "fewer", "repeated", "off_grid", "ahead")
+
+
+class Complaint(Exception):
+    """The server has not done what the text says."""
+
+
+class Program:
+    """One game.
+
+    Attributes:
+        result: ``won``, ``lost`` or ``tie``, once the game is over.
+        erred: the mistake that was made, empty as long as it was not.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], bytes],
+        write: Callable[[bytes], object],
+        rng: random.Random,
+        mistake: str = "",
+        when: int = 1,
+        patience: float = 1.0,
+    ) -> None:
+        """Take ``read()``, which returns a line as bytes, and ``write(bytes)``.
+
+        ``mistake`` is one of FORFEITS or HARMLESS, made in round ``when`` or as soon after as it can be;
+        ``late`` waits for twice ``patience`` seconds.
+        """
+        self.read, self.write, self.rng = read, write, rng
+        self.mistake, self.when, self.patience = mistake, when, patience
+        self.erred = self.result = ""
+        self.told_of: list[bytes] = []  # everything, for who wants to look
+        self.width = self.height = self.ships = 0
+        self.sizes: list[int] = []
+        self.fleet: list[set[Cell]] = []  # a set of cells for each ship
+        self.struck: set[Cell] = set()
+        self.tried: set[Cell] = set()
+        self.waiting: list[Cell] = []  # shots of this round whose result is not known
+        self.answered_ahead = False
+        self.met: set[Cell] = set()
+        self.round = 0
+
+    def play(self) -> str:
+        """Play to the end of the game and return the result."""
+        while True:
+            line = self.read()
+            if not line:
+                raise Complaint(f"hung up in mid-game, after {self.told_of[-3:]}")
+            fields = line.decode("ascii").rstrip("\n").split("|")
+            if fields[0] or fields[-1] or fields[-2] != "END" or len(fields) < 5:
+                raise Complaint(f"{line!r} is no message")
+            self.told_of.append(line)
+            kind, about, *values = fields[1:-2]
+            if kind == "QUERY":
+                self.asked(about, values)
+            elif kind != "INFO":
+                raise Complaint(f"{line!r} is neither asked nor told")
+            elif about == "end game":
+                return self.result
+            else:
+                self.told(about, values)
+
+    def told(self, about: str, values: list[str]) -> None:
+        if about == "grid size":
+            self.width, self.height = map(int, values[0].split())
+        elif about == "num ships":
+            self.ships = int(values[0])
+        elif about == "ship sizes":
+            self.sizes = [int(value) for value in values]
+            self.expect(len(self.sizes) == self.ships, "as many sizes as ships")
+        elif about in ("you hit", "you miss"):
+            shot = _cell(values[0])
+            self.expect(shot in self.waiting, f"only what was shot is told: {shot} of {self.waiting}")
+            self.waiting.remove(shot)
+            if about == "you hit":
+                self.expect(0 <= shot[0] < self.width and 0 <= shot[1] < self.height, "no hit off the grid")
+                self.met.add(shot)
+            else:
+                self.expect(shot not in self.met, "a hit is a hit again")
+        elif about in ("opponent hit", "opponent miss"):
+            shot = _cell(values[0])
+            occupied = any(shot in ship for ship in self.fleet)
+            self.expect(occupied == (about == "opponent hit"), f"{about} {shot}")
+            self.struck.add(shot)
+        elif about in ("won game", "lost game", "tie game"):
+            self.result = about.split()[0]
+            self.check_end()
+        else:
+            raise Complaint(f"{about!r} is not in the text")
+
+    def check_end(self) -> None:
+        won, lost = len(self.met) == sum(self.sizes), self.afloat() == 0
+        if self.erred in FORFEITS:
+            self.expect(self.result == "lost", f"{self.erred} is a forfeit")
+        else:
+            expected = {(True, True): "tie", (True, False): "won", (False, True): "lost", (False, False): "won"}
+            self.expect(self.result == expected[won, lost], f"{self.result} with {won} and {lost}")
+
+    def afloat(self) -> int:
+        return sum(not ship <= self.struck for ship in self.fleet)
+
+    def asked(self, about: str, values: list[str]) -> None:
+        self.expect(self.erred not in FORFEITS, "nobody is asked again after a forfeit")
+        if about == "ship locations":
+            self.place()
+            return
+        self.expect(about == "shots", "shots or locations are asked for")
+        self.expect(self.waiting == [] or self.answered_ahead, f"no result for {self.waiting}")
+        self.round += 1
+        most = int(values[0])
+        self.expect(most == self.afloat(), f"{most} shots with {self.afloat()} ships")
+        if self.answered_ahead:
+            self.answered_ahead = False
+        else:
+            self.shoot(most)
+
+    def expect(self, holds: bool, what: str) -> None:
+        if not holds:
+            raise Complaint(f"{what}; round {self.round}, after {self.told_of[-8:]}")
+
+    # --- answers ----------------------------------------------------------------------------------------------------
+
+    def place(self) -> None:
+        texts: list[str] = []
+        taken: set[Cell] = set()
+        for size in self.sizes:
+            while True:
+                flat = self.rng.random() < 0.5
+                x = self.rng.randrange(self.width - (size - 1) * flat)
+                y = self.rng.randrange(self.height - (size - 1) * (not flat))
+                cells = {(x + step * flat, y + step * (not flat)) for step in range(size)}
+                if not cells & taken:
+                    break
+            taken |= cells
+            self.fleet.append(cells)
+            texts.append(f"{x} {y} {'H' if flat else 'V'}")
+        if self.mistake == "bad_fleet":
+            texts[1] = texts[0]
+        elif self.mistake == "short_fleet":
+            texts.pop()
+        if self.mistake in ("bad_fleet", "short_fleet"):
+            self.erred = self.mistake
+        self.answer("ship locations", texts)
+
+    def shoot(self, most: int) -> None:
+        free = [(x, y) for x in range(self.width) for y in range(self.height) if (x, y) not in self.tried]
+        near = [(x, y) for x, y in free if {(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)} & self.met]
+        self.rng.shuffle(free)
+        self.rng.shuffle(near)
+        shots = list(dict.fromkeys(near + free))[:most]
+        mistake = self.mistake if self.round >= self.when and not self.erred else ""
+        ahead = False
+        if mistake in ("nonsense", "oversized", "not_text", "late", "partial"):
+            self.erred = mistake
+        elif mistake == "too_many":
+            self.erred = mistake
+            shots = (shots * 2)[: most + 1]
+        elif mistake == "no_shots":
+            self.erred = mistake
+            shots = []
+        elif mistake == "fewer" and most > 1:
+            self.erred = mistake
+            shots = shots[:1]
+        elif mistake == "repeated" and self.tried:
+            self.erred = mistake
+            shots[0] = self.rng.choice(sorted(self.met or self.tried))
+        elif mistake == "off_grid" and most > 1:
+            self.erred = mistake
+            shots[0] = self.rng.choice([(-1, 0), (0, self.height), (self.width, -5), (123456, 0)])
+        elif mistake == "ahead":
+            self.erred = mistake
+            ahead = True
+        if self.erred not in FORFEITS:
+            self.waiting += shots
+            self.tried |= set(shots)
+        self.answer("shots", [f"{x} {y}" for x, y in shots])
+        if ahead:
+            # One shot is always allowed, so the answer to the next query may be given now.
+            left = [cell for cell in free if cell not in self.tried]
+            if left and most > 1:
+                self.answered_ahead = True
+                self.waiting.append(left[0])
+                self.tried.add(left[0])
+                self.answer("shots", ["{} {}".format(*left[0])])
+
+    def answer(self, about: str, values: list[str]) -> None:
+        line = "|".join(["", "RESPONSE", about, *values, "END", ""]).encode() + b"\n"
+        mistake = self.erred if self.erred == self.mistake else ""
+        if mistake == "nonsense":
+            wrong = [
+                b"hello\n",
+                b"|RESPONSE|shots|1;2|END|\n",
+                b"|RESPONSE|shots|a b|END|\n",
+                line[: len(line) // 2] + b"\n",
+            ]
+            line = self.rng.choice([*wrong, b"|QUERY|shots|0 0|END|\n"])
+        elif mistake == "oversized":
+            line = b"|RESPONSE|shots|" + b"0 0|" * 20000 + b"END|\n"
+        elif mistake == "not_text":
+            line = b"|RESPONSE|shots|\xff\xfe 0|END|\n"
+        elif mistake == "late":
+            time.sleep(2 * self.patience)
+        elif mistake == "partial":
+            for piece in (line[:3], line[3:-1]):
+                self.write(piece)
+                time.sleep(0.1)
+            line = line[-1:]
+            self.mistake = ""
+        try:
+            self.write(line)
+        except OSError:
+            self.expect(self.erred in FORFEITS, "only after a forfeit a program is hung up on")
+
+
+def _cell(text: str) -> Cell:
+    x, y = text.split()
+    return int(x), int(y)
+
+
+def main() -> None:
+    rng = random.Random(":".join(sys.argv[1:]))
+    out = sys.stdout.buffer
+
+    def write(data: bytes) -> None:
+        out.write(data)
+        out.flush()
+
+    program = Program(sys.stdin.buffer.readline, write, rng)
+    print(f"{sys.argv[1]} against {sys.argv[2]}: {program.play()}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The protocol's text against the gateway: its example run, and whole games of a program written from the text."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import re
+import threading
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from conformance.smackdown_client import FORFEITS, HARMLESS
+from integration.smackdown import Player, Socket, tcp_gateway
+from salvo_server.broker import EmbeddedBroker
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+
+SCRIPTS = sorted((Path(__file__).parent / "gateways").glob("smackdown*.txt"))
+GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "12"))
+TABLES = 4
+ANSWER_SECONDS = 1.5
+
+
+def contest(url: str, rules: str, **given: object) -> Contest:
+    return Contest(ServerSettings(broker=url, players=2, rules=rules, **({"over_seconds": 600} | given)))  # type: ignore[arg-type]
+
+
+def book_of(script: str, folder: Path) -> str:
+    """Write the script's rules into a file, and return its name."""
+    found = re.search(r"# rules: (\d+) (\d+) / ([\d ]+)", script)
+    assert found is not None
+    lengths = "\n".join(f"ship{number} = {length}" for number, length in enumerate(found[3].split()))
+    book = folder / "example.toml"
+    book.write_text(
+        f'name = "example"\nlike = "smackdown"\nwidth = {found[1]}\nheight = {found[2]}\n[fleet]\n{lengths}\n'
+    )
+    return str(book)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
+def test_the_run_goes_as_it_is_written(path: Path, tmp_path: Path) -> None:
+    script = path.read_text()
+    steps = [line.split("\t") for line in script.splitlines() if not line.startswith("#")]
+    with contextlib.ExitStack() as stack:
+        broker = stack.enter_context(EmbeddedBroker())
+        stack.enter_context(contest(broker.url, book_of(script, tmp_path)).in_background())
+        host = stack.enter_context(tcp_gateway(broker.url, tmp_path, you_first=True))
+        ends: dict[str, Socket] = {}
+        for way, message, source in steps:
+            assert source.startswith("-- ")
+            for player in way[:-1]:
+                if player not in ends:
+                    ends[player] = stack.enter_context(contextlib.closing(Socket(host.address)))
+                if way.endswith(">"):
+                    ends[player].say(message)
+                else:
+                    assert (player, ends[player].hear()) == (player, message), source
+        assert [end.hear() for end in ends.values()] == ["", ""]
+
+
+def test_player_2_is_told_first_what_fell_on_its_board_as_the_salvos_are_resolved_in_turn(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        broker = stack.enter_context(EmbeddedBroker())
+        stack.enter_context(contest(broker.url, "smackdown").in_background())
+        host = stack.enter_context(tcp_gateway(broker.url, tmp_path))
+        ends = []
+        for _ in range(2):
+            ends.append(stack.enter_context(contextlib.closing(Socket(host.address))))
+            ends[-1].until("|QUERY|ship locations")
+        for end in reversed(ends):  # whoever answers first, the first name is player 1
+            end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
+        for end in ends:
+            end.until("|QUERY|shots")
+            end.say("|RESPONSE|shots|0 0|9 9|END|")
+        told = [[end.hear() for _ in range(4)] for end in ends]
+    you = ["|INFO|you hit|0 0|END|", "|INFO|you miss|9 9|END|"]
+    opponent = ["|INFO|opponent hit|0 0|END|", "|INFO|opponent miss|9 9|END|"]
+    assert told == [you + opponent, opponent + you]
+
+
+def test_whole_games_with_every_kind_of_wrong_line(tmp_path: Path) -> None:
+    """Each game has a mistake of one program; what comes of it is what the text says, and the table goes on."""
+    mistakes = collections.deque(["", *FORFEITS, *HARMLESS])
+    mistakes.rotate(-Random(GAMES).randrange(len(mistakes)))
+    kinds = [mistakes[game % len(mistakes)] for game in range(GAMES)]
+    ended: collections.Counter[str] = collections.Counter()
+    failures: list[str] = []
+
+    def play(table: str, games: list[tuple[int, str]]) -> None:
+        folder = tmp_path / (table or "main")
+        folder.mkdir()
+        try:
+            with tcp_gateway(broker.url, folder, table, answer_seconds=ANSWER_SECONDS) as host:
+                for game, kind in games:
+                    rng = Random(f"{table} {game}")
+                    when = rng.choice([1, 2, 5])
+                    first = Player(host.address, (game, 1), mistake=kind, when=when, patience=ANSWER_SECONDS)
+                    second = Player(host.address, (game, 2))
+                    for each in (first, second):
+                        each.start()
+                    results = first.result(), second.result()
+                    assert results in {("won", "lost"), ("lost", "won"), ("tie", "tie")}, (kind, results)
+                    assert results[0] == "lost" or kind not in FORFEITS, (kind, results)
+                    assert first.program.erred or kind in ("", "partial", *HARMLESS), kind
+                    ended[first.program.erred] += 1
+        except BaseException as error:
+            failures.append(f"table {table!r}: {type(error).__name__}: {error}")
+
+    tables = ["", *(f"table{number}" for number in range(2, TABLES + 1))]
+    with EmbeddedBroker() as broker:
+        serving = contest(broker.url, "smackdown", tables=tables, over_seconds=1)
+        with serving.in_background():
+            shares = [list(enumerate(kinds))[number::TABLES] for number in range(TABLES)]
+            threads = [threading.Thread(target=play, args=each) for each in zip(tables, shares, strict=True)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    assert failures == []
+    assert ended.total() == GAMES
