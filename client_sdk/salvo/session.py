@@ -230,6 +230,11 @@ class Session:
 
     # --- the owner's side ---------------------------------------------------------------------------------------
 
+    @property
+    def fleet(self) -> Fleet | None:
+        """The fleet of this game: the one to place, or that the server says is placed; None before there is one."""
+        return self._fleet
+
     def filters(self) -> list[str]:
         """Return the topics to subscribe: all that this player may read and nothing else."""
         own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]

@@ -307,11 +307,16 @@ class View:
         """
         if self.rules.ending is not Ending.GOAL:
             raise self._not_told("points", f"ending is {self.rules.ending}; view.results has the hits of every salvo")
-        results = self.results
-        points = {player: self._untold_tallies.get(player, _NO_TALLY).hits for player in self.players}
-        for result in results:
-            points[result.player] += result.hits
-        return points
+        return {player: tally.hits for player, tally in self.tallies.items()}
+
+    @property
+    def tallies(self) -> dict[str, Tally]:
+        """Turns, shots and hits by player."""
+        tallies = {player: self._untold_tallies.get(player, _NO_TALLY) for player in self.players}
+        for result in self.results:
+            turns, shots, hits = tallies[result.player]
+            tallies[result.player] = Tally(turns + 1, shots + result.shots, hits + result.hits)
+        return tallies
 
     @property
     def winners(self) -> tuple[str, ...]:

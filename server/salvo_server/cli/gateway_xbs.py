@@ -1,0 +1,27 @@
+"""``salvo gateway xbs``: lets clients of Xterm Boat Sinker in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from salvo_server.cli.gateway import house_of, serve_guests, table_options
+from salvo_server.gateway.host import Host
+from salvo_server.gateway.xbs import MOST_PLAYERS, door
+
+
+@click.command("xbs")
+@click.option(
+    "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients come in."
+)
+@click.option("--title", default="", help="What clients call the game.  [default: Salvo and the table's name]")
+@click.option(
+    "--most", type=click.IntRange(min=2), default=MOST_PLAYERS, show_default=True, help="Players that a game takes."
+)
+@table_options
+def command(listen: str, title: str, most: int, table: str, **where: Any) -> None:
+    """Let clients and bots of Xterm Boat Sinker in, to a table whose rules are like the book xbs."""
+    with house_of("xbs", table=table, **where) as house:
+        book = house.open()
+        serve_guests(Host(house, door(book, title=title or f"Salvo {table}".strip(), most=most)), listen, "xbs")

@@ -1,0 +1,87 @@
+"""A door for clients of Xterm Boat Sinker: lines over TCP, many players, points.
+
+What a client says, and what becomes of it at the table:
+
+    G                  G|version|title|started|2|most|joined|goal|width|height|boats|A5|..., as the table announces it
+    P|text             the same line again
+    J|name|board       a request to take part, and the board as its fleet; J|name when it is listed, J|other for each
+                       other player. In a game that is on, whoever plays in it comes back: J, Y|board, J and B for each
+                       other, S, N, the own B, and M||name reconnected. E|... where another try may help
+    S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays
+    K|reason           the turn is skipped; ignored out of turn
+    T|type|text        kept here; an empty text clears the type
+    L|reason           the end of the connection. A table knows no leaving: the player's turns pass until it comes back
+
+What happens at the table, and what the client is told:
+
+    listed, struck off        J|player, L|player|
+    the game begins           B for each board, S|player|... from the first turn's player on
+    a turn                    N|player; the client's own turn once its session knows all that led to it
+    a salvo                   H|shooter|target|d5 for a hit, B of the shooter, B of the target
+    a turn without a shot     K|player| and B of the player; not K for a skip that the client asked for itself
+    somebody hangs up         B with the status disconnected, as far as it came in at this door
+    the end                   F|finished|turns|players and R|player|score|skips|turns|status, best first, and the end
+                              of the connection; F|aborted when the table gives the game up
+    anything that is no message, longer than 4095 bytes, or no UTF-8     protocol error, and the end of the connection
+
+Of the system's two generations the older sends a hit after the boards and the next turn. Both kinds of client take
+either order, and only hit, boards, turn keeps points right in clients that count hits themselves and has boards up to
+date when a bot is asked; so there is one order here.
+
+Characters of a client's name that a table's name cannot have become ``_`` at the table. How a client is shown names
+that its system does not have is said in :class:`~salvo_server.gateway.xbs.words.Names`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from salvo.rules import RuleBook
+from salvo.rules.book import Announce, Ending, Order, Repeats, Shots, Spacing, Targets
+from salvo_server.gateway.accounts import GatewayError
+from salvo_server.gateway.host import Door
+from salvo_server.gateway.xbs.guest import FEWEST_PLAYERS, Doorway, XbsGuest
+from salvo_server.gateway.xbs.words import speakable
+
+#: Players of a game, as many as the system's own server takes by default.
+MOST_PLAYERS: Final = 9
+_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvw")
+#: What the protocol says without saying it: the only values of a book's fields that its clients can play by.
+_NEEDED: Final = {
+    "announce": Announce.CELLS,
+    "shots": Shots.ONE,
+    "order": Order.ROTATION,
+    "ending": Ending.GOAL,
+    "targets": Targets.OTHERS,
+    "repeats": Repeats.REFUSED,
+    "spacing": Spacing.TOUCH,
+    "skipping": True,
+}
+
+
+def door(book: RuleBook, *, title: str = "Salvo", most: int = MOST_PLAYERS) -> Door:
+    """Return the door to a table.
+
+    Args:
+        title: what the clients call the game.
+        most: players with whom the game is full, 2 or more.
+
+    Raises:
+        GatewayError: ``wrong_rules``: the table's rules cannot be told in this protocol; ``bad_title``;
+            ``bad_players``.
+    """
+    for key, needed in _NEEDED.items():
+        value = getattr(book, key)
+        if value != needed:
+            raise GatewayError("wrong_rules", f"the rules {book.name!r} have {key} {value}; xbs needs {needed}")
+    for ship in book.fleet:
+        if ship.name not in _LETTERS or ship.length < 2:
+            text = f"the rules {book.name!r} have the ship {ship.name} of {ship.length}"
+            raise GatewayError("wrong_rules", f"{text}; xbs needs ships called a to w of 2 cells or more")
+    if not title or speakable(title) != title:
+        raise GatewayError("bad_title", f"the title {title[:60]!r} is empty, or has a | or a control character in it")
+    if most < FEWEST_PLAYERS:
+        raise GatewayError("bad_players", f"{most} players are no game; it takes {FEWEST_PLAYERS} or more")
+    doorway = Doorway(book, title, most)
+    return Door(partial(XbsGuest, doorway=doorway))

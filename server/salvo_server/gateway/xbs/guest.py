@@ -1,0 +1,474 @@
+"""One client of Xterm Boat Sinker at a table."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from random import Random
+from typing import Final
+
+from salvo import messages as m
+from salvo.errors import SalvoError
+from salvo.messages import State
+from salvo.rules import Fleet, RuleBook
+from salvo.session import Event, FleetWanted, GameEnded, Refused, SalvoHeard, ServerSeen
+from salvo.view import Shot, View
+from salvo_server.gateway.guest import Guest
+from salvo_server.gateway.house import House
+from salvo_server.gateway.peer import Broken, Peer
+from salvo_server.gateway.xbs.company import Company
+from salvo_server.gateway.xbs.words import (
+    Names,
+    Said,
+    complete,
+    masked,
+    name_fault,
+    read,
+    read_board,
+    seated_name,
+    speakable,
+    square,
+    write,
+)
+
+#: Clients of 1.1 take 1.1 or later.
+VERSION: Final = "2.0.0"
+FEWEST_PLAYERS: Final = 2
+#: From ``J`` to its answer. A new account takes a second, a server that derives keys for a full lobby three.
+JOIN_SECONDS: Final = 20.0
+#: Whoever has the right secret is listed at once, whatever else is said to its name.
+TAKEN_SECONDS: Final = 1.0
+#: Of each type; more are forgotten.
+MOST_TAUNTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Doorway:
+    """What all clients that come in at one door share.
+
+    Attributes:
+        title: what ``G`` calls the game.
+        most: players that ``G`` allows, and with whom the game is full.
+    """
+
+    book: RuleBook
+    title: str
+    most: int
+    company: Company = field(default_factory=Company)
+    random: Random = field(default_factory=Random)
+
+
+class Stage(Enum):
+    """How far a client has come."""
+
+    OUTSIDE = auto()  # connected
+    JOINING = auto()  # has asked for a place
+    WAITING = auto()  # has one
+    PLAYING = auto()  # has been told that the game is on
+    DONE = auto()  # has been told how it ended, or was sent away
+
+
+class XbsGuest(Guest):
+    """Speaks the protocol of :mod:`salvo_server.gateway.xbs`, which says what becomes of each message."""
+
+    def __init__(self, peer: Peer, house: House, doorway: Doorway) -> None:
+        super().__init__(peer, house)
+        self._door = doorway
+        self._book = doorway.book
+        self._stage = Stage.OUTSIDE
+        self._me = ""  # at the table
+        self._names = Names(self._book.grid.width)
+        self._fleet: Fleet | None = None  # the one that came with J; None in a game that is on
+        self._answer_by = 0.0
+        self._taken_by: float | None = None
+        self._sent_away = ""  # the line to say before hanging up, or an E line, after which the client may try again
+        self._listed: tuple[str, ...] | None = None
+        self._joined: set[str] = set()  # whom the client has been told of
+        self._turn: m.TurnBegan | None = None
+        self._told_turn = 0
+        self._told: dict[str, str] = {}  # board messages by player
+        self._told_as_of: object = None
+        self._view: View | None = None  # of the game that the client was told of
+        self._skipped = False
+        self._away = False
+        self._taunts: dict[str, list[str]] = {"hit": [], "miss": []}
+
+    # --- what the client says -------------------------------------------------------------------------------------
+
+    def came(self) -> None:
+        """The system's server speaks first."""
+        rules = self.house.news.rules
+        if rules is None or rules.book != self._book:
+            self._send_away("the rules of this table have changed")
+        else:
+            self.peer.send(self._game_info())
+
+    def stammered(self, broken: Broken) -> None:
+        """What is longer than a message can be, or no text, is no message."""
+        self._send_away("protocol error")
+
+    def said(self, message: str) -> None:
+        """Do what a message asks for; whoever says something else is sent away."""
+        said = read(message)
+        if said is None:
+            self._send_away("protocol error")
+            return
+        match said.kind:
+            case "G":
+                self.peer.send(self._game_info())
+            case "P":
+                self.peer.send(said.line)
+            case "J":
+                self._join(said)
+            case "S":
+                self._shoot(said)
+            case "K":
+                self._skip()
+            case "T":
+                self._set_taunt(said.value(1), said.value(2))
+            case "L":
+                self._stage = self._stage if self._stage is Stage.PLAYING else Stage.DONE
+                self.end()
+
+    def _game_info(self) -> str:
+        news, book = self.house.news, self._book
+        joined = len(news.players)
+        return write(
+            "G",
+            VERSION,
+            self._door.title,
+            "N" if news.state is State.LOBBY else "Y",
+            FEWEST_PLAYERS,
+            max(self._door.most, joined),  # clients believe in no game with more players than fit
+            joined,
+            book.goal,
+            book.grid.width,
+            book.grid.height,
+            len(book.fleet),
+            *(f"{ship.name.upper()}{ship.length}" for ship in book.fleet),
+        )
+
+    def _join(self, said: Said) -> None:
+        name = said.value(1)
+        if self._stage is not Stage.OUTSIDE or not name:
+            self._send_away("protocol error")
+            return
+        news = self.house.news
+        seated = seated_name(name)
+        back = seated in news.players
+        fault = name_fault(name, self._book.grid.width)
+        if not back and news.state is State.LOBBY and len(news.players) >= self._door.most:
+            self._send_away("game is full")
+        elif fault:
+            self.peer.send(write("E", fault))
+        elif not back and news.state is not State.LOBBY:
+            self._send_away("game is already started")
+        else:
+            self._fleet = read_board(said.value(2), self._book) if news.state is State.LOBBY else None
+            if news.state is State.LOBBY and self._fleet is None:
+                self._send_away("invalid board")
+            else:
+                self._sit_down_as(seated, name)
+
+    def _sit_down_as(self, seated: str, name: str) -> None:
+        if not self._door.company.claim(seated):
+            self.peer.send(write("E", "name in use"))
+            return
+        self._me = seated
+        try:
+            self.sit_down(seated)
+        except SalvoError as error:
+            self.stand_up()
+            self.peer.send(write("E", "invalid name" if error.code == "bad_name" else "name in use"))
+            return
+        self._stage = Stage.JOINING
+        self._names = Names(self._book.grid.width, seated, name)
+        self._answer_by = time.monotonic() + JOIN_SECONDS
+
+    def _shoot(self, said: Said) -> None:
+        view = self._view if self._stage is Stage.PLAYING else None
+        if view is None:
+            self._tell("game hasn't started" if self.house.news.state is State.LOBBY else "it is not your turn!")
+            return
+        target = self._names.meant(said.value(1))
+        x, y = said.number(2), said.number(3)
+        grid = self._book.grid
+        if not self._is_my_turn(view):
+            self._tell("it is not your turn!")
+        elif target not in view.players:
+            self._tell("invalid target player name")
+        elif target == self._me:
+            self._tell("don't shoot at yourself!")
+        elif not (1 <= x <= grid.width and 1 <= y <= grid.height):
+            self._tell("illegal coordinates")
+        elif (x, y) in view.marks(target):
+            self._tell("that spot has already been shot")
+        else:
+            self.session.fire([Shot(target, x, y)])
+
+    def _skip(self) -> None:
+        """End the turn; out of turn it is ignored."""
+        if self._stage is Stage.PLAYING and self._view is not None and self._is_my_turn(self._view):
+            self._skipped = True
+            self.session.skip()
+
+    def _is_my_turn(self, view: View) -> bool:
+        return view is self.session.view and view.shots > 0 and self._told_turn == view.turn
+
+    def _set_taunt(self, kind: str, text: str) -> None:
+        taunts = self._taunts.get(kind.lower())
+        if taunts is None:
+            return
+        if not text:
+            taunts.clear()
+        elif len(taunts) < MOST_TAUNTS:
+            taunts.append(text)
+
+    # --- what happens at the table --------------------------------------------------------------------------------
+
+    def announced(self, announcement: m.Announcement, retained: bool) -> None:
+        """Note who is there and whose turn it is; it is told when the session has understood it, too."""
+        match announcement:
+            case m.PlayersListed(names):
+                self._listed = names
+            case m.TurnBegan():
+                self._turn = announcement
+            case m.CommandRefused(_, "name_taken", _) if self._stage is Stage.JOINING and self._taken_by is None:
+                self._taken_by = time.monotonic() + TAKEN_SECONDS
+
+    def happened(self, event: Event) -> None:
+        """Tell what the client is to know; for changes that it reads off the session see :meth:`passed`."""
+        match event:
+            case FleetWanted(rules):
+                if rules != self._book or self._fleet is None:
+                    self._sent_away = "the rules of this table have changed"
+                else:
+                    self.session.place(self._fleet, time.monotonic())
+            case SalvoHeard(result):
+                self._tell_salvo(result)
+            case GameEnded(_, _, stats):
+                self._catch_up()
+                if self._stage is Stage.PLAYING:
+                    self._tell_results(
+                        "finished", {name: m.Tally(s.turns, s.shots, s.hits) for name, s in stats.items()}
+                    )
+            case Refused(code, text):
+                self._refused(code, text)
+            case ServerSeen(online):
+                if self._stage in (Stage.WAITING, Stage.PLAYING) and online is self._away:
+                    self._tell("the server is back" if online else "the server is away; the game waits for it")
+                self._away = not online
+
+    def passed(self, now: float) -> None:
+        """Tell what has changed at the table, and give up what takes too long."""
+        if self._sent_away and self._stage is not Stage.DONE:
+            self._turn_away()
+        elif self._stage is Stage.JOINING:
+            self._join_or_not(now)
+        if self._stage in (Stage.WAITING, Stage.PLAYING):
+            self._catch_up()
+
+    def stand_up(self) -> None:
+        """Give the name back, too."""
+        game = self._view.game if self._view is not None and self._stage is Stage.PLAYING else 0
+        super().stand_up()
+        if self._me:
+            self._door.company.leave(self._me, game)
+        self._me = ""
+
+    # --- joining --------------------------------------------------------------------------------------------------
+
+    def _join_or_not(self, now: float) -> None:
+        session, listed = self.session, self._listed
+        if session.fleet is not None and (self._fleet is not None or self._started):
+            self._welcome(session.fleet)
+        elif session.state is State.TURN and listed is not None and self._me not in listed:
+            self._sent_away = "game is already started"
+        elif self._taken_by is not None and now > self._taken_by:
+            self._sent_away = write("E", "name in use")
+        elif now > self._answer_by:
+            self._sent_away = write("E", "name in use" if self._me in (listed or ()) else "the table does not answer")
+        if self._sent_away:
+            self._turn_away()
+
+    @property
+    def _started(self) -> bool:
+        """Whether the session knows a game with this player, and whose turn it is there."""
+        view, turn = self.session.view, self._turn
+        return view is not None and turn is not None and turn.game == view.game
+
+    def _welcome(self, fleet: Fleet) -> None:
+        self.peer.send(write("J", self._names.shown(self._me)))
+        self._joined.add(self._me)
+        view = self.session.view
+        if self._fleet != fleet:  # it came back, or its place in the lobby had one already
+            self.peer.send(write("Y", complete(fleet, view.incoming if view is not None else ())))
+        self._stage = Stage.WAITING
+
+    def _turn_away(self) -> None:
+        self.stand_up()
+        line, self._sent_away = self._sent_away, ""
+        self._listed, self._taken_by, self._turn = None, None, None
+        if line.startswith("E|"):
+            self._stage = Stage.OUTSIDE
+            self.peer.send(line)
+        else:
+            self._send_away(line)
+
+    def _send_away(self, line: str) -> None:
+        """Say why, and hang up; a player stays in a game that is on, and may come back."""
+        self.peer.send(line)
+        if self._stage is not Stage.PLAYING:
+            self._stage = Stage.DONE
+        self.end()
+
+    def _refused(self, code: str, text: str) -> None:
+        if self._stage is Stage.JOINING:
+            if code == "table_full":
+                self._sent_away = "game is full"
+            elif code in ("not_in_roster", "sealed_required"):
+                self._sent_away = write("E", speakable(text))
+        elif self._stage is Stage.PLAYING and code != "turn_timeout":  # of which the turn's result tells
+            self._tell(speakable(text))
+
+    # --- the game -------------------------------------------------------------------------------------------------
+
+    def _tell(self, text: str) -> None:
+        self.peer.send(write("M", "", text))
+
+    def _catch_up(self) -> None:
+        """Tell all that the session knows and the client does not."""
+        if self._stage is Stage.WAITING:
+            if self._started:
+                self._begin()
+            else:
+                self._tell_who_is_here(self._listed or ())
+        if self._stage is Stage.PLAYING:
+            view = self.session.view
+            if view is None or self._view is None or view.game != self._view.game:
+                assert self._view is not None
+                self._tell_results("aborted", self._view.tallies)
+                return
+            self._view = view
+            self._tell_boards()
+            self._tell_turn(view)
+
+    def _tell_who_is_here(self, names: tuple[str, ...]) -> None:
+        """The game begins with as many players as a client was told of, or the client gives up."""
+        gone = self._joined.difference(names, (self._me,))
+        come = [name for name in names if name not in self._joined]
+        self.peer.send(*(write("L", self._names.shown(name), "") for name in sorted(gone)))
+        self.peer.send(*(write("J", self._names.shown(name)) for name in come))
+        self._joined = self._joined.difference(gone).union(come)
+
+    def _begin(self) -> None:
+        view = self._view = self.session.view
+        assert view is not None
+        players = self._turn_order(view)
+        self._told_as_of = self._as_of(view)
+        boards = self._boards(view)
+        back = self._fleet is None
+        if back:
+            for name in players:
+                if name != self._me:
+                    self.peer.send(write("J", self._names.shown(name)), boards[name])
+            self._joined.update(players)
+        else:
+            self._tell_who_is_here(players)
+            self.peer.send(*(boards[name] for name in players))
+        self._told = boards
+        self.peer.send(write("S", *map(self._names.shown, players)))
+        self._stage = Stage.PLAYING
+        self._tell_turn(view)
+        if back:
+            self.peer.send(boards[self._me])
+            self._tell(f"{self._names.shown(self._me)} reconnected")
+
+    def _turn_order(self, view: View) -> tuple[str, ...]:
+        """The players from the one on who had the first turn; nobody is ever out, so it is known from any turn."""
+        players, turn = view.players, self._turn
+        assert turn is not None
+        first = (players.index(turn.player) - (turn.turn - 1)) % len(players)
+        return players[first:] + players[:first]
+
+    def _boards(self, view: View) -> dict[str, str]:
+        """Return every player's board message."""
+        tallies = view.tallies
+        return {name: self._board(view, name, tallies[name]) for name in view.players}
+
+    def _board(self, view: View, name: str, tally: m.Tally) -> str:
+        board = masked(view.marks(name), self._book.grid)
+        return write(
+            "B", self._names.shown(name), self._status(view, name), board, tally.hits, tally.turns - tally.shots
+        )
+
+    def _status(self, view: View, name: str) -> str:
+        return "disconnected" if self._door.company.is_missing(name, view.game) else ""
+
+    def _as_of(self, view: View) -> object:
+        """Return what changes when a board message does."""
+        return view.turns_known, *(self._status(view, name) for name in view.players)
+
+    def _tell_boards(self, *first: str) -> None:
+        """Send the boards that have changed since they were sent last, those of ``first`` before all others."""
+        view = self._view
+        assert view is not None
+        as_of = self._as_of(view)
+        if as_of == self._told_as_of:
+            return
+        boards = self._boards(view)
+        for name in sorted(boards, key=lambda name: first.index(name) if name in first else len(first)):
+            if boards[name] != self._told[name]:
+                self.peer.send(boards[name])
+                if self._told[name].split("|")[2] and not self._status(view, name):
+                    self._tell(f"{self._names.shown(name)} reconnected")
+        self._told, self._told_as_of = boards, as_of
+
+    def _tell_turn(self, view: View) -> None:
+        """Say whose turn it is, once boards and session are ready for the answer."""
+        turn = self._turn
+        if turn is None or turn.game != view.game or turn.turn <= self._told_turn:
+            return
+        if turn.player == self._me:
+            ready = view.turn == turn.turn and (view.shots > 0 or bool(view.fired_this_turn))
+        else:
+            ready = view.resolved_turn >= turn.turn - 1
+        if ready:
+            self._told_turn = turn.turn
+            self._skipped = False
+            self.peer.send(write("N", self._names.shown(turn.player)))
+
+    def _tell_salvo(self, result: m.SalvoResolved) -> None:
+        """Say what came of a turn: a hit before the boards, so that whoever counts points himself is put right."""
+        if self._stage is Stage.WAITING:
+            self._catch_up()
+        if self._stage is not Stage.PLAYING or self.session.view is None:
+            return
+        self._view = self.session.view
+        self._tell_turn(self._view)
+        name = self._names.shown
+        if not result.aims or result.outcomes is None:
+            mine = result.player == self._me
+            if not (mine and self._skipped):
+                self.peer.send(write("K", name(result.player), "out of time" if mine else ""))
+            self._tell_boards(result.player)
+            return
+        for (target, x, y), hit in zip(result.aims, result.outcomes, strict=True):
+            if hit:
+                self.peer.send(write("H", name(result.player), name(target), square(x, y)))
+            self._tell_boards(result.player, target)
+
+    def _tell_results(self, state: str, tallies: dict[str, m.Tally]) -> None:
+        """Say how the game ended, and hang up: in the system a server has one game."""
+        view = self._view
+        assert view is not None
+        self.peer.send(write("F", state, max(tally.turns for tally in tallies.values()), len(tallies)))
+        for name in sorted(view.players, key=lambda name: -tallies[name].hits):
+            tally = tallies[name]
+            skips = tally.turns - tally.shots
+            self.peer.send(
+                write("R", self._names.shown(name), tally.hits, skips, tally.turns, self._status(view, name))
+            )
+        self._stage = Stage.DONE
+        self.end()
