@@ -112,6 +112,15 @@ class Guest:
         self._take(self.house.seat(name))
         self.session.wants_to_play = wants_to_play
 
+    def say(self, text: str, to: str = "") -> None:
+        """Say a line to everybody, or to one other player.
+
+        Raises:
+            WireError: ``bad_text``, or ``chat_off`` where nobody may say anything.
+        """
+        assert self._team is not None, "sit down first"
+        self._team.say(text, to)
+
     def stand_up(self) -> None:
         """Leave the table; the player stays in a game that is on, and is missing."""
         if self._seat is not None:

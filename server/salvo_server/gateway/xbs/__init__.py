@@ -9,7 +9,9 @@ What a client says, and what becomes of it at the table:
                        other, S, N, the own B, and M||name reconnected. E|... where another try may help
     S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays
     K|reason           the turn is skipped; ignored out of turn
-    T|type|text        kept here; an empty text clears the type
+    M|player|text      a line of chat to that player, or to everybody
+    T|type|text        kept here; an empty text clears the type. Who shoots at the client is told one of them, privately
+                       in the chat, and once in two seconds at most
     L|reason           the end of the connection. A table knows no leaving: the player's turns pass until it comes back
 
 What happens at the table, and what the client is told:
@@ -19,6 +21,7 @@ What happens at the table, and what the client is told:
     a turn                    N|player; the client's own turn once its session knows all that led to it
     a salvo                   H|shooter|target|d5 for a hit, B of the shooter, B of the target
     a turn without a shot     K|player| and B of the player; not K for a skip that the client asked for itself
+    a line of chat            M|sender|text|All, M|sender|text when it is private; | becomes /
     somebody hangs up         B with the status disconnected, as far as it came in at this door
     the end                   F|finished|turns|players and R|player|score|skips|turns|status, best first, and the end
                               of the connection; F|aborted when the table gives the game up

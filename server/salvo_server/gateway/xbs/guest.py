@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -9,18 +10,18 @@ from random import Random
 from typing import Final
 
 from salvo import messages as m
-from salvo.errors import SalvoError
+from salvo.errors import SalvoError, WireError
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
-from salvo.session import Event, FleetWanted, GameEnded, Refused, SalvoHeard, ServerSeen
+from salvo.session import Event, FleetWanted, GameEnded, Refused, Said, SalvoHeard, ServerSeen
 from salvo.view import Shot, View
 from salvo_server.gateway.guest import Guest
 from salvo_server.gateway.house import House
 from salvo_server.gateway.peer import Broken, Peer
 from salvo_server.gateway.xbs.company import Company
 from salvo_server.gateway.xbs.words import (
+    Message,
     Names,
-    Said,
     complete,
     masked,
     name_fault,
@@ -41,6 +42,8 @@ JOIN_SECONDS: Final = 20.0
 TAKEN_SECONDS: Final = 1.0
 #: Of each type; more are forgotten.
 MOST_TAUNTS: Final = 100
+#: Between two taunts, so that a player who is shot at often may still say something (SALVO-CHAT-4).
+TAUNT_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ class XbsGuest(Guest):
         self._stage = Stage.OUTSIDE
         self._me = ""  # at the table
         self._names = Names(self._book.grid.width)
-        self._fleet: Fleet | None = None  # the one that came with J; None in a game that is on
+        self._fleet: Fleet | None = None  # the one that came with J
+        self._back = False  # whether it was to come back to a game that is on
         self._answer_by = 0.0
         self._taken_by: float | None = None
         self._sent_away = ""  # the line to say before hanging up, or an E line, after which the client may try again
@@ -90,9 +94,11 @@ class XbsGuest(Guest):
         self._told: dict[str, str] = {}  # board messages by player
         self._told_as_of: object = None
         self._view: View | None = None  # of the game that the client was told of
+        self._ended_as: GameEnded | None = None
         self._skipped = False
         self._away = False
         self._taunts: dict[str, list[str]] = {"hit": [], "miss": []}
+        self._taunt_at = 0.0
 
     # --- what the client says -------------------------------------------------------------------------------------
 
@@ -125,6 +131,8 @@ class XbsGuest(Guest):
                 self._shoot(said)
             case "K":
                 self._skip()
+            case "M":
+                self._speak(said.value(1), said.value(2))
             case "T":
                 self._set_taunt(said.value(1), said.value(2))
             case "L":
@@ -149,7 +157,7 @@ class XbsGuest(Guest):
             *(f"{ship.name.upper()}{ship.length}" for ship in book.fleet),
         )
 
-    def _join(self, said: Said) -> None:
+    def _join(self, said: Message) -> None:
         name = said.value(1)
         if self._stage is not Stage.OUTSIDE or not name:
             self._send_away("protocol error")
@@ -165,8 +173,9 @@ class XbsGuest(Guest):
         elif not back and news.state is not State.LOBBY:
             self._send_away("game is already started")
         else:
-            self._fleet = read_board(said.value(2), self._book) if news.state is State.LOBBY else None
-            if news.state is State.LOBBY and self._fleet is None:
+            self._fleet = read_board(said.value(2), self._book)
+            self._back = news.state is not State.LOBBY
+            if self._fleet is None and not self._back:
                 self._send_away("invalid board")
             else:
                 self._sit_down_as(seated, name)
@@ -186,7 +195,7 @@ class XbsGuest(Guest):
         self._names = Names(self._book.grid.width, seated, name)
         self._answer_by = time.monotonic() + JOIN_SECONDS
 
-    def _shoot(self, said: Said) -> None:
+    def _shoot(self, said: Message) -> None:
         view = self._view if self._stage is Stage.PLAYING else None
         if view is None:
             self._tell("game hasn't started" if self.house.news.state is State.LOBBY else "it is not your turn!")
@@ -216,6 +225,19 @@ class XbsGuest(Guest):
     def _is_my_turn(self, view: View) -> bool:
         return view is self.session.view and view.shots > 0 and self._told_turn == view.turn
 
+    def _speak(self, to: str, text: str) -> None:
+        """Say a line; what nobody can be told of is ignored, as an empty one is."""
+        if self._stage not in (Stage.WAITING, Stage.PLAYING) or not text:
+            return
+        hearer = self._names.meant(to)
+        if to and not hearer:
+            self._tell("invalid player name")
+            return
+        try:
+            self.say(text, hearer)
+        except WireError as error:
+            self._tell("chat is off" if error.code == "chat_off" else speakable(error.text))
+
     def _set_taunt(self, kind: str, text: str) -> None:
         taunts = self._taunts.get(kind.lower())
         if taunts is None:
@@ -241,18 +263,19 @@ class XbsGuest(Guest):
         """Tell what the client is to know; for changes that it reads off the session see :meth:`passed`."""
         match event:
             case FleetWanted(rules):
-                if rules != self._book or self._fleet is None:
+                if rules != self._book:
                     self._sent_away = "the rules of this table have changed"
+                elif self._fleet is None:  # the game to come back to is over, and another one needs a board
+                    self._sent_away = "game is already started"
                 else:
+                    self._back = False
                     self.session.place(self._fleet, time.monotonic())
             case SalvoHeard(result):
                 self._tell_salvo(result)
-            case GameEnded(_, _, stats):
-                self._catch_up()
-                if self._stage is Stage.PLAYING:
-                    self._tell_results(
-                        "finished", {name: m.Tally(s.turns, s.shots, s.hits) for name, s in stats.items()}
-                    )
+            case GameEnded():
+                self._ended_as = event
+            case Said(sender, text, private):
+                self._heard(sender, text, private=private)
             case Refused(code, text):
                 self._refused(code, text)
             case ServerSeen(online):
@@ -281,7 +304,7 @@ class XbsGuest(Guest):
 
     def _join_or_not(self, now: float) -> None:
         session, listed = self.session, self._listed
-        if session.fleet is not None and (self._fleet is not None or self._started):
+        if session.fleet is not None and (self._started or not self._back):
             self._welcome(session.fleet)
         elif session.state is State.TURN and listed is not None and self._me not in listed:
             self._sent_away = "game is already started"
@@ -302,7 +325,7 @@ class XbsGuest(Guest):
         self.peer.send(write("J", self._names.shown(self._me)))
         self._joined.add(self._me)
         view = self.session.view
-        if self._fleet != fleet:  # it came back, or its place in the lobby had one already
+        if self._back or self._fleet != fleet:  # its place in the lobby may have had another one already
             self.peer.send(write("Y", complete(fleet, view.incoming if view is not None else ())))
         self._stage = Stage.WAITING
 
@@ -332,6 +355,12 @@ class XbsGuest(Guest):
         elif self._stage is Stage.PLAYING and code != "turn_timeout":  # of which the turn's result tells
             self._tell(speakable(text))
 
+    def _heard(self, sender: str, text: str, *, private: bool) -> None:
+        """Pass on what somebody said; nobody hears himself."""
+        if self._stage in (Stage.WAITING, Stage.PLAYING) and sender != self._me and (text := speakable(text)):
+            name = self._names.shown(sender) if sender else ""
+            self.peer.send(write("M", name, text) if private else write("M", name, text, "All"))
+
     # --- the game -------------------------------------------------------------------------------------------------
 
     def _tell(self, text: str) -> None:
@@ -345,14 +374,21 @@ class XbsGuest(Guest):
             else:
                 self._tell_who_is_here(self._listed or ())
         if self._stage is Stage.PLAYING:
-            view = self.session.view
-            if view is None or self._view is None or view.game != self._view.game:
-                assert self._view is not None
-                self._tell_results("aborted", self._view.tallies)
-                return
-            self._view = view
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Tell what is new in the game, or how it ended."""
+        known, view = self._view, self.session.view
+        assert known is not None
+        if view is not None and view.game == known.game:
+            known = self._view = view
             self._tell_boards()
             self._tell_turn(view)
+        if self._ended_as is not None and self._ended_as.game == known.game:
+            stats = self._ended_as.stats
+            self._tell_results("finished", {name: m.Tally(s.turns, s.shots, s.hits) for name, s in stats.items()})
+        elif known is not view:
+            self._tell_results("aborted", known.tallies)
 
     def _tell_who_is_here(self, names: tuple[str, ...]) -> None:
         """The game begins with as many players as a client was told of, or the client gives up."""
@@ -368,8 +404,7 @@ class XbsGuest(Guest):
         players = self._turn_order(view)
         self._told_as_of = self._as_of(view)
         boards = self._boards(view)
-        back = self._fleet is None
-        if back:
+        if self._back:
             for name in players:
                 if name != self._me:
                     self.peer.send(write("J", self._names.shown(name)), boards[name])
@@ -381,7 +416,7 @@ class XbsGuest(Guest):
         self.peer.send(write("S", *map(self._names.shown, players)))
         self._stage = Stage.PLAYING
         self._tell_turn(view)
-        if back:
+        if self._back:
             self.peer.send(boards[self._me])
             self._tell(f"{self._names.shown(self._me)} reconnected")
 
@@ -455,9 +490,19 @@ class XbsGuest(Guest):
             self._tell_boards(result.player)
             return
         for (target, x, y), hit in zip(result.aims, result.outcomes, strict=True):
+            if target == self._me:
+                self._taunt(result.player, "hit" if hit else "miss")
             if hit:
                 self.peer.send(write("H", name(result.player), name(target), square(x, y)))
             self._tell_boards(result.player, target)
+
+    def _taunt(self, shooter: str, kind: str) -> None:
+        """Send one of the texts that were set to who has just shot here, as far as the chat takes it."""
+        now = time.monotonic()
+        if self._taunts[kind] and now >= self._taunt_at:
+            self._taunt_at = now + TAUNT_SECONDS
+            with contextlib.suppress(WireError):
+                self.say(self._door.random.choice(self._taunts[kind]), shooter)
 
     def _tell_results(self, state: str, tallies: dict[str, m.Tally]) -> None:
         """Say how the game ended, and hang up: in the system a server has one game."""

@@ -29,7 +29,7 @@ _UNSPEAKABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Message:
     """A message of a client.
 
     Attributes:
@@ -52,11 +52,11 @@ class Said:
         return int(text) if len(text) <= 3 and text.isascii() and text.isdigit() else 0
 
 
-def read(line: str) -> Said | None:
+def read(line: str) -> Message | None:
     """Return the message of a line; None for a line that is none."""
     line = line.rstrip(_SPACE)
     kind, *values = (value.strip(_SPACE) for value in line.split("|"))
-    return Said(kind, tuple(values), line) if kind in _TYPES else None
+    return Message(kind, tuple(values), line) if kind in _TYPES else None
 
 
 def write(kind: str, *values: object) -> str:
