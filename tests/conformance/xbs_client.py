@@ -156,10 +156,8 @@ class Client:
         """Join; whoever was here a moment ago may find the name in use still, or the last game not cleared yet."""
         end = time.monotonic() + SECONDS
         while True:
-            if self.connect()[2] == "Y" and not self.own:
-                answer = ["game is already started"]  # without this player
-            else:
-                answer = self.join()
+            without_me = self.connect()[2] == "Y" and not self.own
+            answer = ["game is already started"] if without_me else self.join()
             if answer == ["J", self.name]:
                 return
             again = answer in (["E", "name in use"], ["game is already started"])

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
@@ -23,7 +24,7 @@ from salvo import topics, wire
 from salvo.errors import CODES, ConnectionLost, IllegalCommand, ImpostorError, SalvoError, UnfairGame, WireError
 from salvo.known_servers import KnownServers
 from salvo.mqtt import BrokerUrl, Inbound
-from salvo.rules import SALVO, SMACKDOWN, Fleet
+from salvo.rules import SALVO, SMACKDOWN, XBS, Fleet
 from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import BY_NAME, TOPICS, Publisher
 from salvo.wire import log, strict_json
@@ -37,6 +38,7 @@ from salvo_server.broker.peers import Peer
 from salvo_server.gate import Gate
 from salvo_server.gateway.peer import Broken, Lines
 from salvo_server.gateway.smackdown import lines as smackdown
+from salvo_server.gateway.xbs import words as xbs
 from salvo_server.identity import Identity, IdentityError
 from salvo_server.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.log import proof_lines
@@ -336,6 +338,26 @@ def _notes() -> list[bytes]:
     return [json.dumps({"sent": each}, separators=(",", ":")).encode() + b"\n" for each in sent]
 
 
+# --- gateways -----------------------------------------------------------------------------------------------------
+
+
+def _xbs(data: bytes) -> None:
+    """Lines of a client of Xterm Boat Sinker: what is read is what is said again."""
+    names = xbs.Names(XBS.grid.width, "ann", "ann")
+    for line in Lines().feed(data):
+        message = xbs.read(line.decode(errors="replace")) if isinstance(line, bytes) else None
+        if message is None:
+            continue
+        assert "|" not in xbs.speakable(message.line)
+        assert 0 <= message.number(2) <= 999
+        name, board = message.value(1), message.value(2)
+        fleet = xbs.read_board(board, XBS)
+        assert fleet is None or xbs.complete(fleet) == board
+        if not xbs.name_fault(name, XBS.grid.width):
+            seated = topics.check_name(xbs.seated_name(name))
+            assert names.meant(names.shown(seated)) == seated
+
+
 # --- the embedded broker ------------------------------------------------------------------------------------------
 
 
@@ -446,8 +468,6 @@ class _Server:
 
 @cache
 def _fleet() -> Fleet:
-    from random import Random
-
     return SALVO.random_fleet(Random(1))
 
 
@@ -604,6 +624,12 @@ def _key_files() -> list[bytes]:
     return [path.read_bytes(), json.dumps(known).encode(), json.dumps({"servers": known}).encode()]
 
 
+def _xbs_lines() -> list[bytes]:
+    board = xbs.complete(XBS.random_fleet(Random(1)))
+    said = ["G", "P|x", f"J|ann|{board}", f"J|dead meat|{board.lower()}", "S|ann|3|10", "K|", "M||hello", "T|hit|", "L"]
+    return ["".join(f"{line}\r\n" for line in said).encode(), *(line.encode() + b"\n" for line in said)]
+
+
 def _packet(first: int, body: bytes) -> bytes:
     return p.packet(first, body)
 
@@ -682,6 +708,7 @@ TARGETS: Final = (
     Target(
         "witness", _witness, lambda: [b"\n".join(_entries()), b"\n".join(_entries()[9:] + _entries()[:20])], 30_000, 20
     ),
+    Target("xbs lines", _xbs, _xbs_lines),
     Target("packet cutter", _one_packet, _greetings, 1100),
     Target("greeting", _packets, _greetings, 600, 4),
     Target("packets", _packets_after_greeting, _after_greeting, 600, 4),

@@ -93,7 +93,8 @@ def table(folder: Path, *, rules: str = "", **given: Any) -> Iterator[tuple[str,
     """Run a server with its broker; yield the broker's address."""
     heard = Heard()
     with EmbeddedBroker() as broker:
-        values = {"broker": broker.url, "rules": rules or small(folder), "seed": "7", "players": 2, "over_seconds": 600}
+        values: dict[str, Any] = {"broker": broker.url, "seed": "7", "players": 2, "over_seconds": 600}
+        values["rules"] = rules or small(folder)
         with Contest(ServerSettings(**(values | given)), heard).in_background():
             yield broker.url, heard
 
@@ -184,7 +185,7 @@ def test_many_games_with_wrong_late_partial_doubled_and_oversized_lines(tmp_path
             tried.extend(what for client in playing.clients for what in client.tried)
 
     with contextlib.ExitStack() as stack:
-        given = {"tables": tables[1:], "players": None, "placement_seconds": 2, "over_seconds": 1}
+        given: dict[str, Any] = {"tables": tables[1:], "players": None, "placement_seconds": 2, "over_seconds": 1}
         url, heard = stack.enter_context(table(tmp_path, **given))
         threads = []
         for number, name in enumerate(tables):
@@ -238,7 +239,7 @@ def test_where_the_chat_is_off_they_are_told(tmp_path: Path) -> None:
 
 
 def test_names_of_others_are_taken_and_full_tables_say_so(tmp_path: Path) -> None:
-    given = {"players": 4, "most_players": 3}
+    given: dict[str, Any] = {"players": 4, "most_players": 3}
     with (
         table(tmp_path, **given) as (url, heard),
         open_door(url, tmp_path, door) as address,
@@ -321,12 +322,12 @@ def test_a_server_that_ends_in_mid_game_goes_on_with_its_clients(tmp_path: Path)
 
 def test_a_game_that_the_server_gives_up_is_aborted(tmp_path: Path) -> None:
     with EmbeddedBroker() as broker, contextlib.ExitStack() as stack:
-        settings = {"broker": broker.url, "rules": small(tmp_path), "players": 2, "turn_seconds": 600}
-        with Contest(ServerSettings(**settings, journal="none")).in_background():
+        settings = ServerSettings(broker=broker.url, rules=small(tmp_path), players=2, turn_seconds=600, journal="none")
+        with Contest(settings).in_background():
             address = stack.enter_context(open_door(broker.url, tmp_path, door))
             ann, bob = sit_down(address, "ann", "bob")
             until(ann, "N")
-        with Contest(ServerSettings(**settings, journal="none")).in_background():
+        with Contest(settings).in_background():
             finished = until(ann, "F")
             assert finished[:2] == ["F", "aborted"]
             assert len(ann.hear_results(finished).results) == 2

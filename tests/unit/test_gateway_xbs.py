@@ -1,0 +1,195 @@
+"""What is said in Xterm Boat Sinker's protocol, and at which tables it can be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from salvo.rules import BOOKS, XBS, RuleBook
+from salvo.rules.book import Grid, Repeats, ShipClass, Spacing
+from salvo_server.gateway.accounts import GatewayError
+from salvo_server.gateway.xbs import door, words
+from salvo_server.gateway.xbs.company import Company
+
+EXAMPLE = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
+
+
+def rows(*lines: str) -> str:
+    return "".join(line.replace(" ", "") for line in lines)
+
+
+def test_the_texts_example_of_a_board_is_a_fleet_and_back() -> None:
+    fleet = words.read_board(EXAMPLE, XBS)
+    assert fleet is not None
+    assert words.complete(fleet) == EXAMPLE
+
+
+def test_every_fleet_is_a_board_and_back() -> None:
+    tall = replace(XBS, grid=Grid(7, 9))
+    for seed in range(200):
+        for book in (XBS, tall):
+            fleet = book.random_fleet(Random(seed))
+            assert words.read_board(words.complete(fleet), book) == fleet
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(EXAMPLE, EXAMPLE[:-1], id="too short"),
+        pytest.param(EXAMPLE, EXAMPLE + ".", id="too long"),
+        pytest.param("EE", "..", id="a boat is missing"),
+        pytest.param("EE", "EF", id="a letter that no boat has"),
+        pytest.param("EE", "E.", id="a boat is shorter"),
+        pytest.param("..EE", ".EEE", id="a boat is longer"),
+        pytest.param("EE.", "E.E", id="a boat has a gap"),
+        pytest.param("EE", "ee", id="small letters"),
+        pytest.param("CCC..B", "C.C.CB", id="a boat in pieces"),
+        pytest.param("........DDD.", "..E.....DDD.", id="a boat twice"),
+        pytest.param("......DDD.", "0.....DDD.", id="somebody has shot there"),
+        pytest.param("......DDD.", "\u0660.....DDD.", id="no ASCII"),
+    ],
+)
+def test_an_illegal_board_is_none(before: str, after: str) -> None:
+    assert before in EXAMPLE
+    assert words.read_board(EXAMPLE.replace(before, after, 1), XBS) is None
+
+
+def test_a_boat_does_not_go_on_in_the_next_row() -> None:
+    book = replace(XBS, grid=Grid(3, 3), fleet=(ShipClass("a", 2),), goal=None)
+    assert words.read_board(rows(". . A", "A . .", ". . ."), book) is None
+    assert words.read_board(rows(". . A", ". . A", ". . ."), book) is not None
+
+
+def test_a_board_shows_its_owner_all_and_others_what_was_shot_at() -> None:
+    book = replace(XBS, grid=Grid(3, 2), fleet=(ShipClass("q", 2),), goal=None)
+    fleet = words.read_board(rows(". Q Q", ". . ."), book)
+    assert fleet is not None
+    assert words.complete(fleet, [(2, 1), (1, 2)]) == rows(". q Q", "0 . .")
+    assert words.masked({(2, 1): True, (1, 2): False}, book.grid) == rows(". X .", "0 . .")
+    assert words.square(2, 1) == "b1"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "values"),
+    [
+        ("G", "G", ()),
+        ("K|", "K", ("",)),
+        ("S|ann| 3 |4 \t\r", "S", ("ann", "3", "4")),
+        ("M||a  b|c", "M", ("", "a  b", "c")),
+    ],
+)
+def test_a_message_is_its_type_and_its_values(line: str, kind: str, values: tuple[str, ...]) -> None:
+    said = words.read(line)
+    assert said is not None
+    assert (said.kind, said.values) == (kind, values)
+    assert said.value(9) == ""
+
+
+@pytest.mark.parametrize("line", ["", " ", "|", "g", "GG", "X|1", "hello", "\u0130|x"])
+def test_anything_else_is_no_message(line: str) -> None:
+    assert words.read(line) is None
+
+
+@pytest.mark.parametrize(("text", "number"), [("7", 7), ("07", 7), ("-1", 0), ("1e2", 0), ("", 0), ("\u0667", 0)])
+def test_a_number_is_plain_digits(text: str, number: int) -> None:
+    said = words.read(f"S|ann|{text}")
+    assert said is not None
+    assert said.number(2) == number
+
+
+def test_no_length_of_digits_costs_time() -> None:
+    said = words.read("S|ann|" + "9" * 4000)
+    assert said is not None
+    assert said.number(2) == 0
+
+
+def test_a_text_from_elsewhere_is_one_value() -> None:
+    assert words.speakable(" a|b\x1b[2J\u2028c ") == "a/b [2J c"
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("ann", ""),
+        ("dead meat", ""),
+        ("Zoe_9", ""),
+        ("a", "invalid name"),
+        ("", "invalid name"),
+        ("9lives", "invalid name"),
+        ("\u00c9mile", "invalid name"),
+        ("a<b", "invalid name"),
+        ("Server", "invalid name"),
+        ("you", "invalid name"),
+        ("players", "invalid name"),  # a word of the topic tree
+        ("bell\x07", "invalid name"),
+        ("abcdefghij", ""),
+        ("abcdefghijk", "name too long"),
+        ("abcdefgh\u00e9", ""),
+        ("abcdefghi\u00e9", "name too long"),  # eleven bytes
+    ],
+)
+def test_a_name_is_the_systems_and_fits_the_board(name: str, fault: str) -> None:
+    assert words.name_fault(name, 10) == fault
+
+
+def test_other_names_are_shown_so_that_each_means_one_player() -> None:
+    names = words.Names(10, "dead_meat", "dead meat")
+    players = ("dead_meat", "ann", "the-very-long-one", "the-very-long-two", "7up", "x", "me", "All")
+    shown = [names.shown(player) for player in players]
+    assert shown == ["dead meat", "ann", "the-very~1", "the-very~2", "x7up~1", "x~1", "me~1", "All~1"]
+    assert [names.meant(each) for each in shown] == list(players)
+    assert names.meant("dead_meat") == ""
+
+
+def test_a_name_is_had_by_one_client_at_a_time() -> None:
+    company = Company()
+    assert company.claim("ann")
+    assert not company.claim("Ann")
+    company.leave("ann", 3)
+    assert company.is_missing("ann", 3)
+    assert not company.is_missing("ann", 4)
+    assert not company.is_missing("bob", 3)
+    assert company.claim("ann")
+    assert not company.is_missing("ann", 3)
+
+
+@pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not XBS], ids=lambda book: book.name)
+def test_other_rules_cannot_be_told(book: RuleBook) -> None:
+    with pytest.raises(GatewayError, match="xbs needs") as refused:
+        door(book)
+    assert refused.value.code == "wrong_rules"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"fleet": (ShipClass("x", 3),), "goal": None},
+        {"fleet": (ShipClass("boat", 3),), "goal": None},
+        {"fleet": (ShipClass("a", 1),), "goal": None},
+        {"spacing": Spacing.APART},
+        {"repeats": Repeats.MISS},
+        {"skipping": False},
+    ],
+    ids=str,
+)
+def test_rules_are_judged_by_what_they_are(change: dict[str, Any]) -> None:
+    assert door(replace(XBS, name="mine", grid=Grid(8, 12), fleet=(ShipClass("w", 2), ShipClass("a", 8)), goal=3))
+    with pytest.raises(GatewayError) as refused:
+        door(replace(XBS, **change))
+    assert refused.value.code == "wrong_rules"
+
+
+@pytest.mark.parametrize("title", ["", "a|b", "a\nb", " a"])
+def test_a_title_is_one_value(title: str) -> None:
+    with pytest.raises(GatewayError) as refused:
+        door(XBS, title=title)
+    assert refused.value.code == "bad_title"
+
+
+def test_a_game_takes_two_players_at_least() -> None:
+    with pytest.raises(GatewayError) as refused:
+        door(XBS, most=1)
+    assert refused.value.code == "bad_players"
