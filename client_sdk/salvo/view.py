@@ -314,6 +314,8 @@ class View:
         """Turns, shots and hits by player."""
         tallies = {player: self._untold_tallies.get(player, _NO_TALLY) for player in self.players}
         for result in self.results:
+            if result.player not in tallies:  # somebody's noise on an open broker
+                continue
             turns, shots, hits = tallies[result.player]
             tallies[result.player] = Tally(turns + 1, shots + result.shots, hits + result.hits)
         return tallies

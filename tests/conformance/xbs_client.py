@@ -244,21 +244,22 @@ class Client:
         return outcome
 
     def choose(self) -> str:
-        """Return a shot at a cell that nobody has shot at."""
-        name = self.random.choice(
-            [name for name in self.players if name != self.name and "." in self.players[name].board]
-        )
-        board = self.players[name].board
-        cell = self.random.choice([number for number, letter in enumerate(board) if letter == "."])
+        """Return a shot at a cell that nobody has shot at; a skip when there is none but on the own board."""
+        boards = {
+            name: player.board for name, player in self.players.items() if name != self.name and "." in player.board
+        }
+        if not boards:
+            return "K|nothing left to shoot at"
+        name = self.random.choice([*boards])
+        cell = self.random.choice([number for number, letter in enumerate(boards[name]) if letter == "."])
         return f"S|{name}|{cell % self.width + 1}|{cell // self.width + 1}"
 
     def take_turn(self) -> None:
         shot = self.choose()
-        if self.random.random() < self.mischief:
+        if shot[0] == "S" and self.random.random() < self.mischief:
             shot = self.be_naughty(self.random.choice(REFUSED + FATAL + HARMLESS), shot)
         elif self.random.random() < self.mischief / 10:
-            self.send("K|thinking of something else")
-            return
+            shot = "K|thinking of something else"
         if shot:
             self.send(shot)
 

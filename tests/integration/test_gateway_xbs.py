@@ -185,7 +185,7 @@ def test_many_games_with_wrong_late_partial_doubled_and_oversized_lines(tmp_path
             tried.extend(what for client in playing.clients for what in client.tried)
 
     with contextlib.ExitStack() as stack:
-        given: dict[str, Any] = {"tables": tables[1:], "players": None, "placement_seconds": 2, "over_seconds": 1}
+        given: dict[str, Any] = {"tables": tables[1:], "over_seconds": 1}
         url, heard = stack.enter_context(table(tmp_path, **given))
         threads = []
         for number, name in enumerate(tables):

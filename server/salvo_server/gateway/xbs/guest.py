@@ -136,7 +136,6 @@ class XbsGuest(Guest):
             case "T":
                 self._set_taunt(said.value(1), said.value(2))
             case "L":
-                self._stage = self._stage if self._stage is Stage.PLAYING else Stage.DONE
                 self.end()
 
     def _game_info(self) -> str:
@@ -189,7 +188,8 @@ class XbsGuest(Guest):
             self.sit_down(seated)
         except SalvoError as error:
             self.stand_up()
-            self.peer.send(write("E", "invalid name" if error.code == "bad_name" else "name in use"))
+            why = {"bad_name": "invalid name", "name_taken": "name in use"}.get(error.code, speakable(error.text))
+            self.peer.send(write("E", why))
             return
         self._stage = Stage.JOINING
         self._names = Names(self._book.grid.width, seated, name)
@@ -318,8 +318,13 @@ class XbsGuest(Guest):
     @property
     def _started(self) -> bool:
         """Whether the session knows a game with this player, and whose turn it is there."""
-        view, turn = self.session.view, self._turn
-        return view is not None and turn is not None and turn.game == view.game
+        view = self.session.view
+        return view is not None and self._turn_in(view) is not None
+
+    def _turn_in(self, view: View) -> m.TurnBegan | None:
+        """Return the turn that is on in a game; on an open broker anybody may have announced one of nobody's."""
+        turn = self._turn
+        return turn if turn is not None and turn.game == view.game and turn.player in view.players else None
 
     def _welcome(self, fleet: Fleet) -> None:
         self.peer.send(write("J", self._names.shown(self._me)))
@@ -337,13 +342,12 @@ class XbsGuest(Guest):
             self._stage = Stage.OUTSIDE
             self.peer.send(line)
         else:
+            self._stage = Stage.DONE
             self._send_away(line)
 
     def _send_away(self, line: str) -> None:
         """Say why, and hang up; a player stays in a game that is on, and may come back."""
         self.peer.send(line)
-        if self._stage is not Stage.PLAYING:
-            self._stage = Stage.DONE
         self.end()
 
     def _refused(self, code: str, text: str) -> None:
@@ -422,7 +426,7 @@ class XbsGuest(Guest):
 
     def _turn_order(self, view: View) -> tuple[str, ...]:
         """The players from the one on who had the first turn; nobody is ever out, so it is known from any turn."""
-        players, turn = view.players, self._turn
+        players, turn = view.players, self._turn_in(view)
         assert turn is not None
         first = (players.index(turn.player) - (turn.turn - 1)) % len(players)
         return players[first:] + players[:first]
@@ -462,8 +466,8 @@ class XbsGuest(Guest):
 
     def _tell_turn(self, view: View) -> None:
         """Say whose turn it is, once boards and session are ready for the answer."""
-        turn = self._turn
-        if turn is None or turn.game != view.game or turn.turn <= self._told_turn:
+        turn = self._turn_in(view)
+        if turn is None or turn.turn <= self._told_turn:
             return
         if turn.player == self._me:
             ready = view.turn == turn.turn and (view.shots > 0 or bool(view.fired_this_turn))
@@ -482,6 +486,8 @@ class XbsGuest(Guest):
             return
         self._view = self.session.view
         self._tell_turn(self._view)
+        if not {result.player, *(target for target, _, _ in result.aims or ())} <= {*self._view.players}:
+            return  # somebody's noise on an open broker
         name = self._names.shown
         if not result.aims or result.outcomes is None:
             mine = result.player == self._me

@@ -80,7 +80,8 @@ def masked(marks: Mapping[tuple[int, int], bool], grid: Grid) -> str:
     """
     cells = [WATER] * grid.size
     for (x, y), hit in marks.items():
-        cells[grid.cell(x, y)] = HIT if hit else MISS
+        if x <= grid.width and y <= grid.height:  # on an open broker somebody may have announced another one
+            cells[grid.cell(x, y)] = HIT if hit else MISS
     return "".join(cells)
 
 
