@@ -19,6 +19,7 @@ import pytest
 from conformance.xbs_client import FATAL, HARMLESS, REFUSED, Client, Gone, Outcome
 from integration.conftest import StartServer
 from integration.doors import open_door
+from integration.mosquitto import Mosquitto
 from integration.players import Heard, Slower, join, over, salvos
 from salvo import messages as m
 from salvo.bots.hunter import Hunter
@@ -73,6 +74,14 @@ class Playing:
             assert (other.state, other.turns) == (first.state, first.turns)
             assert [values[:4] for values in other.results] == [values[:4] for values in first.results]
         return first
+
+
+class Slow(Client):
+    """Leaves time to kill something in mid-game."""
+
+    def choose(self) -> str:
+        time.sleep(0.02)
+        return super().choose()
 
 
 def small(folder: Path, goal: int = 7) -> str:
@@ -307,8 +316,7 @@ def test_a_server_that_ends_in_mid_game_goes_on_with_its_clients(tmp_path: Path)
             journal=str(tmp_path / "a.journal"),
             resume="always",
         )
-        contest = Contest(settings, first)
-        with contest.in_background():
+        with Contest(settings, first).in_background():
             address = stack.enter_context(open_door(broker.url, tmp_path, door))
             playing = Playing([Client(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
             first.until(salvos(9))
@@ -318,6 +326,21 @@ def test_a_server_that_ends_in_mid_game_goes_on_with_its_clients(tmp_path: Path)
     assert max(int(values[1]) for values in outcome.results) >= 7
     check_points(outcome, second)
     assert any("server is away" in line for line in playing.clients[0].lines)
+
+
+def test_a_broker_that_is_killed_in_mid_game_costs_no_client_its_game(tmp_path: Path) -> None:
+    heard = Heard()
+    with Mosquitto() as broker:
+        settings = ServerSettings(broker=broker.url, rules=small(tmp_path), players=2, over_seconds=600)
+        with Contest(settings, heard).in_background(), open_door(broker.url, tmp_path, door) as address:
+            playing = Playing([Slow(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
+            heard.until(salvos(9))
+            broker.kill()
+            assert not over(heard.all)
+            broker.start()
+            outcome = playing.wait()
+    assert outcome.state == "finished"
+    check_points(outcome, heard)
 
 
 def test_a_game_that_the_server_gives_up_is_aborted(tmp_path: Path) -> None:
@@ -349,7 +372,7 @@ def gateway_process(url: str, listen: str = "127.0.0.1:0") -> Iterator[tuple[sub
             process.kill()
 
 
-class Patient(Client):
+class Patient(Slow):
     """Comes back to a gateway that is not there yet."""
 
     def play(self) -> Outcome:
@@ -357,10 +380,6 @@ class Patient(Client):
             with contextlib.suppress(ConnectionError, Gone):
                 return super().play()
             time.sleep(0.05)
-
-    def choose(self) -> str:
-        time.sleep(0.02)  # leaves time to kill the gateway in mid-game
-        return super().choose()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
