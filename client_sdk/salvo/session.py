@@ -558,6 +558,8 @@ class Session:
             self._asked_to_return_at = None  # listed anew: there is no game to come back to
         self._players = names
         was_listed, self._listed = self._listed, self.name in names
+        if was_listed and not self._listed:
+            self.witness.struck_off(self.game)
         if self.state is not State.LOBBY:
             return []
         if was_listed and not self._listed and self.wants_to_play:

@@ -216,6 +216,10 @@ class Witness:
         """Note that a placement was refused: perhaps the fleet of an earlier run of this program stands."""
         self._of(game).refused = True
 
+    def struck_off(self, game: int) -> None:
+        """Note that the team left the list before the game began: what it had placed counts no longer."""
+        self._of(game).fleet = {}
+
     def came_back(self, game: int) -> None:
         """Note that the server knew the team before it had placed: messages of an earlier run may still count."""
         self._of(game).elsewhere = True

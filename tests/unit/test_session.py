@@ -150,11 +150,16 @@ def test_it_asks_again_in_the_next_lobby_and_not_when_it_has_enough(session: Ses
     assert session.take_outbox() == []
 
 
-def test_it_asks_again_when_it_was_struck_off_the_list(session: Session, server: ScriptedServer) -> None:
+def test_it_asks_again_when_it_was_struck_off_the_list(
+    session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     listed(session, server)
     session.take_outbox()
+    forgotten: list[int] = []
+    monkeypatch.setattr(session.witness, "struck_off", forgotten.append)
     server.say(m.PlayersListed(("you",)))
     assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
+    assert forgotten == [1]
 
 
 def test_a_game_without_this_team_is_none_of_its_business(session: Session, server: ScriptedServer) -> None:

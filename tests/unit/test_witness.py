@@ -438,6 +438,22 @@ def test_a_message_of_the_servers_own_for_our_placement_is_found() -> None:
         team.hear(moments)
 
 
+def test_a_fleet_of_a_team_that_was_struck_off_is_missing_without_fault() -> None:
+    """The story: under load a fleet came too late, and at the end of the game without it the server was accused."""
+    moments = [replace(each, command=None) for each in play()]
+    for struck_off in (False, True):
+        team = Team()
+        team.witness = Witness("late")
+        team.witness.key = IDENTITY.signing_key
+        team.witness.placed(1, FLEETS["me"].placements, MESSAGES["me"])
+        if struck_off:
+            team.witness.struck_off(1)
+            assert team.hear(moments).found == [GameVerified(1, True)]
+        else:
+            with pytest.raises(UnfairGame, match="no carrier counted for late"):
+                team.hear(moments)
+
+
 def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
     team = Team()
     moments = [
