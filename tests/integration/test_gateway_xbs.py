@@ -21,6 +21,7 @@ from integration.conftest import StartServer
 from integration.doors import open_door
 from integration.mosquitto import Mosquitto
 from integration.players import Heard, Slower, join, over, salvos
+from integration.smackdown import CLIENT, children
 from salvo import messages as m
 from salvo.bots.hunter import Hunter
 from salvo.mqtt import Connection
@@ -29,6 +30,26 @@ from salvo_server.contest import Contest
 from salvo_server.gateway.xbs import door
 from salvo_server.settings import ServerSettings
 
+#: Code Smackdown's client at a table of three, where it is told of what others shoot at its rival, too.
+NEIGHBOUR = f"""
+import sys
+sys.path.insert(0, {str(CLIENT.parent)!r})
+import smackdown_client
+
+class Neighbour(smackdown_client.Program):
+    def expect(self, holds, what):
+        pass
+
+    def told(self, about, values):
+        if about.startswith("you "):
+            x, y = values[0].split()
+            self.tried.add((int(x), int(y)))
+            self.waiting = [(int(x), int(y))]
+        super().told(about, values)
+
+smackdown_client.Program = Neighbour
+smackdown_client.main()
+"""
 #: A quick game: seven cells to hit on a small board, with letters and lengths that are not the usual ones.
 SMALL = 'name = "pond"\nlike = "xbs"\nwidth = 6\nheight = 5\n\n[fleet]\nq = 3\nb = 2\nw = 2\n'
 _SECONDS = 40.0
@@ -178,6 +199,40 @@ def test_a_bot_and_clients_play_at_one_table_which_a_watcher_sees(tmp_path: Path
     check_points(outcome, heard)
     assert outcome.results[0][0] == "an_SDK_hunter"  # it hunts, and they play at random
     assert seen["/game/winner"] == b"an_SDK_hunter"
+
+
+def test_programs_of_two_systems_and_a_bot_play_at_one_table(tmp_path: Path) -> None:
+    program = tmp_path / "neighbour.py"
+    program.write_text(NEIGHBOUR)
+    commands = {"smack": [sys.executable, str(program), "smack", "ann"]}
+    with (
+        table(tmp_path, rules="xbs", players=3) as (url, heard),
+        open_door(url, tmp_path, door) as address,
+        children(url, tmp_path, commands) as names,
+    ):
+        join(url, "hunter", Hunter())
+        outcome = Playing([Client(*address, "ann")]).wait()
+        heard.until(over)
+        end = time.monotonic() + _SECONDS
+        while not names.record_of("smack"):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        late = Connection(url, "late", clean_session=True)
+        late.on_connect = lambda _: late.subscribe(["/players/+/board"])
+        kept: dict[str, bytes] = {}
+        while len(kept) < 3:
+            for message in late.poll(1):
+                late.acknowledge(message)
+                kept[message.topic] = message.payload
+        late.close()
+    check_points(outcome, heard)
+    assert {values[0] for values in outcome.results} == {"ann", "hunter", "smack"}
+    assert all(int(values[1]) for values in outcome.results)  # each has met something
+    assert kept.keys() == {f"/players/{name}/board" for name in ("ann", "hunter", "smack")}
+    assert sum(board.count(b"X") for board in kept.values()) == sum(int(values[1]) for values in outcome.results)
+    best = max(int(values[1]) for values in outcome.results)
+    won = ["smack", str(best)] in [values[:2] for values in outcome.results]
+    assert ("won" in names.record_of("smack") or "tie" in names.record_of("smack")) is won
 
 
 def test_many_games_with_wrong_late_partial_doubled_and_oversized_lines(tmp_path: Path) -> None:
