@@ -38,6 +38,7 @@ class Seat:
         ca: str | None = None,
         pin: bool = True,
         proof: Path | None = None,
+        client: str = "salvo",
     ) -> None:
         """Prepare all; nothing is sent yet. Deriving the key takes about 50 ms.
 
@@ -54,6 +55,8 @@ class Seat:
             pin: whether to remember the server's key, and to refuse another server at the same address later.
             proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10); one
                 that is there goes on.
+            client: what the connection is called at an open broker, before the team's name; two of one name take each
+                other over.
 
         Raises:
             WireError: ``bad_name``.
@@ -68,7 +71,7 @@ class Seat:
         self._known = KnownServers.of_user() if pin else None
         always_seal = self._known is not None and self._known.key_of(broker.address) is not None
         self.session = Session(team, self.secret, random, table=table, always_seal=always_seal)
-        client_id = f"salvo-{team}" + (f"-{table}" if table else "")
+        client_id = f"{client}-{team}" + (f"-{table}" if table else "")
         self.connection = ProofConnection(
             broker, client_id, clean_session=True, username=username, password=password, ca=ca
         )

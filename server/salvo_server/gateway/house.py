@@ -109,7 +109,16 @@ class House:
 
     def seat(self, name: str) -> Seat:
         """Return a guest's place at the table; raises what :meth:`secret_of` does."""
-        return Seat(self.url, name, self.secret_of(name), Random(), table=self.table, ca=self._ca, pin=self._pin)
+        return Seat(
+            self.url,
+            name,
+            self.secret_of(name),
+            Random(),
+            table=self.table,
+            ca=self._ca,
+            pin=self._pin,
+            client="salvo-guest",
+        )
 
     # --- the onlooker's thread ------------------------------------------------------------------------------------
 
