@@ -92,6 +92,7 @@ class Contest:
         identity: what it signs with and what is sealed for it.
         roster: who may come; None in the profile literal.
         url: the broker that the tables are on.
+        own_url: where programs beside the server find it, without a user.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
     """
 
@@ -189,6 +190,7 @@ class Contest:
         embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
         opened.callback(embedded.stop)
         self.url, self.websocket_url = embedded.url, embedded.websocket_url
+        self.own_url = embedded.own_url
         return embedded.own_url, _let_be if access is None else partial(access.replace, tables=tables)
 
     def _reach_broker(
@@ -196,7 +198,7 @@ class Contest:
     ) -> tuple[str, Furnish]:
         """Prepare to furnish a broker, unless its URL has a user: then users and rights are its operator's business."""
         url = BrokerUrl.parse(broker)
-        self.url = str(url)  # without a password, as it is printed
+        self.url = self.own_url = str(url)  # without a password, as it is printed
         if self.roster is None or url.username is not None:
             return broker, _let_be
         ca = None if settings.tls_ca is None else str(settings.tls_ca)

@@ -113,6 +113,10 @@ class ServerSettings(BaseSettings):
     transcripts: Annotated[
         Path | None, Field(description="folder to which every game is written when it is over; none when not set")
     ] = None
+    gateways: Annotated[
+        tuple[str, ...],
+        Field(description="gateways to run beside the server, each as salvo gateway would be called"),
+    ] = ()
     games: Annotated[
         int | None, Field(ge=1, description="end after so many games at every table; for ever when not set")
     ] = None
@@ -249,8 +253,9 @@ def _read_file(file: Path) -> dict[str, Any]:
     for key in values:
         if key not in ServerSettings.model_fields:
             raise _unknown(f"{file}, line {_line_of(file, key)}: {key!r}", key, list(ServerSettings.model_fields))
-    if isinstance(values.get("tables"), list):
-        values["tables"] = tuple(values["tables"])
+    for several in ("tables", "gateways"):
+        if isinstance(values.get(several), list):
+            values[several] = tuple(values[several])
     return values
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
+import os
+import shlex
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -20,7 +22,7 @@ from salvo_server.gateway.accounts import Accounts, OpenAccounts, RosterAccounts
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.house import House
 from salvo_server.roster import Roster, has_begun
-from salvo_server.settings import gateway_key_path, roster_path
+from salvo_server.settings import SettingsError, gateway_key_path, roster_path
 
 #: Protocol -> what comes in there.
 DOORS = {
@@ -50,11 +52,43 @@ class _Doors(click.Group):
 
 
 @click.group(cls=_Doors)
-def gateway() -> None:
+@click.option("--until-eof", is_flag=True, hidden=True)
+def gateway(until_eof: bool) -> None:
     """Let programs in that speak the protocol of an older Battleship system; each is a player like any other.
 
     A gateway runs on the server's machine, whose roster it adds its guests to, or on any machine with an open broker.
     """
+    if until_eof:  # a server has started it, and ends it so, however it ends itself
+        threading.Thread(target=_end_with_input, daemon=True).start()
+
+
+def _end_with_input() -> None:
+    while os.read(0, 4096):  # not sys.stdin, whose lock a thread that reads would keep at the end
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def read_gateway(line: str) -> list[str]:
+    """Read what ``--gateway`` was given: the words behind ``salvo gateway``.
+
+    Raises:
+        SettingsError: ``bad_setting``: no such protocol or option.
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise SettingsError("bad_setting", f"gateway {line!r}: {error}") from None
+    if not words or words[0] not in DOORS:
+        raise SettingsError("bad_setting", f"gateway {line!r} does not begin with one of {', '.join(DOORS)}")
+    command = gateway.get_command(click.Context(gateway), words[0])
+    assert command is not None
+    try:
+        command.make_context(words[0], words[1:])
+    except click.exceptions.Exit:
+        raise SettingsError("bad_setting", f"gateway {line!r}: --help is for salvo gateway {words[0]}") from None
+    except click.ClickException as error:
+        raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
+    return words
 
 
 def table_options(command: _Command) -> _Command:
@@ -65,6 +99,7 @@ def table_options(command: _Command) -> _Command:
         click.option(
             "--roster", type=click.Path(path_type=Path), help="Where guests are written down.  [default: one a user]"
         ),
+        click.option("--no-roster", is_flag=True, help="Write guests down nowhere: the broker is open to anybody."),
         click.option("--broker", metavar="URL", default=DEFAULT_BROKER, help="Where the server is."),
         click.option("--table", default="", help="The table; the default one when not given."),
     ):
@@ -74,7 +109,7 @@ def table_options(command: _Command) -> _Command:
 
 @contextlib.contextmanager
 def house_of(
-    door: str, *, broker: str, table: str, roster: Path | None, ca: str | None, no_pin: bool
+    door: str, *, broker: str, table: str, roster: Path | None, no_roster: bool, ca: str | None, no_pin: bool
 ) -> Iterator[House]:
     """Yield the table that the options name; the caller opens it.
 
@@ -87,7 +122,7 @@ def house_of(
         check_name(table, "table")
     file = roster_path(roster)
     accounts: Accounts
-    if roster is not None or has_begun(file):
+    if not no_roster and (roster is not None or has_begun(file)):
         accounts = RosterAccounts(Roster(file), door)
     else:
         accounts = OpenAccounts(gateway_key_path(), door)
@@ -119,5 +154,6 @@ def ended_by_signals() -> threading.Event:
         logging.getLogger("salvo_server.gateway").setLevel(logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        # On a thread of its own: the main thread may be waiting for the event, with its lock in the hand.
+        signal.signal(number, lambda *_: threading.Thread(target=stop.set).start())
     return stop

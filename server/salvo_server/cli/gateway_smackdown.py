@@ -7,7 +7,7 @@ import shlex
 import threading
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import click
 
@@ -43,11 +43,7 @@ def command(
     answer_seconds: float,
     you_first: bool,
     games: int | None,
-    broker: str,
-    table: str,
-    roster: Path | None,
-    ca: str | None,
-    no_pin: bool,
+    **table: Any,
 ) -> None:
     """Let programs of Code Smackdown play: child processes, started as COMMAND NAME OPPONENT, or over TCP.
 
@@ -59,7 +55,7 @@ def command(
     programs = [_split(text) for text in commands]
     mine, listed = names[: len(commands)], names[len(commands) :]
     known = Names(listed, mine)
-    with house_of("smackdown", broker=broker, table=table, roster=roster, ca=ca, no_pin=no_pin) as house:
+    with house_of("smackdown", **table) as house:
         book = house.open()
         check(book)
         stop = ended_by_signals()

@@ -10,8 +10,10 @@ import click
 from salvo.mqtt import BrokerUrl
 from salvo.topics import Role
 from salvo_server.broker.addresses import joined, lan_addresses, split_address
+from salvo_server.cli.gateway import read_gateway
 from salvo_server.cli.serve_report import ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
+from salvo_server.gateway.beside import gateways_beside
 from salvo_server.journal.kept import KeptGames
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, load_settings
@@ -56,6 +58,13 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option(
     "--transcripts", metavar="DIR", type=click.Path(path_type=Path), help="Write every game here when it is over."
 )
+@click.option(
+    "--gateway",
+    "gateways",
+    metavar="'PROTOCOL ...'",
+    multiple=True,
+    help="Run a gateway beside the server, as salvo gateway would be called; may be repeated.",
+)
 @click.option("--games", type=int, help="End after so many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event, with its time.")
@@ -63,6 +72,7 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = load_settings(given, config).with_journal()
     check_start(settings)
+    gateways = [read_gateway(line) for line in settings.gateways]
     report = ServeReport(as_json, settings.games)
     identity = open_identity(settings)
     kept: KeptGames | None = None
@@ -75,12 +85,23 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     _tell_where(report, contest, settings)
     _tell_how(report, contest, settings)
     report.tell_of_games_that_go_on()
-    with announced(settings, contest.url, contest.websocket_url):
+    options = _gateway_options(contest, settings)
+    with (
+        announced(settings, contest.url, contest.websocket_url),
+        gateways_beside([[*words, *options] for words in gateways], report.tell_of_gateway),
+    ):
         contest.run()
     report.tell_of_unfinished_games(settings)
     if report.folder is not None:
         report.folder.close()
     report.say("ended", event="ended")
+
+
+def _gateway_options(contest: Contest, settings: ServerSettings) -> list[str]:
+    """Say where the gateways beside this server find it; they need not know it by its key."""
+    accounts = ["--no-roster"] if contest.roster is None else ["--roster", str(contest.roster.path)]
+    trusted = [] if settings.tls_ca is None else ["--ca", str(settings.tls_ca)]
+    return ["--broker", contest.own_url, "--no-pin", *accounts, *trusted]
 
 
 def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:

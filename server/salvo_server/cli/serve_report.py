@@ -50,6 +50,10 @@ class ServeReport:
                     game=referee.number,
                 )
 
+    def tell_of_gateway(self, protocol: str, line: str) -> None:
+        """Pass on what a gateway beside the server says."""
+        self.say(f"gateway {protocol}: {line}", event="gateway", protocol=protocol, text=line)
+
     def tell_of_games_that_go_on(self) -> None:
         """Say which games came out of the journal, and how they stand."""
         assert self.contest is not None

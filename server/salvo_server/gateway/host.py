@@ -77,8 +77,8 @@ class Host:
             peer = Peer(sock, name, self._door.framing())
             thread = threading.Thread(target=self._serve, args=(peer,), name=f"guest {name}", daemon=True)
             self._guests[id(peer)] = peer, thread
-        peer.start()
-        thread.start()
+            peer.start()
+            thread.start()
 
     def close(self) -> None:
         """Hang up on everybody and listen no longer."""

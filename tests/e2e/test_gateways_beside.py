@@ -1,0 +1,138 @@
+"""`salvo serve --gateway`: older programs come in beside the server, which outlives its gateways and ends them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.mosquitto import free_port
+from integration.test_gateway_xbs import Patient, Playing
+
+_SECONDS = 60.0
+
+
+class Server:
+    """A server with a gateway, in a process of its own."""
+
+    def __init__(self, folder: Path, profile: str, *words: str) -> None:
+        self.records: list[dict[str, Any]] = []
+        self.port = free_port()
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+        environment |= {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+        options = ["--json", "--listen", "127.0.0.1:0", "--profile", profile, "--players", "2", *words]
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "salvo_server",
+                "serve",
+                *options,
+                "--gateway",
+                f"xbs --listen 127.0.0.1:{self.port}",
+            ],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as lines:
+            for line in lines:
+                self.records.append(json.loads(line))
+
+    def listening(self, times: int = 1) -> None:
+        """Wait until the gateway has said so often that it listens."""
+        wait_until(lambda: sum(record["event"] == "gateway" for record in self.records) >= times)
+
+
+@contextmanager
+def server(folder: Path, profile: str, *words: str) -> Iterator[Server]:
+    running = Server(folder, profile, *words)
+    try:
+        yield running
+    finally:
+        running.process.kill()
+        running.process.wait()
+
+
+def wait_until(true: Any) -> None:
+    end = time.monotonic() + _SECONDS
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def gateways_of(process: subprocess.Popen[str]) -> list[int]:
+    """Return the gateways among a server's children."""
+    listed = subprocess.run(
+        ["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True, check=False
+    ).stdout
+    return [int(line.split()[0]) for line in listed.splitlines() if " gateway " in line]
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("profile", ["literal", "contest"])
+def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, profile: str) -> None:
+    with server(tmp_path, profile, "--rules", "xbs", "--games", "1") as running:
+        running.listening()
+        address = "127.0.0.1", running.port
+        playing = Playing([Patient(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
+        wait_until(lambda: any(player.score >= 3 for player in list(playing.clients[0].players.values())))
+        [gateway] = gateways_of(running.process)
+        os.kill(gateway, signal.SIGKILL)
+        assert playing.wait().state == "finished"
+        running.listening(2)
+        assert running.process.wait(_SECONDS) == 0
+        [won] = [record for record in running.records if record["event"] == "won"]
+        assert set(won["places"]) == {"ann", "bob"}
+    wait_until(lambda: not listens(running.port))
+
+
+def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    with server(tmp_path, "literal", "--rules", "xbs") as running:
+        running.listening()
+        assert listens(running.port)
+    wait_until(lambda: not listens(running.port))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("telnet --listen 1:2", "does not begin with one of xbs, smackdown"),
+        ("xbs --port 7", "No such option"),
+        ("xbs 'open", "No closing quotation"),
+        ("", "does not begin with one of"),
+        ("xbs --help", "--help is for salvo gateway xbs"),
+    ],
+)
+def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "salvo_server", "serve", "--listen", "127.0.0.1:0", "--gateway", given],
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        env=os.environ | {"XDG_STATE_HOME": str(tmp_path)},
+        check=False,
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
