@@ -1,0 +1,100 @@
+"""Programs that speak JSON lines: with rights of their own, against other teams, through gateways that die."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from pathlib import Path
+
+import pytest
+
+from conformance.gateway_stage import Winners, served
+from conformance.jsonline_client import Client
+from integration.gateway_process import GatewayProcess
+from integration.guarded import guarded, play
+from salvo.messages import Limits
+from salvo.rules import STREAK
+from salvo_server.gateway.accounts import RosterAccounts
+from salvo_server.gateway.host import Host
+from salvo_server.gateway.house import House
+from salvo_server.gateway.jsonline import door
+
+
+@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first(kind: str, tmp_path: Path) -> None:
+    limits = Limits(players=2, over_ms=600_000)
+    with guarded(kind, tmp_path, book=STREAK, limits=limits) as contest, contextlib.ExitStack() as stack:
+        contest.account("red")
+        house = House(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
+        stack.enter_context(contextlib.closing(house))
+        host = Host(house, door(house.open(), opponent="none", games=tmp_path / "games"))
+        host.open("127.0.0.1", 0)
+        stack.enter_context(contextlib.closing(host))
+        client = stack.enter_context(contextlib.closing(Client(host.address, 3)))
+        client.good("GAME_INVITATION")
+        refused = client.say("SHOT", client.cell((0, 0)))
+        assert (refused["status"], "Send BOARD" in refused["message"]) == (2, True)
+        client.close()
+        client.connect()
+        threads: list[threading.Thread] = []
+
+        def others_come() -> None:
+            while "jsonline-client" not in house.news.players:
+                threading.Event().wait(0.02)
+            threads.extend(play(contest, ["red"], seed=4))
+
+        client.play(early_board=True, invited=others_come)
+        for thread in threads:
+            thread.join(20)
+        refused = client.say("SHOT_REQUEST")
+        assert (refused["status"], refused["message"]) == (2, "The game is over.")
+
+
+@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+def test_a_game_is_played_again_by_accounts_of_the_roster(kind: str, tmp_path: Path) -> None:
+    winners = Winners()
+    with guarded(kind, tmp_path, book=STREAK, listener=winners) as contest, contextlib.ExitStack() as stack:
+        house = House(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
+        stack.enter_context(contextlib.closing(house))
+        host = Host(house, door(house.open(), opponent="random", games=tmp_path / "games"))
+        host.open("127.0.0.1", 0)
+        stack.enter_context(contextlib.closing(host))
+        client = stack.enter_context(contextlib.closing(Client(host.address, 3)))
+        client.play()
+        for _ in range(1000):
+            if winners.by_table:
+                break
+            threading.Event().wait(0.02)
+        assert winners.by_table == {"": ["jsonline-client" if client.won else "random-jsonline"]}
+        assert {member.name: member.door for member in contest.roster.members()} == {
+            "jsonline-client": "jsonline",
+            "random-jsonline": "jsonline",
+            "jsonline-gateway": "jsonline",
+        }
+
+
+@pytest.mark.parametrize("early_board", [False, True], ids=["in the gateway", "at the table"])
+def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(early_board: bool, tmp_path: Path) -> None:
+    winners = Winners()
+    with (
+        served(winners, rules="streak", over_seconds=600) as contest,
+        GatewayProcess("jsonline", "--broker", contest.url, "--no-pin", "--games", str(tmp_path / "games")) as gateway,
+        contextlib.closing(Client(gateway.address, 5)) as client,
+    ):
+        kills: list[int] = []
+
+        def killed(shots: int) -> None:
+            if shots in (5, 12):
+                kills.append(shots)
+                gateway.kill()
+                client.close()
+                gateway.start()
+                client.connect(gateway.address)
+
+        client.play(early_board=early_board, before_shot=killed)
+        for _ in range(1000):
+            if winners.by_table:
+                break
+            threading.Event().wait(0.02)
+        assert kills == [5, 12]
+        assert winners.by_table == {"": ["jsonline-client" if client.won else "hunter-jsonline"]}
