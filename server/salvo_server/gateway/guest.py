@@ -162,6 +162,7 @@ class Guest:
                 self.said(message)
         if self.alone and not self.lingers():
             self._ended = True
+        if self._ended:
             return
         self.passed(time.monotonic())
         if self._ended:
