@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,3 +71,13 @@ def gateways(
             )
             for table in tables
         ]
+
+
+def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Return when something has come about."""
+    waiting = threading.Event()
+    for _ in range(int(seconds * 50)):
+        if holds():
+            return
+        waiting.wait(0.02)
+    raise AssertionError(f"it has not come about in {seconds} s")

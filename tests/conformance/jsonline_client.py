@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import socket
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -156,7 +157,8 @@ class Client:
         """
         self.struck = set()
         self.shots = 0
-        self.good("GAME_INVITATION")
+        while self.say("GAME_INVITATION")["status"] == 1:
+            time.sleep(0.1)
         if early_board:
             self.good("BOARD", board_of(self.fleet))
         invited()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conformance.gateway_stage import Winners, gateway, gateways, served
+from conformance.gateway_stage import Winners, gateway, gateways, served, until
 from conformance.jsonline_client import Client, board_of
 from salvo.rules import BOOKS, STREAK, RuleBook
 from salvo_server.gateway.accounts import GatewayError
@@ -107,7 +107,7 @@ def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(tm
             thread.start()
         for thread in threads:
             thread.join(SECONDS + 10 * GAMES)
-        wait_until(lambda: all(len(winners.by_table.get(t, [])) >= GAMES // len(tables) for t in tables), 10 * GAMES)
+        until(lambda: all(len(winners.by_table.get(t, [])) >= GAMES // len(tables) for t in tables), 10 * GAMES)
     for table in tables:
         won = [name == f"jsonline-client-{table}" for name in winners.by_table[table]]
         assert won == [won for won, _ in clients[table]]
@@ -115,15 +115,6 @@ def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(tm
         assert set(clients[table][-1][1]) == {1, 2, 4}
     checked = [steps for steps, _ in open_recordings(str(journal)).check() if steps]  # none in lobbies that are open
     assert len(checked) == GAMES // len(tables) * len(tables)
-
-
-def wait_until(holds: Any, seconds: float = SECONDS) -> None:
-    waiting = threading.Event()
-    for _ in range(int(seconds * 50)):
-        if holds():
-            return
-        waiting.wait(0.02)
-    raise AssertionError("it has not come to that")
 
 
 def test_a_program_that_contradicts_itself_is_told_at_once_and_its_false_board_at_the_end(tmp_path: Path) -> None:
@@ -173,7 +164,7 @@ def test_a_program_that_leaves_without_a_board_has_played_all_the_same(tmp_path:
         with contextlib.closing(Client(host.address, 1)) as client:
             client.good("GAME_INVITATION")
             sink_everything(client)
-        wait_until(lambda: winners.by_table.get("") == ["jsonline-client"])
+        until(lambda: winners.by_table.get("") == ["jsonline-client"])
 
 
 def test_a_connection_that_breaks_costs_nothing_and_only_one_program_plays_at_a_time(tmp_path: Path) -> None:
@@ -191,7 +182,7 @@ def test_a_connection_that_breaks_costs_nothing_and_only_one_program_plays_at_a_
         shot = client.good("SHOT_REQUEST")
         client.close()
         client.connect()
-        wait_until(lambda: client.say("SHOT_REQUEST")["body"] == shot)
+        until(lambda: client.say("SHOT_REQUEST")["body"] == shot)
         client.good("RESULT", "MISS")
         again = client.say("SHOT", {"row": "A", "column": 1})
         assert (again["status"], again["message"]) == (2, "A1 was shot at before: miss")

@@ -16,6 +16,7 @@ from salvo.player import Bot
 from salvo.rules import CLASSIC, SALVO, STREAK, Fleet, RuleBook
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.unseen import replies
+from salvo_server.gateway.unseen.again import both_sides_of
 from salvo_server.gateway.unseen.game import UnseenGame
 from salvo_server.gateway.unseen.replies import Replies, Word, kind_of
 from salvo_server.gateway.unseen.room import MOST_WAITING, Room
@@ -142,6 +143,12 @@ def test_a_game_goes_on_out_of_what_was_kept_of_it(book: RuleBook) -> None:
     assert len(game.moves) == len(kept["moves"])
 
 
+@pytest.mark.parametrize("name", ["classic-guest", "Anna", "zoe", "0", "0-0", "00", "house-x", "9_9"])
+def test_there_is_a_name_on_either_side_of_every_name(name: str) -> None:
+    before, behind = both_sides_of(name)
+    assert sorted([behind, name, before], key=str.lower) == [before, name, behind]
+
+
 class Broken(Bot):
     def place_fleet(self, rules: RuleBook) -> Fleet:
         raise RuntimeError("no")
@@ -157,7 +164,7 @@ def test_a_house_bot_that_fails_spoils_no_game() -> None:
 
 
 def room(file: Path) -> Room:
-    opened = Room("jsonline", STREAK, RandomBot, "guest", ("house", "house"), file)
+    opened = Room("jsonline", STREAK, RandomBot, "guest", "house", file)
     nowhere: Any = SimpleNamespace(url="mqtt://127.0.0.1:1", table="", news=SimpleNamespace(state=None))
     opened.open(nowhere)
     return opened

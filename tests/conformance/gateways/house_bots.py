@@ -56,3 +56,10 @@ class ShortAtA2(Scripted):
         "two": ["G1-G2", "G4-G5", "G7-G8"],
         "one": ["A2", "A4", "A6", "A8"],
     }
+
+
+class Corners(Scripted):
+    """For the two-player game: the aircraft carrier ends at E6, the cruiser begins at F7."""
+
+    board: ClassVar[dict[str, Any]] = {"five": "E2-E6", "four": "A1-A4", "three": "F7-H7", "two": ["A6-A7", "C1-C2"]}
+    cells = "I10 E5 J1 J2 J3 J4 J5 J6 J7 J8 J9 J10 H1 H2 H3 H4 H5 H6"

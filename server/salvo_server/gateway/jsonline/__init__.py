@@ -67,8 +67,8 @@ def door(
     """
     _check(book)
     bot = None if opponent == NO_OPPONENT else sources.load(opponent)
-    others = check_name(f"{sources.team_name(opponent)}-jsonline"[:32])
-    room = Room("jsonline", book, bot, check_name(name), (others, others), games)
+    house_name = f"{sources.team_name(opponent)[:20]}-jsonline"
+    room = Room("jsonline", book, bot, check_name(name), house_name, games)
     wording = Wording(book, Dialect(dialect), names=status_names)
     return Door(
         welcome=lambda peer, house: JsonGuest(peer, house, room, wording),

@@ -9,8 +9,8 @@ from typing import Final
 from salvo.messages import SalvoResolved, State
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook, Starter, set_starter
+from salvo.topics import check_name
 from salvo.view import Shot, View
-from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.house import House
 from salvo_server.gateway.unseen.game import GUEST, HOUSE, Move, UnseenGame
 from salvo_server.gateway.unseen.replies import Word
@@ -51,16 +51,15 @@ class _Player(Bot):
             self.heard.append((self._names.index(result.player), word))
 
 
-def check_starter(book: RuleBook) -> None:
-    """Make sure that a game can be played again with the same one beginning.
+def both_sides_of(name: str) -> tuple[str, str]:
+    """Return a name that comes before this one in the order of names, and one that comes behind it.
 
     Raises:
-        GatewayError: ``wrong_rules``.
+        WireError: ``bad_name``: the name is too long for that.
     """
-    if book.starter is Starter.RANDOM:
-        raise GatewayError(
-            "wrong_rules", f"rule book {book.name!r}: who begins is drawn; a game cannot be played again"
-        )
+    before = next(other for other in (f"bot-{name}", f"0-{name}", f"0--{name}") if other.lower() < name.lower())
+    behind = next(other for other in (f"house-{name}", f"{name}-house") if other.lower() > name.lower())
+    return check_name(before), check_name(behind)
 
 
 def play_again(house: House, game: UnseenGame, guest: str, houses: tuple[str, str], stop: threading.Event) -> bool:

@@ -23,7 +23,7 @@ from salvo.rules import RuleBook
 from salvo.topics import check_name
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.house import House
-from salvo_server.gateway.unseen.again import play_again
+from salvo_server.gateway.unseen.again import both_sides_of, play_again
 from salvo_server.gateway.unseen.game import UnseenGame
 from salvo_server.settings import gateway_games_path
 
@@ -38,7 +38,7 @@ class Room:
 
     Attributes:
         guest: the program's name at the table; that of a further table stands behind it, once the room is open.
-        houses: likewise; see :func:`~salvo_server.gateway.unseen.again.play_again`.
+        houses: the other side's, likewise; see :func:`~salvo_server.gateway.unseen.again.play_again`.
         finished: how many games were played again at the table.
     """
 
@@ -48,7 +48,7 @@ class Room:
         book: RuleBook,
         bot: Callable[[], Bot] | None,
         guest: str,
-        houses: tuple[str, str],
+        house_name: str | None = None,
         file: Path | None = None,
     ) -> None:
         """Prepare; :meth:`open` reads what was kept.
@@ -56,13 +56,16 @@ class Room:
         Args:
             door: the protocol's name.
             bot: makes the house's player, a fresh one for every game; None for a room without games.
+            house_name: the other side's at the table; None for names on both sides of the guest's, which tables need
+                whose players take turns at beginning.
             file: where games are kept; one for each table in the user's state when not given.
         """
         self._door = door
         self.book = book
         self.bot = bot
         self.guest = guest
-        self.houses = houses
+        self.houses = ("", "")
+        self._house_name = house_name
         self.finished = 0
         self._file = file
         self._owner: object | None = None
@@ -81,10 +84,12 @@ class Room:
             WireError: ``bad_name``: a player's and the table's name are too long together.
         """
         self._house = house
-        if house.table:  # a user is at the broker once, so each table has names of its own
-            self.guest = check_name(f"{self.guest}-{house.table}")
-            first, second = self.houses
-            self.houses = check_name(f"{first}-{house.table}"), check_name(f"{second}-{house.table}")
+        at_table = f"-{house.table}" if house.table else ""  # a user is at the broker once: each table has its names
+        self.guest = check_name(f"{self.guest}{at_table}")
+        if self._house_name is None:
+            self.houses = both_sides_of(self.guest)
+        else:
+            self.houses = (check_name(f"{self._house_name}{at_table}"),) * 2
         self._file = self._file or gateway_games_path(self._door, house.url, house.table)
         self._read()
         self._thread.start()
