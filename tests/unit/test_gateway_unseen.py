@@ -12,6 +12,7 @@ import pytest
 
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
+from salvo.errors import WireError
 from salvo.player import Bot
 from salvo.rules import CLASSIC, SALVO, STREAK, Fleet, RuleBook
 from salvo_server.gateway.accounts import GatewayError
@@ -143,10 +144,16 @@ def test_a_game_goes_on_out_of_what_was_kept_of_it(book: RuleBook) -> None:
     assert len(game.moves) == len(kept["moves"])
 
 
-@pytest.mark.parametrize("name", ["classic-guest", "Anna", "zoe", "0", "0-0", "00", "house-x", "9_9"])
+@pytest.mark.parametrize("name", ["classic-guest", "Anna", "zoe", "0-0", "00", "house-x", "9_9"])
 def test_there_is_a_name_on_either_side_of_every_name(name: str) -> None:
     before, behind = both_sides_of(name)
     assert sorted([behind, name, before], key=str.lower) == [before, name, behind]
+
+
+@pytest.mark.parametrize("name", ["0", "x" * 30])
+def test_a_name_without_room_beside_it_is_refused(name: str) -> None:
+    with pytest.raises(WireError, match="bad_name"):
+        both_sides_of(name)
 
 
 class Broken(Bot):

@@ -14,7 +14,6 @@ from salvo.view import Shot, View
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.jsonline.words import RESULTS, Status
 from salvo_server.gateway.unseen.replies import Word
-from salvo_server.gateway.unseen.sitting import Sitting
 
 if TYPE_CHECKING:
     from salvo_server.gateway.jsonline.guest import JsonGuest
@@ -47,7 +46,7 @@ class AtTable:
         self._fired = False  # whether that one is on its way
         self._wanted = False  # whether a SHOT_REQUEST waits
         self._asked: SalvoResolved | None = None
-        self._opponent: Sitting | None = None
+        self._final: View | None = None  # of the game that is over
         self._approved: set[str] = set()
 
     # --- what the program says --------------------------------------------------------------------------------------
@@ -89,11 +88,12 @@ class AtTable:
             case s.FleetWanted():
                 self._approved.clear()
                 self._guest.session.place(self._fleet, time.monotonic())
-            case s.SalvoHeard(result) if result.player == self._guest.session.name:
+            case s.SalvoHeard(result) if result.player == self._guest.room.guest:
                 self._answer_shot(result)
             case s.GameTakenUp(game) if game == self._number:
-                self._opponent_sits_down()
+                self._guest.room.opponent_sits_down()
             case s.GameEnded(game) if game == self._number:
+                self._final = self._view
                 self.over = True
                 self._guest.session.wants_to_play = False
             case s.Refused(code, text):
@@ -109,16 +109,11 @@ class AtTable:
             if len(self._approved) == len(self._fleet.placements):
                 self._number = self._guest.session.game
                 self._guest.room.note(self._guest, game=self._number)
-                self._opponent_sits_down()
+                self._guest.room.opponent_sits_down()
 
     def finish(self) -> None:
         """The room is free."""
         self._guest.room.give_up(self._guest)
-
-    def _opponent_sits_down(self) -> None:
-        room = self._guest.room
-        if room.bot is not None and (self._opponent is None or self._opponent.ended.is_set()):
-            self._opponent = Sitting(self._guest.house, room.houses[0], room.bot(), room.stop).start()
 
     def _go_on(self) -> None:
         """Answer what can be answered now."""
@@ -178,6 +173,8 @@ class AtTable:
     @property
     def _view(self) -> View | None:
         """What the program may know of its game; the seat may still be told of an earlier one."""
+        if self.over:
+            return self._final
         view = self._guest.session.view if self._guest.seated else None
         return view if view is not None and view.game == self._number else None
 
@@ -186,7 +183,7 @@ class AtTable:
         view = self._view
         if view is None:
             return []
-        me = self._guest.session.name
+        me = view.me
         return [result for result in view.results if result.aims and result.aims[0][0] == me][self._told :]
 
     def _aim(self, result: SalvoResolved) -> tuple[str, int, int]:

@@ -90,16 +90,28 @@ class JsonGuest(Guest):
         if self._play is not None and not retained:
             self._play.announced(announcement)
 
+    def passed(self, now: float) -> None:
+        """Sit down at the table when it is free, and stand up when the game is over: others want to play."""
+        if not isinstance(self._play, AtTable):
+            return
+        if self._play.over:
+            self._play.finish()
+            self.stand_up()
+            self.room.leave_table(self)
+        elif not self.seated and self.room.take_table(self):
+            self.sit_down(self.room.guest)
+
     def left(self) -> None:
         """A game that is not over waits for the program."""
         if self._play is not None and self._play.over:
             self._play.finish()
+        self.stand_up()
+        self.room.leave_table(self)
         self.room.leave(self)
 
     def sit_at_table(self, fleet: Fleet, game: int | None = None, told: int = 0) -> None:
         """Play at the table with this fleet, or play on."""
         self._play = AtTable(self, fleet, game, told)
-        self.sit_down(self.room.guest)
 
     def _invited(self) -> None:
         playing = self._play is not None and not self._play.over
@@ -117,6 +129,7 @@ class JsonGuest(Guest):
         self.room.give_up(self)
         self._play = None
         self.stand_up()
+        self.room.leave_table(self)
 
     def _game(self) -> Play:
         """Return the game of this program, also one that it began before its connection broke."""

@@ -6,6 +6,7 @@ import logging
 import threading
 from typing import Final
 
+from salvo.errors import WireError
 from salvo.messages import SalvoResolved, State
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook, Starter, set_starter
@@ -55,11 +56,13 @@ def both_sides_of(name: str) -> tuple[str, str]:
     """Return a name that comes before this one in the order of names, and one that comes behind it.
 
     Raises:
-        WireError: ``bad_name``: the name is too long for that.
+        WireError: ``bad_name``: the name is too long for that, or it is the first of all names.
     """
-    before = next(other for other in (f"bot-{name}", f"0-{name}", f"0--{name}") if other.lower() < name.lower())
-    behind = next(other for other in (f"house-{name}", f"{name}-house") if other.lower() > name.lower())
-    return check_name(before), check_name(behind)
+    before = [other for other in (f"bot-{name}", f"0-{name}", f"0--{name}") if other.lower() < name.lower()]
+    behind = [other for other in (f"house-{name}", f"{name}-house") if other.lower() > name.lower()]
+    if not before:
+        raise WireError("bad_name", f"no name comes before {name!r}, as the other side's has to")
+    return check_name(before[0]), check_name(behind[0])
 
 
 def play_again(house: House, game: UnseenGame, guest: str, houses: tuple[str, str], stop: threading.Event) -> bool:

@@ -25,12 +25,15 @@ from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.house import House
 from salvo_server.gateway.unseen.again import both_sides_of, play_again
 from salvo_server.gateway.unseen.game import UnseenGame
+from salvo_server.gateway.unseen.sitting import Sitting
 from salvo_server.settings import gateway_games_path
 
 log = logging.getLogger(__name__)
 
 #: Games that wait to be played again; when there are so many the room is busy.
 MOST_WAITING: Final = 8
+#: At playing a game again: somebody may come in between.
+_ATTEMPTS: Final = 3
 
 
 class Room:
@@ -69,6 +72,8 @@ class Room:
         self.finished = 0
         self._file = file
         self._owner: object | None = None
+        self._at_table: object | None = None
+        self._sitting: Sitting | None = None
         self._game: UnseenGame | None = None
         self._notes: dict[str, Any] = {}
         self._waiting: list[UnseenGame] = []
@@ -101,11 +106,6 @@ class Room:
             self._changed.notify_all()
         if self._thread.ident is not None:
             self._thread.join(10)
-
-    @property
-    def stop(self) -> threading.Event:
-        """Set when the gateway closes."""
-        return self._stop
 
     # --- whose it is ------------------------------------------------------------------------------------------------
 
@@ -167,18 +167,42 @@ class Room:
                 self._keep()
                 self._changed.notify_all()
 
+    # --- the table --------------------------------------------------------------------------------------------------
+
+    def take_table(self, owner: object) -> bool:
+        """Let the owner sit at the table under the guest's name, as soon as no game is played again under it."""
+        with self._changed:
+            if self._owner is not owner or self._at_table not in (None, owner) or self._waiting:
+                return False
+            self._at_table = owner
+        return True
+
+    def leave_table(self, owner: object) -> None:
+        """The owner has stood up."""
+        with self._changed:
+            if self._at_table is owner:
+                self._at_table = None
+                self._changed.notify_all()
+
+    def opponent_sits_down(self) -> None:
+        """Let the house bot, if there is one, sit down at the table for one game, unless it is there."""
+        if self.bot is not None and self._house is not None and (self._sitting is None or self._sitting.ended.is_set()):
+            self._sitting = Sitting(self._house, self.houses[0], self.bot(), self._stop).start()
+
     # --- playing again ----------------------------------------------------------------------------------------------
 
     def _play_again(self) -> None:
         assert self._house is not None
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: bool(self._waiting) or self._stop.is_set())
+                self._changed.wait_for(lambda: (bool(self._waiting) and self._at_table is None) or self._stop.is_set())
                 if self._stop.is_set():
                     return
                 game = self._waiting[0]
             try:
-                play_again(self._house, game, self.guest, self.houses, self._stop)
+                for _ in range(_ATTEMPTS):
+                    if play_again(self._house, game, self.guest, self.houses, self._stop):
+                        break
             except Exception:
                 log.exception("a game could not be played again; it is given up")
             with self._changed:
