@@ -20,6 +20,7 @@ from salvo.rules import BOOKS, STREAK, RuleBook
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.host import Door
 from salvo_server.gateway.jsonline import door
+from salvo_server.gateway.unseen.game import UnseenGame
 from salvo_server.recordings import open_recordings
 
 HERE = Path(__file__).parent / "gateways"
@@ -186,6 +187,20 @@ def test_a_connection_that_breaks_costs_nothing_and_only_one_program_plays_at_a_
         client.good("RESULT", "MISS")
         again = client.say("SHOT", {"row": "A", "column": 1})
         assert (again["status"], again["message"]) == (2, "A1 was shot at before: miss")
+
+
+def test_a_fault_of_the_server_ends_the_game_with_status_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        served(rules="streak") as contest,
+        gateway(contest.url, "jsonline", tmp_path, lambda book: made(book, tmp_path)) as host,
+        contextlib.closing(Client(host.address, 1)) as client,
+    ):
+        client.good("GAME_INVITATION")
+        with monkeypatch.context() as patched:
+            patched.setattr(UnseenGame, "guest_fires", lambda *_: 1 // 0)
+            assert client.say("SHOT", client.cell((0, 0)))["status"] == 3
+        assert client.say("SHOT", client.cell((0, 0)))["status"] == 2
+        client.play()
 
 
 def test_a_status_can_be_a_name(tmp_path: Path) -> None:

@@ -8,16 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from conformance.gateway_stage import Winners, served
+from conformance.gateway_stage import Winners, gateway, served
 from conformance.jsonline_client import Client
 from integration.gateway_process import GatewayProcess
 from integration.guarded import guarded, play
-from salvo.messages import Limits
+from integration.players import Heard, over, salvos
+from salvo.messages import GameWon, Limits
 from salvo.rules import STREAK
+from salvo_server.broker import EmbeddedBroker
+from salvo_server.contest import Contest
 from salvo_server.gateway.accounts import RosterAccounts
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.house import House
 from salvo_server.gateway.jsonline import door
+from salvo_server.settings import ServerSettings
 
 
 @pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
@@ -78,18 +82,18 @@ def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(early_board: bo
     winners = Winners()
     with (
         served(winners, rules="streak", over_seconds=600) as contest,
-        GatewayProcess("jsonline", "--broker", contest.url, "--no-pin", "--games", str(tmp_path / "games")) as gateway,
-        contextlib.closing(Client(gateway.address, 5)) as client,
+        GatewayProcess("jsonline", "--broker", contest.url, "--no-pin", "--games", str(tmp_path / "games")) as process,
+        contextlib.closing(Client(process.address, 5)) as client,
     ):
         kills: list[int] = []
 
         def killed(shots: int) -> None:
             if shots in (5, 12):
                 kills.append(shots)
-                gateway.kill()
+                process.kill()
                 client.close()
-                gateway.start()
-                client.connect(gateway.address)
+                process.start()
+                client.connect(process.address)
 
         client.play(early_board=early_board, before_shot=killed)
         for _ in range(1000):
@@ -98,3 +102,37 @@ def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(early_board: bo
             threading.Event().wait(0.02)
         assert kills == [5, 12]
         assert winners.by_table == {"": ["jsonline-client" if client.won else "hunter-jsonline"]}
+
+
+@pytest.mark.parametrize("early_board", [False, True], ids=["played again", "at the table"])
+def test_a_server_that_is_started_again_in_mid_game_changes_nothing(early_board: bool, tmp_path: Path) -> None:
+    first, second = Heard(), Heard()
+    with EmbeddedBroker() as broker, contextlib.ExitStack() as stack:
+        settings = ServerSettings(
+            broker=broker.url,
+            rules="streak",
+            players=2,
+            over_seconds=600,
+            journal=str(tmp_path / "journal"),
+            resume="always",
+        )
+
+        def end_and_begin_again() -> None:
+            first.until(salvos(8))
+            server.close()
+            stack.enter_context(Contest(settings, second).in_background())
+
+        server = contextlib.ExitStack()
+        server.enter_context(Contest(settings, first).in_background())
+        host = stack.enter_context(
+            gateway(broker.url, "jsonline", tmp_path, lambda book: door(book, games=tmp_path / "games"))
+        )
+        client = stack.enter_context(contextlib.closing(Client(host.address, 1)))
+        restart = threading.Thread(target=end_and_begin_again)
+        restart.start()
+        client.play(early_board=early_board)
+        restart.join()
+        second.until(over)
+        [won] = second.of(GameWon)
+        assert won.winners == ("jsonline-client" if client.won else "hunter-jsonline",)
+        assert not first.of(GameWon)
