@@ -108,7 +108,16 @@ def test_over_topics_a_game_goes_on_where_it_was_when_the_gateway_was_killed(tmp
     with served(winners, rules="classic") as contest, contextlib.ExitStack() as stack:
         program = Program(Topics(contest.url, "one", Role.CLIENT), 5)
         stack.callback(program.line.close)
-        arguments = ("classic", "--broker", contest.url, "--no-pin", "--games", str(tmp_path / "games"))
+        arguments = (
+            "classic",
+            "--role",
+            "server",
+            "--broker",
+            contest.url,
+            "--no-pin",
+            "--games",
+            str(tmp_path / "games"),
+        )
         gateway = stack.enter_context(GatewayProcess(*arguments, channel="one"))
         program.connect()
 

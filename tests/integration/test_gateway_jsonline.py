@@ -79,11 +79,11 @@ def test_a_game_is_played_again_by_accounts_of_the_roster(kind: str, tmp_path: P
 
 @pytest.mark.parametrize("early_board", [False, True], ids=["in the gateway", "at the table"])
 def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(early_board: bool, tmp_path: Path) -> None:
-    winners = Winners()
+    winners, games = Winners(), ("--games", str(tmp_path / "games"))
     with (
         served(winners, rules="streak", over_seconds=600) as contest,
-        GatewayProcess("jsonline", "--broker", contest.url, "--no-pin", "--games", str(tmp_path / "games")) as process,
-        contextlib.closing(Client(process.address, 5)) as client,
+        GatewayProcess("jsonline", "--dialect", "xy", "--broker", contest.url, "--no-pin", *games) as process,
+        contextlib.closing(Client(process.address, 5, xy=True)) as client,
     ):
         kills: list[int] = []
 

@@ -24,8 +24,8 @@ from salvo_server.gateway.host import Host
 @click.option("--carrier", metavar="URL", help="The broker of these topics, where it is not that of --broker.")
 @click.option(
     "--role",
-    type=click.Choice(list(Role)),
-    default=Role.SERVER,
+    type=click.Choice([role.value for role in Role]),
+    default=Role.SERVER.value,
     help="The gateway's: as server it leads and begins, and programs are clients; as client it calls a server.",
 )
 @click.option(

@@ -23,8 +23,8 @@ from salvo_server.gateway.jsonline.words import Dialect
 )
 @click.option(
     "--dialect",
-    type=click.Choice(list(Dialect)),
-    default=Dialect.TEXT,
+    type=click.Choice([dialect.value for dialect in Dialect]),
+    default=Dialect.TEXT.value,
     help='Cells as {"row": "A", "column": 2}, or from 0 as {"x": 1, "y": 0}.',
 )
 @click.option("--status-names", is_flag=True, help="Write a status as its name instead of its number.")
