@@ -85,6 +85,7 @@ def test_many_games_with_lines_in_pieces_and_programs_that_go_wrong_among_them(l
             thread.start()
         for thread in threads:
             thread.join(SECONDS + 10 * GAMES)
+        assert [len(program.won) for program in programs.values()] == [games] * len(tables), "a program has given up"
         until(lambda: all(len(winners.by_table.get(table, [])) >= games for table in tables), 10 * GAMES)
     for table, program in programs.items():
         assert [name == f"classic-guest-{table}" for name in winners.by_table[table]] == program.won

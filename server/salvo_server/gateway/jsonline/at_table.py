@@ -77,6 +77,9 @@ class AtTable:
         self._guest.answer("RESULT")
 
     def board(self, fleet: Fleet) -> None:
+        view = self._view
+        if view is None or not view.winners:
+            raise GatewayError("not_over", "The game is not over yet.")
         if not same_ships(fleet, self._fleet):
             raise GatewayError("contradiction", "This is not the board that was sent before the first shot.")
         self._guest.answer("BOARD")
