@@ -27,7 +27,7 @@ class AtTable:
     A SHOT waits until it is the player's turn, a SHOT_REQUEST until the other one has shot.
 
     Attributes:
-        over: whether the game has ended.
+        ended: whether the game has ended at the table.
     """
 
     def __init__(self, guest: JsonGuest, fleet: Fleet, game: int | None, told: int) -> None:
@@ -37,7 +37,7 @@ class AtTable:
             game: its number at the table; None as long as the fleet does not stand.
             told: how many shots at the program's board it has been told of, and has answered.
         """
-        self.over = False
+        self.ended = False
         self._guest = guest
         self._fleet = fleet
         self._number = game
@@ -48,6 +48,11 @@ class AtTable:
         self._asked: SalvoResolved | None = None
         self._final: View | None = None  # of the game that is over
         self._approved: set[str] = set()
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended, and the program was told of all shots and has answered them."""
+        return self.ended and not self._landed()
 
     # --- what the program says --------------------------------------------------------------------------------------
 
@@ -78,7 +83,7 @@ class AtTable:
 
     def board(self, fleet: Fleet) -> None:
         view = self._view
-        if view is None or not view.winners:
+        if view is None or not view.winners or self._landed():
             raise GatewayError("not_over", "The game is not over yet.")
         if not same_ships(fleet, self._fleet):
             raise GatewayError("contradiction", "This is not the board that was sent before the first shot.")
@@ -97,7 +102,7 @@ class AtTable:
                 self._guest.room.opponent_sits_down()
             case s.GameEnded(game) if game == self._number:
                 self._final = self._view
-                self.over = True
+                self.ended = True
                 self._guest.session.wants_to_play = False
             case s.Refused(code, text):
                 self._refused(code, text)
@@ -176,7 +181,7 @@ class AtTable:
     @property
     def _view(self) -> View | None:
         """What the program may know of its game; the seat may still be told of an earlier one."""
-        if self.over:
+        if self.ended:
             return self._final
         view = self._guest.session.view if self._guest.seated else None
         return view if view is not None and view.game == self._number else None

@@ -94,7 +94,7 @@ class JsonGuest(Guest):
         """Sit down at the table when it is free, and stand up when the game is over: others want to play."""
         if not isinstance(self._play, AtTable):
             return
-        if self._play.over:
+        if self._play.ended:
             self._play.finish()
             self.stand_up()
             self.room.leave_table(self)
