@@ -760,10 +760,6 @@ TARGETS: Final = (
             b"|RESPONSE|ship locations|0 0 H|0 1 H|0 2 V|9 7 V|4 4 H|END|\n",
             b"|RESPONSE|shots|0 0|-1 99|END|\r\n|RESPONSE|shots|END|\n",
         ],
-        "two-player message",
-        _two_player_message,
-        lambda: [b"C", b"SIa", b"RE5H", b"RIaM", b"RE6SAircraft carrier", b"RF7ECruiser"],
-        80,
     ),
     Target(
         "two-player message",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from salvo_server.cli.gateway import house_of, serve_guests, table_options, ended_by_signals
+from salvo_server.cli.gateway import ended_by_signals, house_of, serve_guests, table_options
 from salvo_server.gateway.classic import Role, door
 from salvo_server.gateway.classic.carried import Carrier
 from salvo_server.gateway.host import Host
