@@ -125,7 +125,8 @@ class _Chronicle:
     def results(self) -> list[SalvoResolved]:
         """Return what everybody is told of every turn so far."""
         results = self._results
-        results += map(self._announced, self._game.salvos[len(results) :])
+        fresh = self._game.salvos[len(results) :]
+        results += [announced(self._number, self._names, self._game.book, salvo) for salvo in fresh]
         return results
 
     def news(self, player: str, first: int) -> list[News]:
@@ -142,20 +143,26 @@ class _Chronicle:
             told.append((result, fired, landed))
         return told
 
-    def _announced(self, salvo: Salvo) -> SalvoResolved:
-        names, book = self._names, self._game.book
-        fleet, sunk, aims = book.fleet, salvo.announced_sinkings(book), salvo.announced_aims(book)
-        return SalvoResolved(
-            self._number,
-            salvo.turn,
-            names[salvo.seat],
-            salvo.shots,
-            salvo.hits,
-            tuple([SunkShip(names[seat], fleet[ship].name, fleet[ship].name) for seat, ship in sunk]),
-            tuple([names[seat] for seat in salvo.defeated]),
-            salvo.announced_outcomes(book),
-            None if aims is None else tuple([(names[seat], *book.grid.xy(cell)) for seat, cell in aims]),
-        )
+
+def announced(number: int, names: Sequence[str], book: RuleBook, salvo: Salvo) -> SalvoResolved:
+    """Return what everybody is told of a turn.
+
+    Args:
+        number: the game's.
+        names: by seat.
+    """
+    fleet, sunk, aims = book.fleet, salvo.announced_sinkings(book), salvo.announced_aims(book)
+    return SalvoResolved(
+        number,
+        salvo.turn,
+        names[salvo.seat],
+        salvo.shots,
+        salvo.hits,
+        tuple([SunkShip(names[seat], fleet[ship].name, fleet[ship].name) for seat, ship in sunk]),
+        tuple([names[seat] for seat in salvo.defeated]),
+        salvo.announced_outcomes(book),
+        None if aims is None else tuple([(names[seat], *book.grid.xy(cell)) for seat, cell in aims]),
+    )
 
 
 class _Match:

@@ -243,6 +243,16 @@ def gateway_key_path() -> Path:
     return platformdirs.user_state_path("salvo") / "gateway.key"
 
 
+def gateway_games_path(door: str, url: str, table: str) -> Path:
+    """Return where a gateway keeps the games that it plays itself.
+
+    Args:
+        url: the broker's, without a user.
+    """
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{door} {url} {table}").strip("-")
+    return platformdirs.user_state_path("salvo") / f"{name}.games"
+
+
 def _read_file(file: Path) -> dict[str, Any]:
     try:
         values = tomllib.loads(file.read_text())

@@ -24,7 +24,7 @@ from salvo import topics, wire
 from salvo.errors import CODES, ConnectionLost, IllegalCommand, ImpostorError, SalvoError, UnfairGame, WireError
 from salvo.known_servers import KnownServers
 from salvo.mqtt import BrokerUrl, Inbound
-from salvo.rules import SALVO, SMACKDOWN, XBS, Fleet
+from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Fleet
 from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import BY_NAME, TOPICS, Publisher
 from salvo.wire import log, strict_json
@@ -36,6 +36,10 @@ from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.peers import Peer
 from salvo_server.gate import Gate
+from salvo_server.gateway.accounts import GatewayError
+from salvo_server.gateway.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
+from salvo_server.gateway.classic.words import read as read_classic
+from salvo_server.gateway.jsonline.words import BadBody, Dialect, Values, Wording, read_request
 from salvo_server.gateway.peer import Broken, Lines
 from salvo_server.gateway.smackdown import lines as smackdown
 from salvo_server.gateway.xbs import words as xbs
@@ -665,6 +669,43 @@ def _greetings() -> list[bytes]:
     return [*greetings, *(_GREETING + rest for rest in _after_greeting())]
 
 
+def _json_lines(data: bytes) -> None:
+    """Messages of the JSON lines gateway, cut as they come."""
+    messages = list(Values().feed(data))
+    pieces = Values()
+    assert [found for at in range(len(data)) for found in pieces.feed(data[at : at + 1])] == messages
+    for message in messages:
+        if isinstance(message, Broken):
+            continue
+        with _refused(WireError, GatewayError, IllegalCommand, BadBody), contextlib.suppress(UnicodeDecodeError):
+            body = read_request(message.decode()).body
+            for wording in (Wording(STREAK), Wording(STREAK, Dialect.XY)):
+                for read in (wording.read_cell, wording.read_result, wording.read_board):
+                    with contextlib.suppress(GatewayError, IllegalCommand, BadBody):
+                        read(body)
+
+
+def _two_player_message(data: bytes) -> None:
+    """A message of the classic gateway: what is read is written as it was."""
+    with _refused(NotUnderstood), contextlib.suppress(UnicodeDecodeError):
+        match read_classic(data.decode(), CLASSIC):
+            case Shoot(cell):
+                assert shoot(cell, CLASSIC.grid).encode() == data
+            case Reply(cell, word, kind, last):
+                ship = next((ship.name for ship in CLASSIC.fleet if ship.name.startswith(kind) and kind), "")
+                assert reply(cell, word, ship, last, CLASSIC.grid).encode() == data
+
+
+def _json_line_seeds() -> list[bytes]:
+    said = (_ROOT / "tests" / "conformance" / "gateways" / "jsonline.txt").read_text().splitlines()
+    lines = [line[2:] for line in said if line.startswith("> ")]
+    return [
+        "\n".join(lines).encode(),
+        b'{"type":"BOARD","body":[[{"x":0,"y":0},{"x":1,"y":0}],"B3-B6"]}',
+        b"hello\n{}]",
+    ]
+
+
 _TOPIC_SEEDS = [topic.of(table, player="ann", ship="carrier").encode() for topic in TOPICS for table in ("", "blue")]
 
 TARGETS: Final = (
@@ -720,5 +761,12 @@ TARGETS: Final = (
             b"|RESPONSE|shots|0 0|-1 99|END|\r\n|RESPONSE|shots|END|\n",
         ],
     ),
+    Target(
+        "two-player message",
+        _two_player_message,
+        lambda: [b"C", b"SIa", b"RE5H", b"RIaM", b"RE6SAircraft carrier", b"RF7ECruiser"],
+        80,
+    ),
+    Target("JSON lines", _json_lines, _json_line_seeds),
     Target("service", _service, _service_seeds),
 )

@@ -160,6 +160,16 @@ def _anchors(grid: Grid, ship: str, length: int) -> tuple[tuple[Placement, tuple
     return tuple(places)
 
 
+def places(book: RuleBook, ship: str) -> list[tuple[Placement, int, int]]:
+    """Return every legal place of a ship on an empty grid, row by row.
+
+    With each come two bit masks, of bit 0 for cell 0 and so on: the ship's cells, and all that no other ship may occupy
+    then, which has the ship's cells in it.
+    """
+    anchors = _anchors(book.grid, ship, book.fleet[book.ship_number[ship]].length)
+    return [(placement, mask, _forbidden(book.grid, cells, book.spacing)) for placement, cells, mask in anchors]
+
+
 #: Tries before a book is called too crowded. A standard fleet needs 1.9 on average; books that leave less than one
 #: layout in ten thousand are better placed by hand than by luck.
 MOST_TRIES = 100_000

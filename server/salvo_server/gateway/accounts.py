@@ -34,8 +34,11 @@ class Accounts(Protocol):
         """
         ...
 
-    def onlooker(self) -> Credentials | None:
-        """Return the account of the gateway's own connection, which only listens; None where nobody needs one."""
+    def onlooker(self, table: str) -> Credentials | None:
+        """Return the account of the gateway's own connection, which only listens; None where nobody needs one.
+
+        Each table has one of its own: a user is at the broker once.
+        """
         ...
 
 
@@ -56,7 +59,7 @@ class OpenAccounts:
         drawn = self._vault.derive(f"{self._door} {check_name(name)}")[:_SECRET_BYTES]
         return base64.urlsafe_b64encode(drawn).decode().rstrip("=")
 
-    def onlooker(self) -> None:
+    def onlooker(self, table: str) -> None:
         """Nobody needs an account to listen."""
         return None
 
@@ -72,9 +75,13 @@ class RosterAccounts:
         """Return the secret of a guest, who is in the roster then."""
         return self._account(name, Role.TEAM)
 
-    def onlooker(self) -> Credentials:
-        """Return the watcher ``<door>-gateway`` of the roster."""
-        name = f"{self._door}-gateway"
+    def onlooker(self, table: str) -> Credentials:
+        """Return the watcher ``<door>-gateway`` of the roster, or ``<door>-<table>-gateway``.
+
+        Raises:
+            WireError: ``bad_name``: the table's name is too long for that.
+        """
+        name = "-".join(filter(None, (self._door, table, "gateway")))
         return Credentials(name, self._account(name, Role.WATCHER))
 
     def _account(self, name: str, role: Role) -> str:

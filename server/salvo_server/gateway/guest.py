@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 #: How often :meth:`Guest.passed` is called at least.
 LONGEST_WAIT_SECONDS: Final = 0.5
-#: A program that has sat down nowhere for so long is in the way.
+#: A program that has sat down nowhere and said nothing for so long is in the way.
 IDLE_SECONDS: Final = 600.0
 _AGAIN_SECONDS: Final = 0.3
 
@@ -151,6 +151,8 @@ class Guest:
         gone = self.peer.gone  # looked at first: something may arrive between the two
         taken = self.peer.take()
         self.alone = gone and not taken
+        if taken:
+            self._since = time.monotonic()
         for message in taken:
             if self._ended:
                 return
@@ -160,6 +162,7 @@ class Guest:
                 self.said(message)
         if self.alone and not self.lingers():
             self._ended = True
+        if self._ended:
             return
         self.passed(time.monotonic())
         if self._ended:

@@ -24,16 +24,24 @@ MOST_GUESTS: Final = 128
 Welcome = Callable[[Peer, House], Guest]
 
 
+def _nothing(*_: object) -> None:
+    """Most doors have nothing to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Door:
     """A protocol, ready for one table: what ``door(book)`` of its module returns.
 
     Attributes:
         framing: finds the messages of one program.
+        opened: called before the first guest is let in.
+        closed: called when the last one has left.
     """
 
     welcome: Welcome
     framing: Callable[[], Framing] = Lines
+    opened: Callable[[House], None] = _nothing
+    closed: Callable[[], None] = _nothing
 
 
 class Host:
@@ -47,6 +55,7 @@ class Host:
         self.address = ("", 0)
         self._house = house
         self._door = door
+        self._opened = False
         self._listener: socket.socket | None = None
         self._guests: dict[int, tuple[Peer, threading.Thread]] = {}
         self._staying: dict[int, Guest] = {}
@@ -65,10 +74,12 @@ class Host:
         except OSError as error:
             raise GatewayError("cannot_listen", f"{host}:{port}: {error.strerror or error}") from None
         self.address = self._listener.getsockname()[:2]
+        self._open_door()
         threading.Thread(target=self._accept, name="gateway", daemon=True).start()
 
     def let_in(self, sock: socket.socket, name: str) -> None:
         """Let a program in that is connected already, such as a child process."""
+        self._open_door()
         with self._lock:
             if self._closed.is_set() or len(self._guests) >= MOST_GUESTS:
                 log.warning("%s: there are %d guests already", name, len(self._guests))
@@ -96,6 +107,15 @@ class Host:
             peer.hang_up()
         for _, thread in guests:
             thread.join(10)
+        if self._opened:
+            self._door.closed()
+
+    def _open_door(self) -> None:
+        with self._lock:
+            if self._opened:
+                return
+            self._opened = True
+            self._door.opened(self._house)
 
     def _accept(self) -> None:
         assert self._listener is not None

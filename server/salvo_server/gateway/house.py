@@ -124,7 +124,7 @@ class House:
 
     def _look_on(self) -> None:
         try:
-            self._until_let_in(self._accounts.onlooker())
+            self._until_let_in(self._accounts.onlooker(self.table))
         except ConnectionLost as error:
             with self._changed:
                 self._failed = error

@@ -1,0 +1,68 @@
+"""``salvo gateway classic``."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salvo_server.cli.gateway import ended_by_signals, house_of, serve_guests, table_options
+from salvo_server.gateway.classic import Role, door
+from salvo_server.gateway.classic.carried import Carrier
+from salvo_server.gateway.host import Host
+
+
+@click.command()
+@click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4000", help="Where programs connect.")
+@click.option(
+    "--channel",
+    metavar="NAME",
+    help="Speak over the MQTT topics /classic/NAME/to-server and to-client of an open broker instead.",
+)
+@click.option("--carrier", metavar="URL", help="The broker of these topics, where it is not that of --broker.")
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.SERVER.value,
+    help="The gateway's: as server it leads and begins, and programs are clients; as client it calls a server.",
+)
+@click.option(
+    "--opponent", metavar="BOT", default="hunter", help="Who plays for the gateway: a bot that ships, or a bot's file."
+)
+@click.option("--rounds", type=click.IntRange(min=1), help="As server, games before it exits.  [default: for ever]")
+@click.option("--name", default="classic-guest", help="The program's name at the table.")
+@click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one a table]")
+@table_options
+def command(
+    listen: str,
+    channel: str | None,
+    carrier: str | None,
+    role: str,
+    opponent: str,
+    rounds: int | None,
+    name: str,
+    games: Path | None,
+    **table: Any,
+) -> None:
+    """Let programs in that play Battle Ship for two, one at a time, at a table with the rules classic.
+
+    The gateway plays with a house bot. What a game was is played again at the table when it is over, as nobody knows
+    the program's fleet before.
+    """
+    with house_of("classic", **table) as house:
+        book = house.open()
+        opening = door(
+            book, role=role, opponent=opponent, rounds=rounds, name=name, games=games, lasting=channel is not None
+        )
+        host = Host(house, opening)
+        what = f"programs of the two-player game play against {opponent}"
+        if channel is None:
+            serve_guests(host, listen, what)
+            return
+        stop = ended_by_signals()
+        carried = Carrier(carrier or table["broker"], channel, Role(role), host, ca=table["ca"])
+        with contextlib.closing(host):
+            click.echo(f"{what} on {carried.heard_on}")
+            carried.run(stop)

@@ -1,0 +1,46 @@
+"""``salvo gateway jsonline``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salvo_server.cli.gateway import house_of, serve_guests, table_options
+from salvo_server.gateway.host import Host
+from salvo_server.gateway.jsonline import NO_OPPONENT, door
+from salvo_server.gateway.jsonline.words import Dialect
+
+
+@click.command()
+@click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
+@click.option(
+    "--opponent",
+    metavar="BOT",
+    default="hunter",
+    help=f"Who plays for the server: a bot that ships, a bot's file, or {NO_OPPONENT}: whoever sits at the table.",
+)
+@click.option(
+    "--dialect",
+    type=click.Choice([dialect.value for dialect in Dialect]),
+    default=Dialect.TEXT.value,
+    help='Cells as {"row": "A", "column": 2}, or from 0 as {"x": 1, "y": 0}.',
+)
+@click.option("--status-names", is_flag=True, help="Write a status as its name instead of its number.")
+@click.option("--name", default="jsonline-client", help="The program's name at the table.")
+@click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one a table]")
+@table_options
+def command(
+    listen: str, opponent: str, dialect: str, status_names: bool, name: str, games: Path | None, **table: Any
+) -> None:
+    """Let programs in that play Battleship in JSON lines over TCP, one at a time, at a table with the rules streak.
+
+    The server plays itself. What a game was is played again at the table when it is over, as nobody knows the program's
+    fleet before; a program that sends BOARD right after its invitation plays there at once.
+    """
+    with house_of("jsonline", **table) as house:
+        opening = door(
+            house.open(), opponent=opponent, dialect=dialect, status_names=status_names, name=name, games=games
+        )
+        serve_guests(Host(house, opening), listen, f"programs that speak JSON lines play against {opponent}")

@@ -1,0 +1,83 @@
+"""A server with its tables and a gateway to each, in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from salvo.messages import GameWon
+from salvo.rules import RuleBook
+from salvo_server.contest import Contest
+from salvo_server.gateway.accounts import OpenAccounts
+from salvo_server.gateway.host import Door, Host
+from salvo_server.gateway.house import House
+from salvo_server.settings import ServerSettings
+
+
+class Winners:
+    """A server's listener: who won at each table, game by game."""
+
+    def __init__(self) -> None:
+        self.by_table: dict[str, list[str]] = {}
+
+    def __call__(self, table: str, now: int, command: Any, announcements: Any) -> None:
+        for announcement in announcements:
+            if isinstance(announcement, GameWon):
+                self.by_table.setdefault(table, []).append(announcement.winners[0])
+
+
+@contextlib.contextmanager
+def served(listener: Any = None, **given: Any) -> Iterator[Contest]:
+    """Run a server."""
+    values: dict[str, Any] = {
+        "listen": "127.0.0.1:0",
+        "profile": "literal",
+        "players": 2,
+        "over_seconds": 1,
+        "journal": "none",
+    } | given
+    contest = Contest(ServerSettings(**values), listener)
+    with contest.in_background():
+        yield contest
+
+
+@contextlib.contextmanager
+def gateway(url: str, name: str, folder: Path, make: Callable[[RuleBook], Door], table: str = "") -> Iterator[Host]:
+    """Run a gateway to one table."""
+    house = House(url, table, OpenAccounts(folder / "gateway.key", name), pin=False)
+    with contextlib.closing(house):
+        host = Host(house, make(house.open()))
+        host.open("127.0.0.1", 0)
+        with contextlib.closing(host):
+            yield host
+
+
+@contextlib.contextmanager
+def gateways(
+    contest: Contest, name: str, folder: Path, make: Callable[[RuleBook, str], Door], tables: Sequence[str]
+) -> Iterator[list[Host]]:
+    """Run a gateway to each table.
+
+    Args:
+        make: gets the table's name, too.
+    """
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                gateway(contest.url, name, folder, lambda book, table=table: make(book, table), table)  # type: ignore[misc]
+            )
+            for table in tables
+        ]
+
+
+def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Return when something has come about."""
+    waiting = threading.Event()
+    for _ in range(int(seconds * 50)):
+        if holds():
+            return
+        waiting.wait(0.02)
+    raise AssertionError(f"it has not come about in {seconds} s")

@@ -1,0 +1,46 @@
+"""A gateway as a process, to be killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import TracebackType
+
+
+class GatewayProcess:
+    """``salvo gateway``, started when it listens.
+
+    Attributes:
+        address: where, if it listens on TCP.
+    """
+
+    def __init__(self, *arguments: str, channel: str = "") -> None:
+        self._arguments = arguments
+        self._where = ["--channel", channel] if channel else ["--listen", "127.0.0.1:0"]
+        self.address = ("", 0)
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "salvo_server", "gateway", *self._arguments, *self._where]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the gateway has ended"
+        host, _, port = line.rpartition(" ")[2].strip().partition(":")
+        if port:
+            self.address = host, int(port)
+
+    def kill(self) -> None:
+        """End it without a warning."""
+        self._process.kill()
+        self._process.wait(10)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def __enter__(self) -> GatewayProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()

@@ -1,0 +1,135 @@
+"""What is written in JSON lines: where messages end, cells, boards."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from salvo.errors import SalvoError, WireError
+from salvo.rules import STREAK
+from salvo_server.gateway.jsonline.at_table import same_ships
+from salvo_server.gateway.jsonline.words import BadBody, Dialect, Status, Values, Wording, read_request
+from salvo_server.gateway.peer import Broken
+
+LONG = b'{"a": "' + b"x" * 9000 + b'"}'
+
+
+def framed(*parts: bytes) -> list[bytes | str]:
+    values = Values()
+    found = [message for part in parts for message in values.feed(part)]
+    return [message.code if isinstance(message, Broken) else message for message in found]
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b'{"a": 1}{"b": {"c": "}\\""}}\r\n [1] ', [b'{"a": 1}', b'{"b": {"c": "}\\""}}', b"[1]"]),
+        (b'{\n"a":\n{\n}\n}\n', [b'{\n"a":\n{\n}\n}']),
+        (b'hello\n{"a": 1}]]{}', [b"hello", b'{"a": 1}', b"]]", b"{}"]),
+        (b'{"a": "cut\n{"b": 1}', [b'{"a": "cut', b'{"b": 1}']),
+        (b'{"a": 1\n{"b": 1}', [b'{"a": 1', b'{"b": 1}']),
+        (LONG + b'{"b": 1}', ["too_long", b'{"b": 1}']),
+        (b"x" * 9000 + b'\n{"b": 1}', ["too_long", b'{"b": 1}']),
+        (b"[" * 9000 + b'\n{"b": 1}', ["too_deep", b'{"b": 1}']),
+        (b"[[[[[[]]]]]][]", ["too_deep", b"[]"]),
+    ],
+)
+def test_messages_end_where_they_end_however_they_come(data: bytes, found: list[Any]) -> None:
+    assert framed(data) == found
+    assert framed(*(data[at : at + 1] for at in range(len(data)))) == found
+
+
+def test_nothing_that_never_ends_is_kept() -> None:
+    for data in (b"x", b"[", b'"', b'{"', b'{"a":'):
+        values = Values()
+        for _ in range(50):
+            list(values.feed(data * 1000))
+            assert len(values._rest) <= 4096
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"type": 1}', '{"type": "A", "type": "B"}', "{}", '{"type": "A", "body": 1.5}']
+)
+def test_what_is_no_message_is_told_apart(text: str) -> None:
+    with pytest.raises(WireError):
+        read_request(text)
+
+
+def test_a_cell_is_read_as_it_is_written() -> None:
+    for dialect in Dialect:
+        wording = Wording(STREAK, dialect)
+        for cell in range(100):
+            assert wording.read_cell(json.loads(json.dumps(wording.write_cell(cell)))) == cell
+    assert Wording(STREAK).write_cell(1) == {"row": "A", "column": 2}
+    assert Wording(STREAK, Dialect.XY).write_cell(8) == {"x": 8, "y": 0}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body", "code"),
+    [
+        (Dialect.TEXT, {"row": "K", "column": 1}, "off_board"),
+        (Dialect.TEXT, {"row": "A", "column": 0}, "off_board"),
+        (Dialect.TEXT, {"row": "AA", "column": 1}, "off_board"),
+        (Dialect.TEXT, {"row": "A", "column": True}, "wrong_shape"),
+        (Dialect.TEXT, {"row": 1, "column": 1}, "wrong_shape"),
+        (Dialect.TEXT, {"x": 1, "y": 1}, "wrong_shape"),
+        (Dialect.TEXT, None, "wrong_shape"),
+        (Dialect.XY, {"x": 10, "y": 0}, "off_board"),
+        (Dialect.XY, {"x": -1, "y": 0}, "off_board"),
+        (Dialect.XY, {"x": "1", "y": 0}, "wrong_shape"),
+    ],
+)
+def test_a_cell_that_is_none_is_refused(dialect: Dialect, body: Any, code: str) -> None:
+    with pytest.raises(BadBody) as raised:
+        Wording(STREAK, dialect).read_cell(body)
+    assert raised.value.code == code
+
+
+def test_a_board_is_read_as_it_is_written_and_as_a_list_of_ships() -> None:
+    for seed in range(20):
+        fleet = STREAK.random_fleet(Random(seed))
+        text, xy = Wording(STREAK), Wording(STREAK, Dialect.XY)
+        written = text.write_board(fleet)
+        assert same_ships(text.read_board(written), fleet)
+        assert same_ships(xy.read_board([ship for ships in written.values() for ship in ships]), fleet)
+        cells = [[xy.write_cell(cell) for cell in place.cells(STREAK)] for place in fleet.placements]
+        assert same_ships(xy.read_board(cells), fleet)
+
+
+GOOD: dict[str, Any] = {
+    "four": "B3-B6",
+    "three": ["E10-G10", "F3-H3"],
+    "two": ["A9-B9", "D7-D8", "I6-I7"],
+    "one": ["D2", "D5", "F7", "I9"],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"four": "B3-B5"}, "no ship of 4"),
+        ({"four": []}, "a ship of 4 cells is missing"),
+        ({"one": ["D2", "D5", "F7", "I9", "J1"]}, "one ship too many of 1 cells: J1"),
+        ({"four": "B3-C4"}, "neither a row nor a column"),
+        ({"four": "B8-B11"}, "not within the boundaries"),
+        ({"four": "four"}, "a ship is written as"),
+        ({"seventeen": []}, "ships are listed as"),
+        ({"one": ["D2", "D5", "F7", "C2"]}, "too close"),
+    ],
+)
+def test_a_board_that_is_none_is_refused(change: dict[str, Any], text: str) -> None:
+    wording = Wording(STREAK)
+    assert wording.read_board(GOOD)
+    with pytest.raises(SalvoError, match=text):
+        wording.read_board(GOOD | change)
+    with pytest.raises(SalvoError, match="no two1 in one line"):
+        Wording(STREAK, Dialect.XY).read_board([[{"x": 0, "y": 0}, {"x": 2, "y": 0}]])
+
+
+def test_a_status_is_a_number_or_a_name() -> None:
+    answer = Wording(STREAK).answer("SHOT", Status.ILLEGAL_ARGUMENTS, "no")
+    assert answer == '{"type": "SHOT", "status": 2, "message": "no", "body": null}'
+    assert json.loads(Wording(STREAK, names=True).answer("SHOT"))["status"] == "OK"
