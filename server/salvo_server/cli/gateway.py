@@ -82,10 +82,10 @@ def read_gateway(line: str) -> list[str]:
         raise SettingsError("bad_setting", f"gateway {line!r} does not begin with one of {', '.join(DOORS)}")
     command = gateway.get_command(click.Context(gateway), words[0])
     assert command is not None
+    if {"-h", "--help"} & {*words}:
+        raise SettingsError("bad_setting", f"gateway {line!r}: --help is for salvo gateway {words[0]}")
     try:
         command.make_context(words[0], words[1:])
-    except click.exceptions.Exit:
-        raise SettingsError("bad_setting", f"gateway {line!r}: --help is for salvo gateway {words[0]}") from None
     except click.ClickException as error:
         raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
     return words
