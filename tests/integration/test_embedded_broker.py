@@ -539,6 +539,29 @@ def test_it_stops_quickly_with_clients_connected_and_may_be_stopped_twice() -> N
     broker.stop()
 
 
+def test_what_was_said_before_the_end_arrives_also_at_a_slow_client() -> None:
+    broker = EmbeddedBroker("127.0.0.1:0").start()
+    speaker = Connection(broker.url, "speaker", clean_session=True)
+    listener = Connection(broker.url, "listener", clean_session=True)
+    with contextlib.closing(speaker), contextlib.closing(listener):
+        listener.on_connect = lambda _: listener.subscribe(["/news"])
+        listener.connect(10)
+        speaker.connect(10)
+        assert listener.flush(10)
+        for number in range(400):  # twice as many as may be in flight
+            speaker.publish("/news", b"%d" % number)
+        assert speaker.flush(10)
+        stopping = threading.Thread(target=broker.stop)
+        stopping.start()
+        heard: list[bytes] = []
+        while stopping.is_alive() or listener.connected:
+            for message in listener.poll(0.01):
+                heard.append(message.payload)
+                listener.acknowledge(message)
+        stopping.join()
+    assert heard == [b"%d" % number for number in range(400)]
+
+
 def test_one_client_too_many_is_turned_away() -> None:
     with ours(connections=1) as broker, Raw(broker.port) as first:
         assert first.read() == b"\x20\2\0\0"

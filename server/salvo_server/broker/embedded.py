@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from salvo_server.broker.addresses import BrokerError, joined, listening, reachable, split_address
 from salvo_server.broker.hardened import OWN_LISTENER, HardenedBroker
@@ -18,6 +18,10 @@ from salvo_server.broker.tls import ServerTls
 
 #: amqtt tells every step at level INFO and repeats in words what an error already says.
 _AMQTT_LOG_LEVEL = logging.ERROR
+#: How long clients have to take in what was said before the end: so long without one that does, and so long at most.
+STILL_SECONDS: Final = 1.0
+LAST_MESSAGES_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.02
 
 
 class EmbeddedBroker:
@@ -157,7 +161,18 @@ class EmbeddedBroker:
         self._access.watch(self._review_sessions)
         ready.set()
         await self._stop.wait()
+        await self._deliver(broker)
         await broker.shutdown()
+
+    async def _deliver(self, broker: HardenedBroker) -> None:
+        """Let the last messages arrive, such as a winner's name; who takes nothing in does not hold up the end."""
+        now = asyncio.get_running_loop().time
+        end, least = now() + LAST_MESSAGES_SECONDS, broker.clients.owed
+        still_since = now()
+        while least and now() < min(end, still_since + STILL_SECONDS):
+            await asyncio.sleep(_LOOK_SECONDS)
+            if broker.clients.owed < least:
+                least, still_since = broker.clients.owed, now()
 
     def _review_sessions(self) -> None:
         loop, broker = self._loop, self._serving

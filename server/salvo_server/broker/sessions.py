@@ -285,6 +285,11 @@ class Sessions:
         self._known: dict[str, Session] = {}
         self._absent: dict[Session, None] = {}
 
+    @property
+    def owed(self) -> int:
+        """Bytes that those who are connected have not acknowledged yet."""
+        return sum(session.bytes for session in self._known.values() if session.peer is not None)
+
     def take(self, client_id: str, clean: bool) -> tuple[Session, bool]:
         """Return the session for an admitted client, and whether it was there before."""
         known = self._known.get(client_id)
