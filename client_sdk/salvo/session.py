@@ -510,11 +510,11 @@ class Session:
             if was_away or self.view.game == status.game:
                 self.connected(now)  # it may say again what was heard already: the recap is what counts
         elif self.wants_to_play and (
-            was_away or self.state is None or (self.state is State.LOBBY and not self._listed)
+            was_away or self.state in (None, State.TURN) or (self.state is State.LOBBY and not self._listed)
         ):
             # Nobody may have heard the request, or it has forgotten its list; one that has not answers with the recap.
-            # When a game without this team ends it says that it is here, too, and then the lobby begins, which is asked
-            # for anyway: two requests bring list and recap, and a fleet for each.
+            # When a game without this team is cleared it says that it is here, too, and then the lobby begins, which is
+            # asked for anyway: two requests bring list and recap, and a fleet for each.
             self._listed = False
             self._approved = set()
             self._ask_to_take_part(now)

@@ -198,6 +198,17 @@ def test_who_came_during_a_game_asks_once_in_the_next_lobby(session: Session, se
     assert server.commands(SEALER) == [wire.ParticipationRequest("", "me", "secret")]
 
 
+def test_a_killed_bot_asks_again_when_its_server_comes_into_the_game_after_it(
+    session: Session, server: ScriptedServer
+) -> None:
+    """The story: bot, server and broker died; the bot came first, and nobody heard its request."""
+    session.connected(1.0)
+    session.handle_timer(4.0)
+    assert session.take_outbox()
+    server.say(m.StateChanged(State.TURN), m.ServerStatus(True, "0", 1, "literal"))
+    assert server.commands(SEALER) == [wire.ParticipationRequest("", "me", "secret")]
+
+
 def test_a_table_where_nothing_is_heard_is_told_once(session: Session, server: ScriptedServer) -> None:
     session.connected(1.0)
     assert session.handle_timer(5.9) == []
