@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,3 +103,38 @@ def test_a_full_disk_before_there_is_a_journal(small_disk: Path) -> None:
     (small_disk / "other").write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096))
     with pytest.raises(JournalError, match="journal_full"):
         DatabaseJournal(str(small_disk / "a.journal"))
+
+
+#: Makes a journal, and is killed behind its n-th change of the database.
+_DIE_AT = """
+import os, signal, sys
+import sqlalchemy
+from salvo_server.journal.database import DatabaseJournal
+
+left = int(sys.argv[2])
+
+@sqlalchemy.event.listens_for(sqlalchemy.engine.Engine, "after_cursor_execute")
+def executed(connection, cursor, statement, *more):
+    global left
+    if statement.lstrip().upper().startswith(("CREATE", "INSERT", "UPDATE")):
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+DatabaseJournal(sys.argv[1]).close()
+"""
+
+
+def test_a_server_that_is_killed_while_it_makes_its_journal_makes_it_the_next_time(tmp_path: Path) -> None:
+    kills = 0
+    for statement in range(1, 100):
+        file = tmp_path / f"{statement}.journal"
+        done = subprocess.run([sys.executable, "-c", _DIE_AT, str(file), str(statement)], check=False)
+        kills += done.returncode == -signal.SIGKILL
+        journal = DatabaseJournal(str(file))
+        journal.commit(Batch(games=[OPENED]))
+        assert [game.opened for game in journal.load().games] == [OPENED]
+        journal.close()
+        if done.returncode == 0:
+            break
+    assert kills >= 7  # a table and the version at the least

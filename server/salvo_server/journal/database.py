@@ -282,6 +282,8 @@ def migrate(connection: sql.Connection, name: str) -> None:
     config = alembic.config.Config()
     config.set_main_option("script_location", "salvo_server.journal:migrations")
     config.attributes["connection"] = connection
+    if connection.dialect.name == "sqlite":  # whose driver begins nothing by itself before tables are made
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
     try:
         alembic.command.upgrade(config, "head")
     except alembic.util.CommandError as error:
