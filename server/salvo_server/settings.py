@@ -21,6 +21,7 @@ from salvo.errors import MissingExtra, SalvoError
 from salvo.messages import Limits
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
+from salvo.rules.toml_lines import line_of
 from salvo.topics import check_name
 
 try:
@@ -262,7 +263,8 @@ def _read_file(file: Path) -> dict[str, Any]:
         raise SettingsError("bad_setting", f"{file}: {error}") from None
     for key in values:
         if key not in ServerSettings.model_fields:
-            raise _unknown(f"{file}, line {_line_of(file, key)}: {key!r}", key, list(ServerSettings.model_fields))
+            where = f"{file}, line {line_of(file.read_text(), key)}: {key!r}"
+            raise _unknown(where, key, list(ServerSettings.model_fields))
     for several in ("tables", "gateways"):
         if isinstance(values.get(several), list):
             values[several] = tuple(values[several])
@@ -292,12 +294,7 @@ def _explain(
     elif f"SALVO_{name.upper()}" in os.environ:
         where = f"environment variable SALVO_{name.upper()}"
     elif name in kept and file is not None:
-        where = f"{file}, line {_line_of(file, name)}: {name}"
+        where = f"{file}, line {line_of(file.read_text(), name)}: {name}"
     else:
         where = name
     return SettingsError("bad_setting", f"{where}: {first['input']!r}: {first['msg'].lower()}")
-
-
-def _line_of(file: Path, key: str) -> int:
-    found = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", file.read_text(), re.MULTILINE)
-    return file.read_text().count("\n", 0, found.end()) + 1 if found else 1

@@ -44,6 +44,7 @@ from salvo.rules.book import (
 from salvo.rules.books import BOOKS
 from salvo.rules.fleet import check_room
 from salvo.rules.randomness import generator
+from salvo.rules.toml_lines import line_of
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _CHOICES: Final[dict[str, type[StrEnum]]] = {
@@ -187,12 +188,5 @@ class _File:
             raise self._error("fleet", f"{text}; take a larger grid, a smaller fleet, or closer spacing") from None
 
     def _error(self, key: str, text: str) -> RuleFileError:
-        line = self._line_of(key)
+        line = line_of(self._text, key)
         return RuleFileError(f"{self._path}, line {line}: {text}" if line else f"{self._path}: {text}")
-
-    def _line_of(self, key: str) -> int:
-        """Return the line that says a key, or begins its table; 0 when none does."""
-        word = re.escape(key)
-        found = re.search(rf"^\s*(?:[\"']?{word}[\"']?\s*[.=]|\[\s*[\"']?{word}[\"']?\s*\])", self._text, re.MULTILINE)
-        found = found or re.search(rf"[{{,]\s*[\"']?{word}[\"']?\s*=", self._text)
-        return self._text.count("\n", 0, found.end()) + 1 if found else 0
