@@ -32,7 +32,11 @@ COMMANDS = {
     "doctor": "Examine a contest, try to break in, and tell what to cure.",
     "health": "Tell whether a server is online.",
     "bots": "List the bots that ship.",
+    "tournament": "Play a tournament of bots, or what is left of one.",
 }
+
+#: Codes of what was typed, or written into a file of settings.
+_WRONG_USAGE = frozenset({"bad_setting", "unknown_setting", "bad_address", "bad_url", "bad_rules", "bad_tournament"})
 
 
 class _Lazy(click.Group):
@@ -85,7 +89,7 @@ def main(arguments: list[str] | None = None) -> Any:
         if "--debug" in given:
             raise
         click.echo(f"error: {error}", err=True)
-        code = 2 if error.code in ("bad_setting", "unknown_setting", "bad_address", "bad_url", "bad_rules") else 1
+        code = 2 if error.code in _WRONG_USAGE else 1
     except BrokenPipeError:
         sys.stderr.close()
         code = 0

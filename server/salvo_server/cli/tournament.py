@@ -1,0 +1,201 @@
+"""``salvo tournament``: run one, show it again, begin a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+
+from salvo_server.cli.output import has_terminal
+from salvo_server.tournament.file import TournamentError, load_tournament
+from salvo_server.tournament.games import GamesFile, read_games
+from salvo_server.tournament.page import write_page
+from salvo_server.tournament.run import games_path, play_tournament, stand
+from salvo_server.tournament.schedule import number_of_games
+from salvo_server.tournament.standings import Standings, command_of, plackett_luce, record
+
+_EXAMPLE: Final = """\
+# A tournament of bots: salvo tournament run FILE
+name = "spring cup"
+format = "round_robin"   # everybody everybody; swiss: about equals, round by round; free_for_all: several at a table
+games = 10               # of each pairing or table; the seats go round
+# rounds = 5             # of swiss and free_for_all; as many as needed when not said
+# seats = 4              # the most players of a game in free_for_all
+rules = "salvo"          # a rule book that ships, or a TOML file
+seed = 1                 # decides all that is drawn
+
+[bots]                   # name = file.py, file.py:Name, or a house bot (salvo bots)
+hunter = "hunter"
+random = "random"
+
+[time]                   # wall time; what takes longer, raises or is illegal costs the turn and is a strike
+decision_seconds = 5     # for a fleet or a salvo
+bank_seconds = 60        # for all of a game
+strikes = 3              # with so many a bot is out of that game
+"""
+_HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95 %")
+_FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
+_HTML = "Where the HTML page goes."
+
+
+@click.group()
+def tournament() -> None:
+    """Let bots play a tournament in this machine's processes, without a broker."""
+
+
+@tournament.command()
+@_FILE
+def init(file: Path) -> None:
+    """Write an example file with comments."""
+    try:
+        with file.open("x") as example:
+            example.write(_EXAMPLE)
+    except OSError as error:
+        raise TournamentError("bad_tournament", f"{file}: {error.strerror}; name another file") from None
+    click.echo(f"play it: {_command('run', file)}")
+
+
+@tournament.command()
+@_FILE
+@click.option("--jobs", type=click.IntRange(1, 256), help="Processes that play.  [default: one a core]")
+@click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: beside FILE]")
+@click.option("--fresh", is_flag=True, help="Forget games that were played, and play all anew.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
+def run(file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: bool) -> None:
+    """Play the tournament of a file, or what is left of it.
+
+    Every game is on the disk when it is over, in FILE.games.jsonl. Interrupted, by Ctrl-C or the loss of power, it goes
+    on with the same command, and the table is that of a run without an interruption. Bots play in processes of their
+    own; what they print goes nowhere.
+    """
+    given = load_tournament(file)
+    plackett_luce()  # what is not installed is said before anything is played
+    jobs = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or os.cpu_count() or 1
+    games = GamesFile(games_path(file), given.fingerprint(), fresh=fresh)
+    try:
+        with _progress(number_of_games(given), len(games.games)) as played:
+            play_tournament(file, given, games, jobs, played)
+    except KeyboardInterrupt:
+        kept = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
+        click.echo(f"\n{kept}; go on: {_command('run', file, html)}", err=True)
+        raise
+    finally:
+        games.close()
+    came_to = stand(given, games.games)
+    _tell(came_to, as_json)
+    page = html or file.with_suffix(".html")
+    write_page(came_to, page)
+    if not as_json:
+        click.echo(f"page:   {page}")
+        click.echo(f"games:  {games_path(file)}")
+        click.echo(f"again:  {_command('show', file)}")
+
+
+@tournament.command()
+@_FILE
+@click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: none]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
+def show(file: Path, html: Path | None, as_json: bool) -> None:
+    """Print the table of the games that are played, also while they are."""
+    given = load_tournament(file)
+    came_to = stand(given, read_games(games_path(file), given.fingerprint()))
+    _tell(came_to, as_json)
+    if html is not None:
+        write_page(came_to, html)
+        if not as_json:
+            click.echo(f"page:   {html}")
+    if not came_to.complete and not as_json:
+        click.echo(f"go on:  {_command('run', file)}")
+
+
+def _command(name: str, file: Path, html: Path | None = None) -> str:
+    return shlex.join(["salvo", "tournament", name, str(file), *(["--html", str(html)] if html is not None else [])])
+
+
+@contextmanager
+def _progress(in_all: int, before: int) -> Iterator[Callable[[int], None]]:
+    """Show how far it is and how long it will take, on a terminal."""
+    if not sys.stderr.isatty() or before >= in_all:
+        yield lambda count: None
+        return
+    began, done = time.monotonic(), 0
+    if before:
+        click.echo(f"{before} of {in_all} games were played before", err=True)
+    with click.progressbar(length=in_all - before, label="games", file=sys.stderr, show_pos=True) as bar:
+
+        def played(count: int) -> None:
+            nonlocal done
+            done += count
+            bar.update(count)
+
+        yield played
+    click.echo(f"{done / (time.monotonic() - began):.0f} games a second", err=True)
+
+
+def _tell(came_to: Standings, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(record(came_to)))
+        return
+    given = came_to.tournament
+    played = f"{len(came_to.games)} of {came_to.all_games}" if not came_to.complete else f"{came_to.all_games}"
+    click.echo(f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed}, {played} games")
+    _print_table(came_to)
+    for game in [game for game in came_to.games if any(game.strikes)][:_STRIKES_SHOWN]:
+        causes = [f"{bot}: {told[0]}" for bot, told in zip(game.bots, game.strikes, strict=True) if told]
+        click.echo(f"strike: {'; '.join(causes)}; again: {command_of(game, given)}")
+
+
+#: Games with strikes that are told below the table; the page and --json have all.
+_STRIKES_SHOWN: Final = 5
+
+
+def _lines(came_to: Standings) -> list[tuple[str, ...]]:
+    return [
+        (
+            str(row.place),
+            row.bot,
+            f"{row.points:.6g}",
+            str(row.games),
+            str(row.wins),
+            str(row.ties),
+            str(row.losses),
+            str(row.strikes) if not row.forfeits else f"{row.strikes} ({row.forfeits} out)",
+            f"{row.rating.mu:.2f}",
+            f"{row.rating.low:.2f}..{row.rating.high:.2f}",
+        )
+        for row in came_to.rows
+    ]
+
+
+def _print_table(came_to: Standings) -> None:
+    lines = _lines(came_to)
+    if has_terminal():
+        try:
+            from rich.console import Console
+            from rich.table import Table
+            from rich.text import Text
+        except ModuleNotFoundError:
+            pass  # plain lines do
+        else:
+            table = Table()
+            for heading in _HEADINGS:
+                table.add_column(heading, justify="left" if heading == "bot" else "right")
+            for line in lines:
+                table.add_row(*map(Text, line))
+            Console().print(table)
+            return
+    widths = [max(map(len, column)) for column in zip(_HEADINGS, *lines, strict=True)]
+    for line in (_HEADINGS, *lines):
+        cells = [
+            f"{cell:<{width}}" if heading == "bot" else f"{cell:>{width}}"
+            for cell, width, heading in zip(line, widths, _HEADINGS, strict=True)
+        ]
+        click.echo("  ".join(cells).rstrip())

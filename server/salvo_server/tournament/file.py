@@ -1,0 +1,226 @@
+"""The TOML file of a tournament.
+
+    name = "spring cup"
+    format = "swiss"         # round_robin, swiss, free_for_all
+    games = 10               # of each pairing, or table
+
+    [bots]                   # by name; a bot is what `salvo play` takes
+    mine = "mybot.py"
+    hunter = "hunter"
+
+    [time]
+    decision_seconds = 2
+
+Every value is looked at: a mistake names file, line and the nearest thing that exists.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import math
+import tomllib
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from salvo.errors import SalvoError
+from salvo.rules import RuleBook
+from salvo.rules.files import RuleFileError, load_book
+from salvo.rules.toml_lines import line_of
+from salvo_server import __version__
+
+#: Bots of a file; all pairs of so many are 2,016.
+MOST_BOTS: Final = 64
+#: Players of a game.
+MOST_SEATS: Final = 8
+
+
+class TournamentError(SalvoError):
+    """``bad_tournament``: a file that is no tournament; ``bad_results``: results that are not of this one."""
+
+
+class Format(StrEnum):
+    """Who meets whom."""
+
+    ROUND_ROBIN = "round_robin"  # everybody everybody
+    SWISS = "swiss"  # every round those who are about equal, and nobody twice if that can be
+    FREE_FOR_ALL = "free_for_all"  # several at a table
+
+
+def _whole(value: object) -> object:
+    """Refuse true and 2.0, which pydantic would take for integers."""
+    if type(value) is not int:
+        raise PydanticCustomError("integer", "input should be an integer")
+    return value
+
+
+def _number(value: object) -> object:
+    if type(value) not in (int, float):
+        raise PydanticCustomError("number", "input should be a number")
+    return value
+
+
+def _text_or_integer(value: object) -> str:
+    if type(value) not in (int, str):
+        raise PydanticCustomError("seed", "input should be an integer or a text")
+    return str(value)
+
+
+Integer = Annotated[int, BeforeValidator(_whole)]
+Seconds = Annotated[float, BeforeValidator(_number), Field(ge=0.01, le=3600, allow_inf_nan=False)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,31}$")]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TimeLimits(_Model):
+    """What a bot's decisions may take, wall time in seconds, and how often one may fail.
+
+    Attributes:
+        decision_seconds: a single one: a fleet, a salvo, or listening to news.
+        bank_seconds: all of a game.
+        strikes: with so many the bot is out of that game: it places no more shots.
+    """
+
+    decision_seconds: Seconds = 5.0
+    bank_seconds: Seconds = 60.0
+    strikes: Annotated[Integer, Field(ge=1, le=1000)] = 3
+
+
+class Tournament(_Model):
+    """What a file says.
+
+    Attributes:
+        bots: source by name.
+        games: of each pairing, or of each table of a round.
+        rounds: of swiss and free for all; as many as the format needs when not said.
+        seats: the most players of a game in free for all; everybody, up to 8, when not said.
+        seed: decides all that is drawn.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    format: Format = Format.ROUND_ROBIN
+    games: Annotated[Integer, Field(ge=1, le=100_000)] = 2
+    rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
+    seats: Annotated[Integer, Field(ge=3, le=MOST_SEATS)] | None = None
+    rules: str = "salvo"
+    seed: Annotated[str, BeforeValidator(_text_or_integer), Field(pattern=r"^[!-~]{1,64}$")] = "1"
+    time: TimeLimits = TimeLimits()
+    bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MOST_BOTS)]
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.rounds is not None and self.format is Format.ROUND_ROBIN:
+            raise PydanticCustomError("rounds", "round_robin has as many rounds as it needs; leave rounds out")
+        if self.seats is not None and self.format is not Format.FREE_FOR_ALL:
+            raise PydanticCustomError("seats", "seats belongs to free_for_all; others have two players a game")
+        if self.seats is not None and self.seats > len(self.bots):
+            raise PydanticCustomError("seats", f"there are only {len(self.bots)} bots")
+        return self
+
+    @cached_property
+    def book(self) -> RuleBook:
+        """The rules.
+
+        Raises:
+            RuleFileError: there are none such.
+        """
+        return load_book(self.rules)
+
+    @property
+    def number_of_rounds(self) -> int:
+        """Rounds, said or as the format needs them: swiss ends when one can have won all."""
+        if self.format is Format.ROUND_ROBIN:
+            return 1
+        if self.rounds is not None:
+            return self.rounds
+        if self.format is Format.SWISS:
+            return math.ceil(math.log2(len(self.bots)))
+        return 1 if self.most_seats >= len(self.bots) else len(self.bots)
+
+    @property
+    def most_seats(self) -> int:
+        """Players of a game, of the largest table."""
+        if self.format is not Format.FREE_FOR_ALL:
+            return 2
+        return self.seats or min(len(self.bots), MOST_SEATS)
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return what must be the same in all games of a tournament: settings and digests of files, by subject."""
+        said = self.model_dump(mode="json")
+        bots = said.pop("bots")
+        marks = {key: json.dumps(value) for key, value in said.items()}
+        marks |= {"rules": f"{self.rules} {_digest(self.rules)}".strip(), "bots": json.dumps(list(bots))}
+        marks |= {f"bot {name}": f"{source} {_digest(source)}".strip() for name, source in bots.items()}
+        return marks | {"salvo": __version__}
+
+
+def _digest(source: str) -> str:
+    """Return the digest of the file behind a source; empty when it is none."""
+    path = Path(source.partition(".py:")[0] + ".py" if ".py:" in source else source)
+    return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest() if path.is_file() else ""
+
+
+def load_tournament(path: Path) -> Tournament:
+    """Return the tournament of a file. Whether its bots can be loaded is not looked at here.
+
+    Raises:
+        TournamentError: ``bad_tournament``; the text names file and line.
+    """
+    try:
+        text = path.read_text()
+        said = tomllib.loads(text)
+    except OSError as error:
+        raise TournamentError("bad_tournament", f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TournamentError("bad_tournament", f"{path}: {error}") from None
+    try:
+        tournament = Tournament(**said)
+    except ValidationError as error:
+        raise _explained(path, text, said, error.errors(include_url=False)[0]) from None
+    try:
+        _ = tournament.book
+    except RuleFileError as error:
+        raise mistake(path, text, "rules", error.text) from None
+    return tournament
+
+
+def mistake(path: Path, text: str, key: str, told: str, table: str = "") -> TournamentError:
+    """Return an error with the line of a file that says a key."""
+    line = line_of(text, key, table) or (line_of(text, table) if table else 0)
+    return TournamentError("bad_tournament", f"{path}, line {line}: {told}" if line else f"{path}: {told}")
+
+
+def _explained(path: Path, text: str, said: dict[str, Any], error: ErrorDetails) -> TournamentError:
+    """Return pydantic's first complaint as the house says it."""
+    place = [str(part) for part in error["loc"] if part != "[key]"]
+    if not place:  # of several keys together
+        return mistake(path, text, error["type"], f"{error['type']} is {said.get(error['type'])!r}; {error['msg']}")
+    key, table = place[-1], place[0] if len(place) > 1 else ""
+    where = ".".join(place[:2])
+    match error["type"]:
+        case "missing":
+            return mistake(path, text, key, f"{where} is missing", table)
+        case "extra_forbidden":
+            keys = list(TimeLimits.model_fields if table else Tournament.model_fields)
+            near = difflib.get_close_matches(key, keys, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}"
+            return mistake(path, text, key, f"{key!r} is no key of a tournament; {hint}", table)
+        case "string_pattern_mismatch" if table == "bots":
+            allowed = "it is 1..32 letters, digits, blanks and _ . -, and begins with a letter or digit"
+            return mistake(path, text, key, f"the bot's name is {key[:60]!r}; {allowed}", table)
+        case "string_pattern_mismatch":
+            return mistake(
+                path, text, key, f"{where} is {error['input']!r:.60}; it is 1..64 ASCII characters, no blanks"
+            )
+        case "too_short" | "too_long" if key == "bots":
+            return mistake(path, text, key, f"{len(error['input'])} bots; a tournament has 2..{MOST_BOTS}")
+    return mistake(path, text, key, f"{where} is {error['input']!r:.60}; {error['msg'].lower()}", table)

@@ -1,0 +1,168 @@
+"""The games that were played, durable: a file of JSON lines beside the tournament's.
+
+The first line says of which tournament they are. A game is a line, and is on the disk before anybody hears of it.
+What a killed process left of a line is cut off when the file is opened again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import filelock
+
+from salvo_server.tournament.file import TournamentError
+
+_FORM: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A game that was played; all tuples are by seat.
+
+    Attributes:
+        match, index: which game of the tournament it is.
+        bots: names in the tournament.
+        players: names at the table.
+        seed, game: what ``salvo play`` takes.
+        turns: salvos of all together.
+        places: 1 for the winner.
+        strikes: what went wrong, each in a line.
+        forfeited: whether one was out before the end.
+        seconds: of thinking; ``longest`` of a single decision; ``decisions`` how many.
+    """
+
+    match: int
+    index: int
+    bots: tuple[str, ...]
+    players: tuple[str, ...]
+    seed: str
+    game: int
+    turns: int
+    places: tuple[int, ...]
+    shots: tuple[int, ...]
+    hits: tuple[int, ...]
+    strikes: tuple[tuple[str, ...], ...]
+    forfeited: tuple[bool, ...]
+    seconds: tuple[float, ...]
+    longest: tuple[float, ...]
+    decisions: tuple[int, ...]
+
+
+def _read(line: bytes) -> Played:
+    said: dict[str, Any] = json.loads(line)
+    said |= {key: tuple(value) for key, value in said.items() if isinstance(value, list)}
+    return Played(**said | {"strikes": tuple(map(tuple, said["strikes"]))})
+
+
+class GamesFile:
+    """A file of games; one process at a time writes to it."""
+
+    def __init__(self, path: Path, fingerprint: Mapping[str, str], *, fresh: bool = False) -> None:
+        """Open or make it.
+
+        Args:
+            fingerprint: what must not have changed since the first game.
+            fresh: forget what is there.
+
+        Raises:
+            TournamentError: ``bad_results``: the file is of another tournament, or of a changed one, another process
+                writes to it, or it cannot be written.
+        """
+        self._path = path
+        self._lock = filelock.FileLock(f"{path}.lock", thread_local=False)
+        try:
+            self._lock.acquire(timeout=0)
+            if fresh:
+                path.unlink(missing_ok=True)
+            self.games = read_games(path, fingerprint)
+            self._file = self._open(fingerprint)
+        except filelock.Timeout:
+            raise TournamentError("bad_results", f"{path}: another process plays this tournament") from None
+        except OSError as error:
+            raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
+
+    def _open(self, fingerprint: Mapping[str, str]) -> BinaryIO:
+        file = open(self._path, "ab")  # noqa: SIM115
+        whole = self._path.read_bytes().rfind(b"\n") + 1
+        file.truncate(whole)
+        if not whole:
+            file.write(_line({"form": _FORM, "tournament": dict(fingerprint)}))
+            _sync(file)
+            folder = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)  # the file's name, too
+            finally:
+                os.close(folder)
+        return file
+
+    def add(self, games: Iterable[Played]) -> None:
+        """Write games; they are on the disk when this returns.
+
+        Raises:
+            TournamentError: ``bad_results``.
+        """
+        games = list(games)
+        try:
+            self._file.write(b"".join(_line(asdict(game)) for game in games))
+            _sync(self._file)
+        except OSError as error:
+            raise TournamentError("bad_results", f"{self._path}: {error.strerror}") from None
+        self.games += games
+
+    def close(self) -> None:
+        """Let others write."""
+        self._file.close()
+        self._lock.release()
+
+
+def read_games(path: Path, fingerprint: Mapping[str, str]) -> list[Played]:
+    """Return the games of a file, in the order in which they ended; none when there is no such file.
+
+    Raises:
+        TournamentError: ``bad_results``: they are no games of this tournament.
+    """
+    try:
+        whole, newline, _ = path.read_bytes().rpartition(b"\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
+    lines = whole.split(b"\n") if newline else []
+    number = 1
+    try:
+        for head in lines[:1]:
+            said = json.loads(head)
+            if said["form"] != _FORM:
+                raise ValueError
+            _compare(path, said["tournament"], fingerprint)
+        games: list[Played] = []
+        for number, line in enumerate(lines[1:], start=2):  # noqa: B007
+            games.append(_read(line))
+    except (ValueError, KeyError, TypeError):
+        raise TournamentError(
+            "bad_results", f"{path}, line {number}: not written by salvo tournament; --fresh plays all anew"
+        ) from None
+    return games
+
+
+def _compare(path: Path, old: Mapping[str, str], new: Mapping[str, str]) -> None:
+    changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    if changed:
+        raise TournamentError(
+            "bad_results",
+            f"{path}: games were played before {', '.join(changed)} changed; undo that, or play all anew with --fresh",
+        )
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())

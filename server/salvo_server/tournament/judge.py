@@ -1,0 +1,240 @@
+"""A bot under time limits: what it gets wrong is a strike and costs that turn, and no more than itself.
+
+In the arena a bot that fails ends the game. :class:`Judged` stands between the two: it asks the bot, and where that
+raises, takes too long or answers with something illegal, it answers in its place with no shots, or with a drawn fleet.
+Nothing else is changed, so a game without strikes is the one that ``salvo play`` shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from random import Random
+from types import FrameType
+from typing import Any, Final, Protocol
+
+from salvo.chat import clean_text
+from salvo.errors import BotError, SalvoError
+from salvo.messages import PlayerStats, SalvoResolved
+from salvo.player import MOST_UNSAID, Bot, Line, check_salvo
+from salvo.rules import Fleet, RuleBook, generator
+from salvo.sources import line_of
+from salvo.view import View
+from salvo_server.tournament.file import TimeLimits
+
+#: A bot that swallows the alarm hears it again after so many seconds.
+_AGAIN_SECONDS: Final = 0.5
+#: Decisions by a bot a cell of its rivals' boards, after which the game is one that never ends.
+_DECISIONS_A_CELL: Final = 10
+#: Letters of a strike's cause.
+_CAUSE_LETTERS: Final = 300
+
+
+class OverTime(BaseException):
+    """A decision takes too long. No Exception, so that a bot's ``except Exception`` lets it pass."""
+
+
+class Watch(Protocol):
+    """Is told who is asked, for whoever looks on from another process."""
+
+    def asks(self, seat: int, seconds: float) -> None: ...
+    def answered(self) -> None: ...
+
+
+class Alarm:
+    """Raises :class:`OverTime` in the middle of whatever the main thread does."""
+
+    def __init__(self) -> None:
+        self._armed = False
+        self._works = hasattr(signal, "SIGALRM")  # else only whoever looks on ends a bot that hangs
+        if self._works:
+            signal.signal(signal.SIGALRM, self._ring)
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        if self._armed:
+            raise OverTime
+
+    def set(self, seconds: float) -> None:
+        """Ring after so many seconds."""
+        if self._works:
+            self._armed = True
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), _AGAIN_SECONDS)
+
+    def off(self) -> None:
+        """Ring no more."""
+        self._armed = False
+        if self._works:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+class Judged(Bot):
+    """A bot that costs nobody else a game.
+
+    Attributes:
+        strikes: what it got wrong, each in a line.
+        forfeited: whether it is out of this game.
+        thinking: seconds of all its decisions; ``longest`` of a single one.
+        decisions: how many.
+    """
+
+    def __init__(
+        self, seat: int, kind: type[Bot], others: Sequence[str], limits: TimeLimits, alarm: Alarm, watch: Watch
+    ) -> None:
+        """Sit down in a seat, counted from 0, at a table with others."""
+        self.strikes: list[str] = []
+        self.forfeited = False
+        self.thinking = self.longest = 0.0
+        self.decisions = 0
+        self._seat = seat
+        self._kind = kind
+        self._others = frozenset(others)
+        self._limits = limits
+        self._alarm = alarm
+        self._watch = watch
+        self._bot: Bot | None = None
+        self._most_decisions = 0
+
+    def forfeit(self, cause: str) -> None:
+        """Be out of the game."""
+        self.strikes.append(cause[:_CAUSE_LETTERS])
+        self.forfeited = True
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        """Take a seat, with a new bot: what it learned in other games is not for this one."""
+        super().prepare(name, seed, game)
+        if self.forfeited:
+            return
+        self._bot = self._ask("its making", self._kind)
+        if self._bot is None:
+            self.forfeited = True
+            return
+        self._bot.unsaid = deque(maxlen=MOST_UNSAID)
+        self._ask("prepare", self._bot.prepare, name, seed, game)
+        drawn = getattr(self._bot, "random", None)
+        if isinstance(drawn, Random):
+            self.random = drawn
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        """Ask for a fleet; draw one in place of none."""
+        self._most_decisions = _DECISIONS_A_CELL * rules.grid.size
+        if self._bot is not None and not self.forfeited:
+            before = len(self.strikes)
+            fleet = self._ask("place_fleet", self._bot.place_fleet, rules)
+            if isinstance(fleet, Fleet) and fleet.book == rules:
+                return fleet
+            if len(self.strikes) == before:
+                self._strike(f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
+        return rules.random_fleet(generator("judge", self.name, self.random.random()))
+
+    def choose_salvo(self, view: View) -> Any:
+        """Ask for shots; give none in place of an illegal salvo."""
+        if self._bot is None or self.forfeited:
+            return ()
+        if self.decisions >= self._most_decisions * (len(view.players) - 1):
+            self.forfeit(f"turn {view.turn}: the game does not end, after {self.decisions} decisions")
+            return ()
+        before = len(self.strikes)
+        answer = self._ask(f"turn {view.turn}", self._bot.choose_salvo, view)
+        if len(self.strikes) > before or self.forfeited:
+            return ()
+        try:
+            check_salvo(answer, view)
+        except BotError as error:
+            self._strike(f"turn {view.turn}: {error.code}: {error.text}")
+            return ()
+        except Exception as error:  # a sequence of the bot's own make may raise when it is read
+            self._strike(f"turn {view.turn}: its salvo raised {type(error).__name__}: {error}")
+            return ()
+        return answer
+
+    def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
+        """Tell how it ended; the result stands, so what goes wrong now costs nothing."""
+        if self._bot is not None and not self.forfeited:
+            self._ask("on_game_over", self._bot.on_game_over, winner, stats)
+            self.forfeited = False
+
+    def on_message(self, sender: str, text: str, private: bool) -> None:
+        """Tell what another one said."""
+        if self._bot is not None and not self.forfeited:
+            self._ask("on_message", self._bot.on_message, sender, text, private)
+
+    def hears(self, result: SalvoResolved) -> None:
+        """Tell what came of a salvo."""
+        if self._bot is not None and not self.forfeited:
+            self._ask(f"turn {result.turn}, on_result", self._bot.on_result, result)
+
+    def _ask(self, where: str, method: Callable[..., Any], *given: Any) -> Any:
+        """Return what a method of the bot answers; None, and a strike, where it does not come to an answer."""
+        limits = self._limits
+        seconds = min(limits.decision_seconds, limits.bank_seconds - self.thinking)
+        cause = ""
+        answer: Any = None
+        self._watch.asks(self._seat, seconds)
+        began = time.perf_counter()
+        try:
+            try:
+                self._alarm.set(seconds)
+                answer = method(*given)
+                if isinstance(answer, Awaitable):
+                    answer = asyncio.run(_awaited(answer))
+            finally:
+                self._alarm.off()
+        except OverTime:
+            answer = None
+        except BaseException as error:  # also SystemExit, which would end the process
+            cause = f"raised {type(error).__name__}: {error}{line_of(error, self._kind)}"
+        took = time.perf_counter() - began
+        self._watch.answered()
+        self.thinking += took
+        self.longest = max(self.longest, took)
+        self.decisions += 1
+        if (
+            took >= limits.decision_seconds
+        ):  # whether or not it noticed; no measured time is told, they never come again
+            cause = f"took longer than {limits.decision_seconds:g} s"
+        if cause:
+            self._strike(f"{where}: {cause}")
+        if self.thinking >= limits.bank_seconds and not self.forfeited:
+            self.forfeit(f"{where}: its {limits.bank_seconds:g} s for a game are used up")
+        if self._bot is not None and self._bot.unsaid:
+            self._pass_on(self._bot.unsaid)
+        return None if cause else answer
+
+    def _strike(self, cause: str) -> None:
+        self.strikes.append(" ".join(cause.split())[:_CAUSE_LETTERS])
+        self.forfeited = self.forfeited or len(self.strikes) >= self._limits.strikes
+
+    def _pass_on(self, said: deque[Line]) -> None:
+        """Let others hear what may be said; the rest is dropped, as on a server."""
+        lines: Sequence[Any] = list(said)
+        said.clear()
+        for line in lines:
+            try:
+                _, text, to = line
+                clean_text(text)
+                known = self.unsaid is not None and (not to or (to != self.name and to in self._others))
+            except (SalvoError, TypeError, ValueError):
+                continue
+            if known:
+                self.say(text, to)
+
+
+class Listening(Judged):
+    """One whose bot wants to hear of every salvo: who does not costs nothing."""
+
+    def on_result(self, result: SalvoResolved) -> None:
+        """Tell what came of a salvo."""
+        self.hears(result)
+
+
+def judged(seat: int, kind: type[Bot], others: Sequence[str], limits: TimeLimits, alarm: Alarm, watch: Watch) -> Judged:
+    """Return a bot of a class under limits; see there."""
+    wrapper = Judged if kind.on_result is Bot.on_result else Listening
+    return wrapper(seat, kind, others, limits, alarm, watch)
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer

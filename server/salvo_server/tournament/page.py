@@ -1,0 +1,121 @@
+"""An HTML page of a tournament: one file that needs nothing else, with plots as SVG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from salvo.errors import MissingExtra
+from salvo_server.tournament.file import TournamentError
+from salvo_server.tournament.standings import Standings, command_of
+
+#: Of a plot, in SVG units: the space for names to its left, the plot, and the height of a line.
+_NAMES: Final = 180
+_WIDTH: Final = 560
+_LINE: Final = 26
+#: Height of the plot of ratings by match.
+_COURSE: Final = 240
+#: Points of a line in it: more are not seen.
+_MOST_POINTS: Final = 300
+#: Colours that people tell apart, also those who don't see red and green (Okabe and Ito).
+_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
+#: Games on the page; so many are a megabyte. --json has all.
+_MOST_GAMES: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """A linear axis from values to SVG units."""
+
+    low: float
+    high: float
+    length: float
+
+    def __call__(self, value: float) -> float:
+        return round((value - self.low) / (self.high - self.low) * self.length, 1)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return where to write which values: whole multiples of 1, 2 or 5."""
+        step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if (self.high - self.low) / step <= 10)
+        first = -int(-self.low // step) * step
+        return [(self(value), f"{value}") for value in range(first, int(self.high) + 1, step)]
+
+
+def page(came_to: Standings) -> str:
+    """Return the page.
+
+    Raises:
+        MissingExtra: ``tournament`` is not installed.
+    """
+    rows = came_to.rows
+    colour = {row.bot: _COLOURS[place % len(_COLOURS)] for place, row in enumerate(rows)}
+    ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
+    across = _Scale(min(ends), max(ends), _WIDTH)
+    told = [mu for course in came_to.course.values() for mu in course]
+    upwards = _Scale(min(told) - 1, max(told) + 1, _COURSE)
+    return str(
+        _template().render(
+            came_to=came_to,
+            given=came_to.tournament,
+            rows=rows,
+            names=_NAMES,
+            width=_WIDTH,
+            line=_LINE,
+            course_height=_COURSE,
+            colour=colour,
+            across=across,
+            upwards=upwards,
+            courses={bot: _polyline(course, upwards) for bot, course in came_to.course.items()},
+            share=_share,
+            command=lambda game: command_of(game, came_to.tournament),
+            games=came_to.games[:_MOST_GAMES],
+        )
+    )
+
+
+def _polyline(course: list[float], upwards: _Scale) -> str:
+    """Return the points of a line from the first match to the last, thinned to what can be seen."""
+    last = len(course) - 1
+    step = max(1, last // _MOST_POINTS)
+    shown = sorted({*range(0, last + 1, step), last})
+    return " ".join(
+        f"{round(_WIDTH * index / max(1, last), 1)},{round(_COURSE - upwards(course[index]), 1)}" for index in shown
+    )
+
+
+def _share(points: float, games: int) -> str:
+    """Return the colour of a cell of the cross table: white at half of the points, blue above, orange below."""
+    lean = 2 * points / games - 1
+    return f"rgba({'0, 114, 178' if lean > 0 else '213, 94, 0'}, {abs(lean) * 0.6:.2f})"
+
+
+def _template() -> Any:
+    try:
+        import jinja2
+    except ModuleNotFoundError:
+        raise MissingExtra("the page of a tournament", "tournament") from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("salvo_server.tournament", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def write_page(came_to: Standings, path: Path) -> None:
+    """Write the page; a reader never sees half of it.
+
+    Raises:
+        TournamentError: ``bad_results``: it cannot be written.
+        MissingExtra: ``tournament`` is not installed.
+    """
+    whole = page(came_to)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(whole, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise TournamentError("bad_results", f"{path}: {error.strerror}; name another file with --html") from None

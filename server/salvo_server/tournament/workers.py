@@ -1,0 +1,266 @@
+"""Plays games in processes that may die: a bot that ends its process or hangs beyond all help loses that game only.
+
+Each process plays one game after the other. Shared memory tells whom it asks and until when, so that this process can
+end one that does not come back; a new one takes its place, and the game is played again without the bot at fault.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing.connection import Connection, wait
+from typing import Any, Final
+
+from salvo import arena
+from salvo.errors import BotError, SalvoError
+from salvo.player import Bot
+from salvo.rules import RuleBook
+from salvo.sources import load
+from salvo_server.cli.output import seat_names
+from salvo_server.tournament.file import TimeLimits, Tournament
+from salvo_server.tournament.games import Played
+from salvo_server.tournament.judge import Alarm, judged
+from salvo_server.tournament.schedule import Pairing
+
+#: How much longer than its time a bot may take before its process is ended: the alarm inside has rung twice by then.
+_GRACE_SECONDS: Final = 2.0
+#: How often to look whether that is so.
+_LOOK_SECONDS: Final = 0.25
+#: Games a process has: the one it plays and the next, so that it never waits for this process.
+_AHEAD: Final = 2
+#: Processes in a row that may die in one game while no bot is asked.
+_MOST_DEATHS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A game to play.
+
+    Attributes:
+        absent: why a bot plays no part, by seat.
+        deaths: processes that died of this game through nobody's fault.
+    """
+
+    pairing: Pairing
+    absent: Mapping[int, str] = field(default_factory=dict)
+    deaths: int = 0
+
+
+class _Clock:
+    """Whom a process asks and until when, for another process to see: monotonic seconds and a seat."""
+
+    def __init__(self, memory: Any) -> None:
+        self.memory = memory
+
+    def asks(self, seat: int, seconds: float) -> None:
+        self.memory[1] = seat
+        self.memory[0] = time.monotonic() + seconds
+
+    def answered(self) -> None:
+        self.memory[0] = 0.0
+
+    @property
+    def late(self) -> float:
+        """Seconds since the time was up; negative before, and while nobody is asked."""
+        deadline = self.memory[0]
+        return time.monotonic() - deadline if deadline else -1.0
+
+    @property
+    def asked(self) -> int | None:
+        """The seat that is asked; None while none is."""
+        return int(self.memory[1]) if self.memory[0] else None
+
+
+def play_game(
+    task: Task, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits, alarm: Alarm, clock: Any
+) -> Played:
+    """Play a game in this process."""
+    pairing = task.pairing
+    at_table = [sources[name] for name in pairing.bots]
+    names = seat_names(at_table)
+    bots = {}
+    for seat, (name, source) in enumerate(zip(names, at_table, strict=True)):
+        cause = task.absent.get(seat, "")
+        try:
+            kind = _kind(source) if not cause else Bot
+        except BotError as error:
+            kind, cause = Bot, str(error)
+        bots[name] = judged(seat, kind, [each for each in names if each != name], limits, alarm, clock)
+        if cause:
+            bots[name].forfeit(cause)
+    outcome = arena.play(bots, seed=pairing.seed, game=pairing.game, book=book)
+    stats = [outcome.stats[name] for name in names]
+    return Played(
+        match=pairing.match,
+        index=pairing.index,
+        bots=pairing.bots,
+        players=tuple(names),
+        seed=pairing.seed,
+        game=pairing.game,
+        turns=outcome.turns,
+        places=tuple(each.place for each in stats),
+        shots=tuple(each.shots for each in stats),
+        hits=tuple(each.hits for each in stats),
+        strikes=tuple(tuple(bot.strikes) for bot in bots.values()),
+        forfeited=tuple(bot.forfeited for bot in bots.values()),
+        seconds=tuple(round(bot.thinking, 6) for bot in bots.values()),
+        longest=tuple(round(bot.longest, 6) for bot in bots.values()),
+        decisions=tuple(bot.decisions for bot in bots.values()),
+    )
+
+
+@cache
+def _kind(source: str) -> type[Bot]:
+    return load(source)
+
+
+def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits) -> None:
+    """Play what is sent, in a process of its own, until nobody sends any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)  # a bot that prints would tear the table
+    alarm, clock = Alarm(), _Clock(memory)
+    with suppress(EOFError, OSError):
+        while True:
+            task = ours.recv()
+            if isinstance(task, str):
+                ours.send(_try_out(task))
+            else:
+                ours.send(play_game(task, sources, book, limits, alarm, clock))
+
+
+def _try_out(source: str) -> str:
+    """Return why a bot cannot be made; empty when it can."""
+    try:
+        _kind(source)()
+    except BotError as error:
+        return error.text
+    except BaseException as error:
+        return f"{source} cannot be made: {type(error).__name__}: {error}"
+    return ""
+
+
+class _Worker:
+    def __init__(self, *given: Any) -> None:
+        context = multiprocessing.get_context("spawn")  # a fork would take this process's threads' locks along
+        self.clock = _Clock(context.RawArray("d", 2))
+        self.line, theirs = context.Pipe()
+        self.tasks: deque[Any] = deque()  # the first is the one that is played
+        self._process = context.Process(target=_work, args=(theirs, self.clock.memory, *given), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def give(self, task: Any) -> None:
+        self.tasks.append(task)
+        with suppress(OSError):  # it has died, which the other end of the line tells
+            self.line.send(task)
+
+    def end(self) -> int:
+        """End the process and return its exit code."""
+        self._process.kill()
+        self._process.join()
+        self.line.close()
+        code = self._process.exitcode or 0
+        self._process.close()
+        return code
+
+
+class Workers:
+    """Processes that play the games of a tournament."""
+
+    def __init__(self, tournament: Tournament, jobs: int) -> None:
+        self._limits = tournament.time
+        self._given = (tournament.bots, tournament.book, tournament.time)
+        self._jobs = jobs
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._workers = []
+
+    def try_out(self, source: str) -> str:
+        """Return why a bot cannot be made; empty when it can.
+
+        A bot's file that is imported for longer than its time for a game is one that hangs.
+        """
+        if not self._workers:
+            self._workers.append(_Worker(*self._given))
+        worker = self._workers[0]
+        worker.give(source)
+        seconds = self._limits.bank_seconds + _START_SECONDS
+        try:
+            if worker.line.poll(seconds):
+                said: str = worker.line.recv()
+                worker.tasks.clear()
+                return said
+            reason = f"is not imported after {seconds:g} s"
+        except (EOFError, OSError):
+            reason = "ends its process when it is imported"
+        self._workers.remove(worker)
+        worker.end()
+        return f"{source} {reason}"
+
+    def play(self, pairings: Iterable[Pairing]) -> Iterator[list[Played]]:
+        """Play games, and return them as they end, all that have ended together.
+
+        Raises:
+            SalvoError: ``worker_died``: processes end again and again while no bot is asked, for want of memory maybe.
+        """
+        waiting = deque(Task(pairing) for pairing in pairings)
+        while len(self._workers) < min(self._jobs, len(waiting)):
+            self._workers.append(_Worker(*self._given))
+        while waiting or any(worker.tasks for worker in self._workers):
+            for place in range(_AHEAD):
+                for worker in self._workers:
+                    if waiting and len(worker.tasks) == place:
+                        worker.give(waiting.popleft())
+            ready = wait([worker.line for worker in self._workers], _LOOK_SECONDS)
+            ended: list[Played] = []
+            for index, worker in enumerate(self._workers):
+                if worker.line in ready:
+                    try:
+                        ended.append(worker.line.recv())
+                        worker.tasks.popleft()
+                        continue
+                    except (EOFError, OSError):
+                        pass
+                elif worker.clock.late < _GRACE_SECONDS:
+                    continue
+                waiting.extendleft(reversed(self._bury(worker)))
+                self._workers[index] = _Worker(*self._given)
+            if ended:
+                yield ended
+
+    def _bury(self, worker: _Worker) -> list[Task]:
+        """End a process and return the games that it left, the one it was at without the bot at fault."""
+        seat, late = worker.clock.asked, worker.clock.late >= _GRACE_SECONDS
+        code = worker.end()
+        if not worker.tasks:
+            return []
+        task, *others = worker.tasks
+        if seat is None:
+            if task.deaths + 1 >= _MOST_DEATHS:
+                text = f"processes end (exit code {code}) in game {task.pairing.game} of match {task.pairing.match}"
+                raise SalvoError("worker_died", f"{text}, and no bot was asked; is there memory enough?")
+            again = Task(task.pairing, task.absent, task.deaths + 1)
+        else:
+            cause = (
+                "hung beyond its time, and its process was ended" if late else f"ended its process (exit code {code})"
+            )
+            again = Task(task.pairing, {**task.absent, seat: cause}, task.deaths)
+        return [again, *others]
+
+
+#: Seconds that a process may take to start, on a busy machine.
+_START_SECONDS: Final = 30.0
