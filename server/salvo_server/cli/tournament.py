@@ -84,7 +84,9 @@ def run(file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: b
         with _progress(number_of_games(given), len(games.games)) as played:
             play_tournament(file, given, games, jobs, played)
     except KeyboardInterrupt:
-        kept = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
+        games.close()
+        there = len(read_games(games_path(file), given.fingerprint()))
+        kept = f"{there} of {number_of_games(given)} games are played and kept"
         click.echo(f"\n{kept}; go on: {_command('run', file, html)}", err=True)
         raise
     finally:

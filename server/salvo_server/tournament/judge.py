@@ -8,6 +8,7 @@ Nothing else is changed, so a game without strikes is the one that ``salvo play`
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import time
 from collections import deque
@@ -27,8 +28,8 @@ from salvo_server.tournament.file import TimeLimits
 
 #: A bot that swallows the alarm hears it again after so many seconds.
 _AGAIN_SECONDS: Final = 0.5
-#: Decisions by a bot a cell of its rivals' boards, after which the game is one that never ends.
-_DECISIONS_A_CELL: Final = 10
+#: Salvos of a bot for each cell of its rivals' boards, after which the game is one that never ends.
+_SALVOS_A_CELL: Final = 10
 #: Letters of a strike's cause.
 _CAUSE_LETTERS: Final = 300
 
@@ -49,11 +50,14 @@ class Alarm:
 
     def __init__(self) -> None:
         self._armed = False
+        self._parent = os.getppid()
         self._works = hasattr(signal, "SIGALRM")  # else only whoever looks on ends a bot that hangs
         if self._works:
             signal.signal(signal.SIGALRM, self._ring)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
+        if os.getppid() != self._parent:
+            os._exit(1)  # nobody is left who could end a bot that hears no alarm
         if self._armed:
             raise OverTime
 
@@ -76,8 +80,8 @@ class Judged(Bot):
     Attributes:
         strikes: what it got wrong, each in a line.
         forfeited: whether it is out of this game.
-        thinking: seconds of all its decisions; ``longest`` of a single one.
-        decisions: how many.
+        thinking: seconds in all its methods; ``longest`` in a single one.
+        decisions: fleets and salvos that it was asked for.
     """
 
     def __init__(
@@ -95,7 +99,7 @@ class Judged(Bot):
         self._alarm = alarm
         self._watch = watch
         self._bot: Bot | None = None
-        self._most_decisions = 0
+        self._salvos = 0
 
     def forfeit(self, cause: str) -> None:
         """Be out of the game."""
@@ -119,9 +123,9 @@ class Judged(Bot):
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Ask for a fleet; draw one in place of none."""
-        self._most_decisions = _DECISIONS_A_CELL * rules.grid.size
         if self._bot is not None and not self.forfeited:
             before = len(self.strikes)
+            self.decisions += 1
             fleet = self._ask("place_fleet", self._bot.place_fleet, rules)
             if isinstance(fleet, Fleet) and fleet.book == rules:
                 return fleet
@@ -133,10 +137,12 @@ class Judged(Bot):
         """Ask for shots; give none in place of an illegal salvo."""
         if self._bot is None or self.forfeited:
             return ()
-        if self.decisions >= self._most_decisions * (len(view.players) - 1):
-            self.forfeit(f"turn {view.turn}: the game does not end, after {self.decisions} decisions")
+        if self._salvos >= _SALVOS_A_CELL * view.rules.grid.size * (len(view.players) - 1):
+            self.forfeit(f"turn {view.turn}: the game does not end, after {self._salvos} salvos")
             return ()
         before = len(self.strikes)
+        self._salvos += 1
+        self.decisions += 1
         answer = self._ask(f"turn {view.turn}", self._bot.choose_salvo, view)
         if len(self.strikes) > before or self.forfeited:
             return ()

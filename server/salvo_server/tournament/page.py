@@ -50,6 +50,10 @@ def page(came_to: Standings) -> str:
     """
     rows = came_to.rows
     colour = {row.bot: _COLOURS[place % len(_COLOURS)] for place, row in enumerate(rows)}
+    dash = {
+        row.bot: "" if place < len(_COLOURS) else f"{2 + 3 * (place // len(_COLOURS))} 3"
+        for place, row in enumerate(rows)
+    }
     ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
     across = _Scale(min(ends), max(ends), _WIDTH)
     told = [mu for course in came_to.course.values() for mu in course]
@@ -64,6 +68,7 @@ def page(came_to: Standings) -> str:
             line=_LINE,
             course_height=_COURSE,
             colour=colour,
+            dash=dash,
             across=across,
             upwards=upwards,
             courses={bot: _polyline(course, upwards) for bot, course in came_to.course.items()},

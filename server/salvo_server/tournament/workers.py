@@ -12,9 +12,10 @@ import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
@@ -147,6 +148,20 @@ def _try_out(source: str) -> str:
     return ""
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait, and have processes that are started here never hear it, not even while they import."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which, started by the first process, would undo the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Worker:
     def __init__(self, *given: Any) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would take this process's threads' locks along
@@ -154,7 +169,8 @@ class _Worker:
         self.line, theirs = context.Pipe()
         self.tasks: deque[Any] = deque()  # the first is the one that is played
         self._process = context.Process(target=_work, args=(theirs, self.clock.memory, *given), daemon=True)
-        self._process.start()
+        with _uninterrupted():
+            self._process.start()
         theirs.close()
 
     def give(self, task: Any) -> None:

@@ -1,0 +1,149 @@
+"""``salvo tournament`` as people use it: killed, interrupted, gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+CUP = f"""\
+name = "eight"
+format = "FORMAT"
+games = 8
+seed = 5
+
+[bots]
+hunter = "hunter"
+second = "hunter"
+random = "random"
+rude = "rude"
+three = "{EXAMPLES / "three_lines.py"}"
+advisers = "{EXAMPLES / "async_advisers.py"}"
+hunting = "{EXAMPLES / "hunt_and_target.py"}"
+reading = "{EXAMPLES / "reads_everything.py"}"
+"""
+
+
+def _environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [SALVO, *arguments], capture_output=True, text=True, timeout=100, env=_environment(), check=False, cwd=folder
+    )
+
+
+def _cup(folder: Path, form: str) -> Path:
+    folder.mkdir()
+    (folder / "cup.toml").write_text(CUP.replace("FORMAT", form))
+    return folder
+
+
+def _interrupt(folder: Path, games: int, number: signal.Signals) -> str:
+    """Start a run and send it a signal when so many games are on the disk; return what it said."""
+    running = subprocess.Popen(
+        [SALVO, "tournament", "run", "cup.toml", "--jobs", "2"],
+        cwd=folder,
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    kept = folder / "cup.games.jsonl"
+    while running.poll() is None and (not kept.exists() or kept.read_bytes().count(b"\n") <= games):
+        time.sleep(0.01)
+    assert running.poll() is None, running.communicate()
+    if number is signal.SIGINT:
+        os.killpg(running.pid, number)  # as a terminal does
+    else:
+        running.send_signal(number)
+    _, err = running.communicate(timeout=20)
+    return err
+
+
+@pytest.mark.parametrize(("form", "games"), [("round_robin", 224), ("swiss", 96), ("free_for_all", 8)])
+def test_a_killed_tournament_that_goes_on_ends_like_one_run_through(form: str, games: int, tmp_path: Path) -> None:
+    through, killed = _cup(tmp_path / "through", form), _cup(tmp_path / "killed", form)
+    whole = _run(through, "tournament", "run", "cup.toml", "--jobs", "1")
+    assert whole.returncode == 0, whole.stderr
+    _interrupt(killed, games // 2, signal.SIGKILL)
+    half = json.loads(_run(killed, "tournament", "show", "cup.toml", "--json").stdout)
+    assert games // 2 <= half["games_played"] < games
+    assert not half["complete"]
+    rest = _run(killed, "tournament", "run", "cup.toml")
+    assert rest.stdout == whole.stdout
+    one, other = (_run(folder, "tournament", "show", "cup.toml", "--json").stdout for folder in (through, killed))
+    assert one == other
+    told = json.loads(one)
+    assert (told["complete"], len(told["games"])) == (True, games)
+    if form == "round_robin":
+        assert [row["games"] for row in told["table"]] == [56] * 8
+        assert told["table"][-1]["bot"] == "rude"
+
+
+def test_ctrl_c_prints_the_command_that_goes_on(tmp_path: Path) -> None:
+    folder = _cup(tmp_path / "cup", "round_robin")
+    err = _interrupt(folder, 20, signal.SIGINT)
+    assert "Traceback" not in err
+    said = re.search(r"(\d+) of 224 games are played and kept; go on: (salvo tournament run cup.toml)", err)
+    assert said is not None
+    assert int(said[1]) >= 20
+    shown = _run(folder, "tournament", "show", "cup.toml")
+    assert f"go on:  {said[2]}" in shown.stdout
+    whole = _run(folder, *shlex.split(said[2])[1:])
+    assert whole.returncode == 0
+    assert "eight: round_robin, rules salvo, seed 5, 224 games" in whole.stdout
+
+
+def test_the_command_of_a_game_plays_that_game(tmp_path: Path) -> None:
+    folder = _cup(tmp_path / "cup", "free_for_all")
+    text = (folder / "cup.toml").read_text().replace("games = 8", 'games = 2\nrounds = 2\nseats = 3\nrules = "xbs"')
+    (folder / "cup.toml").write_text(text)
+    told = json.loads(_run(folder, "tournament", "run", "cup.toml", "--json").stdout)
+    fair = [game for game in told["games"] if not game["strikes"]]
+    assert {len(game["bots"]) for game in fair} >= {3}
+    for game in fair[:3]:
+        again = json.loads(_run(folder, *shlex.split(game["again"])[1:], "--json").stdout)
+        assert again["turns"] == game["turns"]
+        assert sorted(again["places"].values()) == sorted(game["places"])
+    [struck, *_] = [game for game in told["games"] if game["strikes"]]
+    again_struck = _run(folder, *shlex.split(struck["again"])[1:])
+    assert "error: bad_salvo: rude" in again_struck.stderr
+
+
+def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path: Path) -> None:
+    assert _run(tmp_path, "tournament", "init", "my cup.toml").stdout == "play it: salvo tournament run 'my cup.toml'\n"
+    again = _run(tmp_path, "tournament", "init", "my cup.toml")
+    assert (again.returncode, again.stderr) == (
+        2,
+        "error: bad_tournament: my cup.toml: File exists; name another file\n",
+    )
+    done = _run(tmp_path, "tournament", "run", "my cup.toml", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    quick = _run(tmp_path, "tournament", "run", "my cup.toml")
+    assert quick.stdout.splitlines()[:4] == done.stdout.splitlines()[:4]
+    file = tmp_path / "my cup.toml"
+    file.write_text(file.read_text().replace('random = "random"', 'random = "randm"'))
+    wrong = _run(tmp_path, "tournament", "run", "my cup.toml", "--fresh")
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith(
+        "error: bad_tournament: my cup.toml, line 12: random: no bot 'randm'; give a file.py"
+    )
+    wrong = _run(tmp_path, "tournament", "show", "my cup.toml")
+    assert wrong.returncode == 0  # nothing is played yet
+    unwritable = _run(tmp_path, "tournament", "run", "my cup.toml", "--html", "/none/page.html")
+    assert "Traceback" not in unwritable.stderr
