@@ -78,11 +78,10 @@ def run(file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: b
     """
     given = load_tournament(file)
     plackett_luce()  # what is not installed is said before anything is played
-    jobs = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or os.cpu_count() or 1
     games = GamesFile(games_path(file), given.fingerprint(), fresh=fresh)
     try:
         with _progress(number_of_games(given), len(games.games)) as played:
-            play_tournament(file, given, games, jobs, played)
+            play_tournament(file, given, games, jobs or _cores(), played)
     except KeyboardInterrupt:
         games.close()
         there = len(read_games(games_path(file), given.fingerprint()))
@@ -118,6 +117,11 @@ def show(file: Path, html: Path | None, as_json: bool) -> None:
         click.echo(f"go on:  {_command('run', file)}")
 
 
+def _cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _command(name: str, file: Path, html: Path | None = None) -> str:
     return shlex.join(["salvo", "tournament", name, str(file), *(["--html", str(html)] if html is not None else [])])
 
@@ -150,13 +154,11 @@ def _tell(came_to: Standings, as_json: bool) -> None:
     played = f"{len(came_to.games)} of {came_to.all_games}" if not came_to.complete else f"{came_to.all_games}"
     click.echo(f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed}, {played} games")
     _print_table(came_to)
-    for game in [game for game in came_to.games if any(game.strikes)][:_STRIKES_SHOWN]:
-        causes = [f"{bot}: {told[0]}" for bot, told in zip(game.bots, game.strikes, strict=True) if told]
-        click.echo(f"strike: {'; '.join(causes)}; again: {command_of(game, given)}")
-
-
-#: Games with strikes that are told below the table; the page and --json have all.
-_STRIKES_SHOWN: Final = 5
+    for row in [row for row in came_to.rows if row.strikes]:
+        game = next(game for game in came_to.games if row.bot in game.bots and game.strikes[game.bots.index(row.bot)])
+        cause = game.strikes[game.bots.index(row.bot)][0]
+        click.echo(f"strike: {row.bot}, the first of {row.strikes}: {cause}")
+        click.echo(f"        see it: {command_of(game, given)}")
 
 
 def _lines(came_to: Standings) -> list[tuple[str, ...]]:

@@ -13,9 +13,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-import filelock
-
+from salvo.errors import MissingExtra
 from salvo_server.tournament.file import TournamentError
+
+try:
+    import filelock
+except ModuleNotFoundError:
+    raise MissingExtra("a tournament", "tournament") from None
 
 _FORM: Final = 1
 

@@ -32,10 +32,12 @@ from salvo_server.tournament.schedule import Pairing
 
 #: How much longer than its time a bot may take before its process is ended: the alarm inside has rung twice by then.
 _GRACE_SECONDS: Final = 2.0
-#: How often to look whether that is so.
-_LOOK_SECONDS: Final = 0.25
-#: Games a process has: the one it plays and the next, so that it never waits for this process.
-_AHEAD: Final = 2
+#: How often to look whether that is so, and how long ended games are gathered: a disk writes many as quickly as one.
+_LOOK_SECONDS: Final = 0.1
+#: How much a process is given to do at a time, in seconds and games: it shall neither wait for this process, nor have
+#: long games waiting behind a longer one while another process is idle.
+_AHEAD_SECONDS: Final = 0.05
+_MOST_AHEAD: Final = 32
 #: Processes in a row that may die in one game while no bot is asked.
 _MOST_DEATHS: Final = 3
 
@@ -228,7 +230,7 @@ class Workers:
         return f"{source} {reason}"
 
     def play(self, pairings: Iterable[Pairing]) -> Iterator[list[Played]]:
-        """Play games, and return them as they end, all that have ended together.
+        """Play games, and return them as they end, all together that end in a tenth of a second.
 
         Raises:
             SalvoError: ``worker_died``: processes end again and again while no bot is asked, for want of memory maybe.
@@ -236,18 +238,22 @@ class Workers:
         waiting = deque(Task(pairing) for pairing in pairings)
         while len(self._workers) < min(self._jobs, len(waiting)):
             self._workers.append(_Worker(*self._given))
+        ended: list[Played] = []
+        began = since = time.monotonic()
+        count = 0
         while waiting or any(worker.tasks for worker in self._workers):
-            for place in range(_AHEAD):
+            pace = count / (time.monotonic() - began + 1e-9) / len(self._workers)
+            for place in range(1 + min(int(pace * _AHEAD_SECONDS), _MOST_AHEAD)):
                 for worker in self._workers:
                     if waiting and len(worker.tasks) == place:
                         worker.give(waiting.popleft())
             ready = wait([worker.line for worker in self._workers], _LOOK_SECONDS)
-            ended: list[Played] = []
             for index, worker in enumerate(self._workers):
                 if worker.line in ready:
                     try:
                         ended.append(worker.line.recv())
                         worker.tasks.popleft()
+                        count += 1
                         continue
                     except (EOFError, OSError):
                         pass
@@ -255,8 +261,11 @@ class Workers:
                     continue
                 waiting.extendleft(reversed(self._bury(worker)))
                 self._workers[index] = _Worker(*self._given)
-            if ended:
+            if ended and time.monotonic() - since >= _LOOK_SECONDS:
                 yield ended
+                ended, since = [], time.monotonic()
+        if ended:
+            yield ended
 
     def _bury(self, worker: _Worker) -> list[Task]:
         """End a process and return the games that it left, the one it was at without the bot at fault."""
