@@ -14,6 +14,7 @@ import pytest
 
 from salvo import arena
 from salvo.errors import MissingExtra
+from salvo.rules.toml_lines import line_of
 from salvo.sources import make
 from salvo_server.cli.output import seat_names
 from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
@@ -100,7 +101,7 @@ class DeafOnce(Fine):
 
 class Slow(Fine):
     def choose_salvo(self, view):
-        time.sleep(0.03)
+        time.sleep(0.2)
         return super().choose_salvo(view)
 
 
@@ -348,8 +349,7 @@ def test_equal_points_are_told_apart_by_the_opponents_and_else_share_a_place() -
 
 
 def _play(tmp_path: Path, first: str, second: str, *, jobs: int = 1, **said: object) -> list[Played]:
-    limits = said.pop("time", {"decision_seconds": 0.2, "bank_seconds": 10})
-    given = tournament(bots={"a": first, "b": second}, time=limits, **said)
+    given = tournament(bots={"a": first, "b": second}, **said)
     path = tmp_path / "cup.toml"
     path.write_text("")
     file = GamesFile(tmp_path / "cup.games.jsonl", given.fingerprint())
@@ -365,15 +365,15 @@ def _play(tmp_path: Path, first: str, second: str, *, jobs: int = 1, **said: obj
     [
         ("Raises", "raised ValueError: no idea (bots.py, line 14)"),
         ("Leaves", "raised SystemExit: 3 (bots.py, line 20)"),
-        ("Hangs", "took longer than 0.2 s"),
-        ("HangsAsync", "took longer than 0.2 s"),
+        ("Hangs", "took longer than 0.5 s"),
+        ("HangsAsync", "took longer than 0.5 s"),
         ("Swallows", "hung beyond its time, and its process was ended"),
         ("Dies", "ended its process (exit code 7)"),
         ("Crashes", "ended its process (exit code -11)"),
     ],
 )
 def test_a_bot_that_fails_loses_its_own_game_only(kind: str, cause: str, bots: Path, tmp_path: Path) -> None:
-    games = _play(tmp_path, f"{bots}:{kind}", "hunter")
+    games = _play(tmp_path, f"{bots}:{kind}", "hunter", time={"decision_seconds": 0.5})
     assert len(games) == 2
     for game in games:
         mine = game.bots.index("a")
@@ -413,11 +413,11 @@ def test_a_salvo_that_is_illegal_counts_as_often_as_it_happens(tmp_path: Path) -
 
 
 def test_the_bank_is_for_all_of_a_game(bots: Path, tmp_path: Path) -> None:
-    limits = {"decision_seconds": 5, "bank_seconds": 0.2}
+    limits = {"decision_seconds": 5, "bank_seconds": 1}
     for game in _play(tmp_path, f"{bots}:Slow", "random", time=limits):
         mine = game.bots.index("a")
-        assert game.strikes[mine][-1].endswith("its 0.2 s for a game are used up")
-        assert 0.2 <= game.seconds[mine] < 0.5
+        assert game.strikes[mine][-1].endswith("its 1 s for a game are used up")
+        assert 1 <= game.seconds[mine] < 3
         assert game.places[mine] == 2
 
 
@@ -566,6 +566,21 @@ def test_a_file_that_says_little_is_a_tournament(tmp_path: Path) -> None:
     assert (given.format, given.time.strikes, given.number_of_rounds) == (Format.SWISS, 2, 1)
     with pytest.raises(TournamentError, match=r"none.toml: No such file"):
         load_tournament(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("games = 3\n[bots]\ngames = 4\n[time]\n", 3),
+        ("games = 3\n[time]\ngames = 4\n", 0),
+        ("games = 3\nbots = {a = 1,\n  games = 4}\n", 3),
+        ("games = 3\n\nbots.games = 4\n", 3),
+        ("games = 3\n[ 'bots' ]\n\n\"games\" = 4\n", 4),
+    ],
+)
+def test_a_key_is_found_in_its_own_table(text: str, line: int) -> None:
+    assert line_of(text, "games", "bots") == line
+    assert line_of(text, "games") == 1
 
 
 # --- the page ---------------------------------------------------------------------------------------------------
