@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from time import perf_counter
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved, SunkShip
-from salvo.player import MOST_UNSAID, Bot, Line, check_salvo
+from salvo.player import MOST_UNSAID, Answer, Bot, Line, check_salvo
 from salvo.rules import (
     SALVO,
     Announce,
@@ -31,6 +32,7 @@ from salvo.rules import (
     Targets,
     begin,
     draw_starter,
+    generator,
     set_starter,
 )
 from salvo.sources import line_of
@@ -71,6 +73,76 @@ class Outcome:
         return dict(sorted(((name, s.place) for name, s in self.stats.items()), key=lambda pair: pair[1]))
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A bot failed, and its game went on without it.
+
+    Attributes:
+        turn: in which it failed; 0 while it placed its fleet.
+    """
+
+    player: str
+    game: int
+    turn: int
+    code: str
+    text: str
+
+
+@dataclass(slots=True)
+class Decisions:
+    """How long a bot thought about its salvos, in seconds.
+
+    Attributes:
+        count: how many were measured.
+    """
+
+    count: int = 0
+    seconds: float = 0.0
+    worst: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """0 where none was measured."""
+        return self.seconds / self.count if self.count else 0.0
+
+    def note(self, seconds: float) -> None:
+        """Count one more."""
+        self.count += 1
+        self.seconds += seconds
+        self.worst = max(self.worst, seconds)
+
+    def add(self, other: Decisions) -> None:
+        """Count those of another game."""
+        self.count += other.count
+        self.seconds += other.seconds
+        self.worst = max(self.worst, other.worst)
+
+
+#: Bits of the seat in :attr:`Supervision.mark`; the rest is the turn.
+SEAT_BITS = 16
+
+
+@dataclass(slots=True)
+class Supervision:
+    """Lets games go on without a bot that fails, as a contest goes on without a program that has ended.
+
+    The bot is not asked any more: its turns are empty, and so it is defeated soon (SALVO-TURN-6).
+
+    Attributes:
+        gone: by name, the turn from which on a bot is not asked or told anything; 0 places it, too. For those that are
+            known to end the process, or never to answer.
+        mark: its first item is set to ``turn << SEAT_BITS | seat`` whenever a bot is called, for another process to
+            read.
+        times: by seat; measured where it is given.
+        failures: what went wrong, in order.
+    """
+
+    gone: Mapping[str, int] = field(default_factory=dict)
+    mark: MutableSequence[int] | memoryview | None = None
+    times: Sequence[Decisions] | None = None
+    failures: list[Failure] = field(default_factory=list)
+
+
 Aim = tuple[int, int]
 
 
@@ -95,6 +167,9 @@ def play(
     table: str = "",
     book: RuleBook = SALVO,
     listener: Listener | None = None,
+    fleets: Mapping[str, Fleet] | None = None,
+    starter: int | None = None,
+    supervision: Supervision | None = None,
 ) -> Outcome:
     """Play one game to its end.
 
@@ -103,12 +178,15 @@ def play(
         seed: decides everything that is drawn.
         game: the game's number; games of one seed with different numbers differ.
         listener: called after every salvo with its shots and its result.
+        fleets: by name, for those that are not asked to place theirs.
+        starter: the seat that begins; by default as the rules and the seed have it.
+        supervision: lets the game go on without those that fail.
 
     Raises:
         BotError: a bot raised, placed an illegal fleet or answered with an illegal salvo; the text names the bot,
             the turn and the seed.
     """
-    return _Match(bots, seed, game, table, book, listener).play()
+    return _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision).play()
 
 
 class _Chronicle:
@@ -174,6 +252,9 @@ class _Match:
         table: str,
         book: RuleBook,
         listener: Listener | None,
+        laid: Mapping[str, Fleet],
+        starter: int | None,
+        supervision: Supervision | None,
     ) -> None:
         if len(bots) < 2:
             raise BotError("too_few_players", f"{len(bots)} bots; a game has two or more")
@@ -183,15 +264,21 @@ class _Match:
         self._number = game
         self._book = book
         self._listener = listener
+        self._supervision = supervision
+        self._mark = supervision.mark if supervision is not None else None
+        self._gone = dict(supervision.gone) if supervision is not None else {}
         self._aim_of_dealt, self._aim_of = _aims(self._names, book.grid)
         if book.targets is Targets.OTHERS or book.repeats is Repeats.REFUSED:
             self._aim_of_dealt = {}  # what the view deals out may be illegal by now: every salvo is looked at
-        self._choosers = [bot.choose_salvo for bot in self._bots]
+        self._choosers: list[Callable[[View], Answer]] = [bot.choose_salvo for bot in self._bots]
+        if supervision is not None and supervision.times is not None:
+            self._choosers = [_timed(*pair) for pair in zip(self._choosers, supervision.times, strict=True)]
         self._silent = [0] * len(bots)
         self._hearing = [bot for bot in self._bots if type(bot).on_result is not Bot.on_result]
         self._unsaid: deque[Line] = deque(maxlen=MOST_UNSAID * len(bots))  # of all bots, in order
-        fleets = [self._place(name, bot) for name, bot in bots.items()]
-        starter = set_starter(book, game, self._names)
+        fleets = [self._fleet_of(seat, laid.get(name)) for seat, name in enumerate(self._names)]
+        if starter is None:
+            starter = set_starter(book, game, self._names)
         if starter is None:
             starter = draw_starter(book, seed, table, game, len(fleets))
         self._game = begin(book, fleets, starter)
@@ -204,9 +291,22 @@ class _Match:
             for name, bot, fleet in zip(self._names, self._bots, fleets, strict=True)
         ]
 
-    def _place(self, name: str, bot: Bot) -> Fleet:
+    def _fleet_of(self, seat: int, laid: Fleet | None) -> Fleet:
+        """Return the fleet that was laid for a player, or that its bot places; who fails to has one drawn."""
+        name, bot = self._names[seat], self._bots[seat]
         bot.prepare(name, self._seed, self._number)
         bot.unsaid = self._unsaid
+        if laid is not None:
+            return laid
+        if not self._is_gone(seat, 0):
+            self._note(seat, 0)
+            try:
+                return self._place(name, bot)
+            except BotError as error:
+                self._give_up(seat, 0, error, error.__cause__)
+        return self._book.random_fleet(generator(self._seed, name, self._number, "fleet"))
+
+    def _place(self, name: str, bot: Bot) -> Fleet:
         try:
             fleet = bot.place_fleet(self._book)
         except BotError:
@@ -220,13 +320,16 @@ class _Match:
         return fleet
 
     def play(self) -> Outcome:
-        game, views, silent = self._game, self._views, self._silent
+        game, views, silent, mark = self._game, self._views, self._silent, self._mark
         all_at_once = self._book.shots is not Shots.UNTIL_MISS
         followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
         while not game.over:
             seat, turn, shots, fallen = game.current, game.turn, game.shots_left, len(game.fallen)
             view = views[seat]
-            view.begin_turn(turn, shots)
+            view.turn = turn  # begin_turn, without a call: this is hot
+            view.shots = shots
+            if mark is not None:
+                mark[0] = turn << SEAT_BITS | seat
             fired, aims = self._ask(seat, view)
             if len(aims) == shots and all_at_once:
                 game.fire_salvo(aims)
@@ -263,23 +366,46 @@ class _Match:
 
     def _ask(self, seat: int, view: View) -> tuple[list[Shot], list[Aim]]:
         """Return the bot's salvo; anything but a list of shots that the view dealt out goes the long way round."""
-        aim_of_dealt = self._aim_of_dealt
+        if self._gone and self._is_gone(seat, view.turn):
+            return [], []
         try:
             answer: object = self._choosers[seat](view)
             if type(answer) is list and len(answer) <= view.shots:
                 try:
-                    return answer, [aim_of_dealt[id(shot)] for shot in answer]
+                    return answer, list(map(self._aim_of_dealt.__getitem__, map(id, answer)))
                 except KeyError:
                     pass
             elif isinstance(answer, Awaitable):
                 answer = asyncio.run(_awaited(answer))
         except Exception as error:
-            raise self._raised(self._bots[seat], f"turn {view.turn}", error) from error
+            self._give_up(seat, view.turn, self._raised(self._bots[seat], f"turn {view.turn}", error), error)
+            return [], []
         try:
             shots = list(check_salvo(answer, view))
         except BotError as error:
-            raise self._error(view.me, error.code, f"turn {view.turn}: {error.text}") from None
+            self._give_up(seat, view.turn, self._error(view.me, error.code, f"turn {view.turn}: {error.text}"))
+            return [], []
         return shots, [self._aim_of[shot] for shot in shots]
+
+    def _is_gone(self, seat: int, turn: int) -> bool:
+        first = self._gone.get(self._names[seat])
+        return first is not None and first <= turn
+
+    def _note(self, seat: int, turn: int) -> None:
+        if self._mark is not None:
+            self._mark[0] = turn << SEAT_BITS | seat
+
+    def _give_up(self, seat: int, turn: int, error: BotError, cause: BaseException | None = None) -> None:
+        """Go on without a bot where that is wanted.
+
+        Raises:
+            BotError: it is not.
+        """
+        if self._supervision is None:
+            raise error from cause
+        name = self._names[seat]
+        self._gone[name] = min(turn, self._gone.get(name, turn))
+        self._supervision.failures.append(Failure(name, self._number, turn, error.code, error.text))
 
     def _bury(self, fallen: Sequence[int], fired: Sequence[Shot]) -> None:
         """Nobody draws cells of the defeated any more, whether or not anybody reads the news."""
@@ -301,10 +427,7 @@ class _Match:
         results = self._chronicle.results()
         for result in results[self._told :]:
             for bot in self._hearing:
-                try:
-                    bot.on_result(result)
-                except Exception as error:
-                    raise self._raised(bot, f"turn {result.turn}, on_result", error) from error
+                self._call(bot, result.turn, f"turn {result.turn}, on_result", bot.on_result, result)
             if self._listener is not None:
                 self._listener(self._fired.pop(result.turn), result)
         self._told = len(results)
@@ -314,18 +437,30 @@ class _Match:
         lines = list(self._unsaid)
         self._unsaid.clear()
         for sender, text, to in lines:
+            seat, turn = self._names.index(sender), self._game.turn
             if to and (to == sender or to not in self._names):
-                raise self._error(sender, "unknown_player", f"said something to {to!r:.80}, who is no other player")
+                about = f"said something to {to!r:.80}, who is no other player"
+                self._give_up(seat, turn, self._error(sender, "unknown_player", about))
+                continue
             try:
                 text = clean_text(text)
             except Exception as error:
-                raise self._error(sender, "bad_text", f"said {text!r:.80}: {error}") from error
+                self._give_up(seat, turn, self._error(sender, "bad_text", f"said {text!r:.80}: {error}"), error)
+                continue
             for name, bot in zip(self._names, self._bots, strict=True):
                 if name == to or (not to and name != sender):
-                    try:
-                        bot.on_message(sender, text, bool(to))
-                    except Exception as error:
-                        raise self._raised(bot, "on_message", error) from error
+                    self._call(bot, turn, "on_message", bot.on_message, sender, text, bool(to))
+
+    def _call(self, bot: Bot, turn: int, where: str, method: Callable[..., None], *arguments: object) -> None:
+        """Tell a bot something, if it is still there."""
+        seat = self._seat_of(bot)
+        if self._gone and self._is_gone(seat, turn):
+            return
+        self._note(seat, turn)
+        try:
+            method(*arguments)
+        except Exception as error:
+            self._give_up(seat, turn, self._raised(bot, where, error), error)
 
     def _outcome(self) -> Outcome:
         game, places = self._game, self._game.places()
@@ -335,18 +470,19 @@ class _Match:
         }
         winner = self._names[places.index(1)] if places.count(1) == 1 else ""
         for bot in self._bots:
-            try:
-                bot.on_game_over(winner, stats)
-            except Exception as error:
-                raise self._raised(bot, "on_game_over", error) from error
+            if type(bot).on_game_over is not Bot.on_game_over:
+                self._call(bot, game.turn + 1, "on_game_over", bot.on_game_over, winner, stats)
         self._pass_on()
         fleets = dict(zip(self._names, game.fleets, strict=True))
         return Outcome(winner, self._seed, self._number, game.turn, stats, fleets)
 
     def _raised(self, bot: Bot, where: str, error: Exception) -> BotError:
-        name = next(name for name, each in zip(self._names, self._bots, strict=True) if each is bot)
+        name = self._names[self._seat_of(bot)]
         text = f"{where}: {type(error).__name__}: {error}{line_of(error, type(bot))}"
         return self._error(name, "bot_raised", text)
+
+    def _seat_of(self, bot: Bot) -> int:
+        return next(seat for seat, each in enumerate(self._bots) if each is bot)
 
     def _error(self, name: str, code: str, text: str) -> BotError:
         return BotError(code, f"{name}, seed {self._seed}, game {self._number}: {text}")
@@ -354,3 +490,17 @@ class _Match:
 
 async def _awaited(answer: Awaitable[Sequence[tuple[str, int, int]]]) -> Sequence[tuple[str, int, int]]:
     return await answer
+
+
+def _timed(choose: Callable[[View], Answer], decisions: Decisions) -> Callable[[View], Answer]:
+    """The same with a stop-watch."""
+
+    def choose_timed(view: View) -> Answer:
+        start = perf_counter()
+        try:
+            answer = choose(view)
+            return asyncio.run(_awaited(answer)) if isinstance(answer, Awaitable) else answer
+        finally:
+            decisions.note(perf_counter() - start)
+
+    return choose_timed
