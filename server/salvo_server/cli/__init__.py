@@ -20,6 +20,8 @@ from salvo_server import __version__
 COMMANDS = {
     "demo": "Watch house bots play a whole game over a real broker, all in this process.",
     "play": "Play bots against each other in this process, without a broker.",
+    "compare": "Tell whether one bot is better than another, in as few games as it takes.",
+    "dev": "Play a bot whenever its file is saved, and tell whether it has become better.",
     "serve": "Run the contest server, with its own broker or on a given one.",
     "teams": "Say who may come to a contest: add names, list, rotate and remove them.",
     "mosquitto": "Write what a mosquitto needs to be a contest's broker.",
@@ -36,7 +38,9 @@ COMMANDS = {
 }
 
 #: Codes of what was typed, or written into a file of settings.
-_WRONG_USAGE = frozenset({"bad_setting", "unknown_setting", "bad_address", "bad_url", "bad_rules", "bad_tournament"})
+_WRONG_USAGE = frozenset(
+    {"bad_setting", "unknown_setting", "bad_address", "bad_url", "bad_rules", "bad_tournament", "bad_comparison"}
+)
 
 
 class _Lazy(click.Group):

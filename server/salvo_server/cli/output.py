@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+import click
+
+from salvo.again import again as again
+from salvo.again import seat_names as seat_names
+from salvo.arena import Failure
 
 
 def has_terminal() -> bool:
     """Whether a person looks at the output."""
     return sys.stdout.isatty() and sys.stderr.isatty()
-
-
-def seat_names(bots: Sequence[str]) -> list[str]:
-    """Return a name for each bot: its own, numbered from the second of the same name on."""
-    names: list[str] = []
-    for bot in bots:
-        path, _, kind = bot.partition(".py:")
-        stem = kind or Path(path).stem
-        count = sum(name == stem or name.startswith(f"{stem}-") for name in names)
-        names.append(stem if not count else f"{stem}-{count + 1}")
-    return names
-
-
-def again(bots: Sequence[str], seed: int | str, game: int = 1, games: int = 1, rules: str = "salvo") -> str:
-    """Return the command that plays the same game again."""
-    words = ["salvo", "play", *bots, "--seed", str(seed)]
-    if rules != "salvo":
-        words += ["--rules", rules]
-    if game != 1:
-        words += ["--game", str(game)]
-    if games != 1:
-        words += ["--games", str(games)]
-    return shlex.join(words)
 
 
 def winner_line(winner: str, places: Mapping[str, int]) -> str:
@@ -51,3 +36,21 @@ def look_again(file: Path) -> str:
 def places_line(places: Mapping[str, int]) -> str:
     """Return places as people read them, best first."""
     return ", ".join(f"{place}. {name}" for name, place in sorted(places.items(), key=lambda pair: pair[1]))
+
+
+def failure_lines(failures: Sequence[Failure], command: Callable[[int], str]) -> Iterator[str]:
+    """Return of each bot that failed how often, the first time, and the command that shows it."""
+    for name, count in Counter(failure.player for failure in failures).items():
+        first = next(failure for failure in failures if failure.player == name)
+        yield f"failed: {name} {count} {'time' if count == 1 else 'times'}, first {first.code}: {first.text}"
+        yield f"        {command(first.game)}"
+
+
+@contextmanager
+def progress_bar(length: int, label: str, *, hidden: bool = False) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how far it is; what is given is called with how much is done."""
+    if hidden or not has_terminal():
+        yield lambda done: None
+        return
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+        yield lambda done: bar.update(done - bar.pos)

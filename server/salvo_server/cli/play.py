@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,8 +16,19 @@ from salvo.errors import BotError, SalvoError
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
+from salvo.simulation import TURN_SECONDS, Played, Seats, simulate, stream
+from salvo.simulation.seats import places_alike, seating
 from salvo.sources import make
-from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
+from salvo_server.cli.output import (
+    again,
+    failure_lines,
+    has_terminal,
+    look_again,
+    places_line,
+    progress_bar,
+    seat_names,
+    winner_line,
+)
 from salvo_server.human import HUMAN
 from salvo_server.transcript import play_at_table, write_transcript
 
@@ -32,17 +41,40 @@ _GAME = "{game}"
 @click.option("--seed", help="Decides the whole game; drawn when not given.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--game", default=1, show_default=True, help="Number of the (first) game; one seed has many games.")
-@click.option("--games", type=click.IntRange(min=1), default=1, help="How many games, seats fixed.")
+@click.option("--games", type=click.IntRange(min=1), default=1, help="How many games.")
+@click.option(
+    "--seats",
+    type=click.Choice([each.value for each in Seats]),
+    default=Seats.FIXED.value,
+    help="From game to game: as given, everybody one on, or the same fleets and start again from every side.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes that play several games.  [default: all cores]")
+@click.option(
+    "--turn-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=TURN_SECONDS,
+    help="Of several games: how long a bot may think about a salvo before it is given up.",
+)
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
 def play(
-    bots: tuple[str, ...], seed: str | None, rules: str, game: int, games: int, record: str | None, as_json: bool
+    bots: tuple[str, ...],
+    seed: str | None,
+    rules: str,
+    game: int,
+    games: int,
+    seats: str,
+    jobs: int | None,
+    turn_seconds: float,
+    record: str | None,
+    as_json: bool,
 ) -> None:
     """Play BOTS (files, file.py:Name, or house bots) against each other, in play order.
 
-    One of them may be human: you, at this terminal.
+    One of them may be human: you, at this terminal. Several games are played on all cores, and go on without a bot
+    that fails; one game stops there and says where.
     """
     if len(bots) < 2:
         raise BotError(
@@ -52,12 +84,15 @@ def play(
         raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
     if HUMAN in bots and games > 1:
         raise click.UsageError(f"--games {games}: {HUMAN} asks for the next game by r, when one is over")
-    book = load_book(rules)
+    if record is not None and seats != Seats.FIXED:
+        raise click.UsageError(f"--record: a game is recorded with the seats as given, not {seats}")
     seed = seed or str(secrets.randbits(32))
-    outcomes = _seat(bots, book, seed, game, games, record)
+    if games > 1 and record is None:
+        _play_many(bots, seed, rules, game, games, Seats(seats), jobs, turn_seconds, as_json)
+        return
     wins: Counter[str] = Counter()
     ties = 0
-    for outcome in _with_progress(outcomes, games, hidden=as_json):
+    for outcome in _seat(bots, load_book(rules), seed, game, games, Seats(seats), record):
         wins.update(outcome.winners)
         ties += not outcome.winner
         if as_json:
@@ -67,21 +102,71 @@ def play(
             click.echo(f"places: {places_line(outcome.places)}")
     if not as_json:
         if games > 1:
-            tied = f", ties among them: {ties}" if ties else ""
-            click.echo("wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in seat_names(bots)) + tied)
+            click.echo(_wins_line(wins, ties, games, seat_names(bots)))
         click.echo(f"seed:   {seed}")
-        click.echo(f"again:  {again(bots, seed, game, games, rules)}")
+        click.echo(f"again:  {again(bots, seed, game, games, rules, seats)}")
         if record is not None and wins:
             click.echo(look_again(_file_of(record, game)))
 
 
+def _play_many(
+    bots: Sequence[str],
+    seed: str,
+    rules: str,
+    first: int,
+    games: int,
+    seats: Seats,
+    jobs: int | None,
+    turn_seconds: float,
+    as_json: bool,
+) -> None:
+    if as_json:
+        for played in stream(
+            bots,
+            games=games,
+            seed=seed,
+            rules=rules,
+            jobs=jobs,
+            seats=seats,
+            first=first,
+            turn_seconds=turn_seconds,
+        ):
+            click.echo(json.dumps(_record(played)))
+        return
+    with progress_bar(games, "games") as show:
+        simulation = simulate(
+            bots,
+            games=games,
+            seed=seed,
+            rules=rules,
+            jobs=jobs,
+            seats=seats,
+            first=first,
+            turn_seconds=turn_seconds,
+            progress=lambda done, _: show(done),
+        )
+    if has_terminal():
+        click.echo(f"{games / simulation.seconds:,.0f} games a second", err=True)
+    wins = Counter({name: sum(name in played.winners for played in simulation) for name in simulation.bots})
+    click.echo(_wins_line(wins, simulation.ties, games, list(simulation.bots)))
+    for line in failure_lines(simulation.failures, simulation.again):
+        click.echo(line)
+    click.echo(f"seed:   {seed}")
+    click.echo(f"again:  {again(bots, seed, first, games, rules, seats)}")
+
+
+def _wins_line(wins: Counter[str], ties: int, games: int, names: Sequence[str]) -> str:
+    tied = f", ties among them: {ties}" if ties else ""
+    return "wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in names) + tied
+
+
 def _seat(
-    bots: Sequence[str], book: RuleBook, seed: str, first: int, count: int, record: str | None
+    bots: Sequence[str], book: RuleBook, seed: str, first: int, count: int, seats: Seats, record: str | None
 ) -> Iterator[Outcome]:
     """Return the outcomes of games to be played; those with a person are played already."""
     if HUMAN not in bots:
         seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
-        return _games(seated, book, seed, first, count, record)
+        return _games(seated, book, seed, first, count, seats, record)
     if bots.count(HUMAN) > 1:
         raise SalvoError("one_human", f"{bots.count(HUMAN)} times {HUMAN}; one person plays at a terminal")
     from salvo_server.human.desk import Desk
@@ -93,15 +178,20 @@ def _seat(
     seated = {name: Human(desk) if bot == HUMAN else make(bot) for name, bot in names}
     check_terminal()
     again = record is None or _GAME in record
-    return iter(play_here(desk, lambda game: next(_games(seated, book, seed, game, 1, record)), first, again=again))
+    return iter(
+        play_here(desk, lambda game: next(_games(seated, book, seed, game, 1, seats, record)), first, again=again)
+    )
 
 
 def _games(
-    bots: dict[str, Bot], book: RuleBook, seed: str, first: int, count: int, record: str | None
+    bots: dict[str, Bot], book: RuleBook, seed: str, first: int, count: int, seats: Seats, record: str | None
 ) -> Iterator[Outcome]:
+    exchanged = places_alike([type(bot) for bot in bots.values()])
     for number in range(first, first + count):
         if record is None:
-            yield arena.play(bots, seed=seed, game=number, book=book)
+            order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
+            seated = {name: bots[name] for name in order}
+            yield arena.play(seated, seed=seed, game=number, book=book, fleets=fleets, starter=starter)
         else:
             outcome, header, steps = play_at_table(bots, seed=seed, game=number, book=book)
             write_transcript(_file_of(record, number), header, steps)
@@ -112,18 +202,9 @@ def _file_of(record: str, game: int) -> Path:
     return Path(record.replace(_GAME, str(game)))
 
 
-def _with_progress(outcomes: Iterator[Outcome], count: int, *, hidden: bool) -> Iterator[Outcome]:
-    """Show how far it is on a terminal when it takes longer than a glance."""
-    if hidden or count == 1 or not has_terminal():
-        yield from outcomes
-        return
-    start = time.monotonic()
-    with click.progressbar(outcomes, length=count, label="games", file=sys.stderr) as progress:
-        yield from progress
-    click.echo(f"{count / (time.monotonic() - start):.0f} games a second", err=True)
-
-
-def _record(outcome: Outcome) -> dict[str, object]:
+def _record(outcome: Outcome | Played) -> dict[str, object]:
+    failures = outcome.failures if isinstance(outcome, Played) else ()
+    failed = {"failures": [{"player": f.player, "turn": f.turn, "code": f.code, "text": f.text} for f in failures]}
     return {
         "winner": outcome.winner,
         "places": outcome.places,
@@ -134,4 +215,5 @@ def _record(outcome: Outcome) -> dict[str, object]:
             name: {"shots": s.shots, "hits": s.hits, "sunk": s.sunk, "turns": s.turns, "place": s.place}
             for name, s in outcome.stats.items()
         },
+        **(failed if failures else {}),
     }
