@@ -5,6 +5,7 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
     children.py   what is measured: servers, an echo, a flood, each in a process of its own
     teams.py      who talks to them and holds the watch
     reports.py    engine, brokers, journal, many tables: the rows of the table
+    laboratory.py games on all cores, and the errors of comparisons
     profiles.py   the same for the profiles, the signed log, TLS and ``salvo verify``
     figures.py    the table itself
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.figures import ROWS
+from bench.laboratory import bench_compare, bench_simulate
 from bench.profiles import bench_embedded_profiles, bench_log, bench_mosquitto_profiles
 from bench.reports import bench_broker, bench_engine, bench_flood, bench_journal, bench_recovery, bench_tables
 from integration.mosquitto import Mosquitto
@@ -63,6 +65,11 @@ def _journal(share: float) -> None:
     bench_recovery()
 
 
+def _laboratory(share: float) -> None:
+    bench_simulate(int(20_000 * share))
+    bench_compare(int(200 * share))
+
+
 def _profiles(share: float) -> None:
     bench_mosquitto_profiles(share)
     bench_embedded_profiles(share)
@@ -71,6 +78,7 @@ def _profiles(share: float) -> None:
 #: By name; each is given the share of its whole time that it may take.
 PARTS: dict[str, Callable[[float], None]] = {
     "engine": lambda share: bench_engine(6.0 * share),
+    "laboratory": _laboratory,
     "tables": lambda share: bench_tables(),
     "mosquitto": _mosquitto,
     "journal": _journal,

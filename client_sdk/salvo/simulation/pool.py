@@ -7,10 +7,13 @@ import heapq
 import multiprocessing
 import os
 import signal
+import sys
 import time
+import warnings
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any
 
 from salvo.arena import SEAT_BITS, Failure
@@ -24,6 +27,9 @@ BATCH_SECONDS = 0.15
 MOST_AT_ONCE = 2000
 #: How often to look whether a bot still answers, in seconds.
 LOOK_SECONDS = 0.1
+
+#: How long bots may take to be loaded, as long as a team has to place its fleet (SALVO-JOIN-4).
+LOAD_SECONDS = 60.0
 
 #: First game, how many, and from which turn on which bots are gone.
 Task = tuple[int, int, dict[str, int]]
@@ -60,8 +66,10 @@ class Pool:
         self._tasks: list[Task] = []
         self._failures: dict[int, list[Failure]] = {}  # by game, of processes that ended
         self._left = 0
-        # A fork is at work at once and has the classes of a notebook; what other threads hold, it would hold forever.
-        forks = "fork" in multiprocessing.get_all_start_methods() and _is_single_threaded()
+        # A fork is at work at once, but what other threads hold it would hold for ever. Classes of a notebook or of a
+        # script, which only this process has, are worth that risk.
+        are_here = any(not isinstance(bot, str) for bot in spec.bots.values())
+        forks = sys.platform == "linux" and (are_here or _is_single_threaded())
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._workers: list[_Worker] = []
         self._jobs = jobs
@@ -127,9 +135,10 @@ class Pool:
                     raise BotError(*said)
                 else:
                     worker.is_ready = True
-            elif worker.is_stuck(self._turn_seconds):
-                worker.kill()
-                self._bury(worker, f"did not answer within {self._turn_seconds:g} s")
+            else:
+                patience = self._turn_seconds if worker.is_ready else LOAD_SECONDS
+                if worker.is_stuck(patience):
+                    self._bury(worker, f"did not answer within {patience:g} s")
 
     def _bury(self, worker: _Worker, how: str) -> None:
         """Do what is left of a process's games, without the bot that it was lost with in the game that it was."""
@@ -173,7 +182,12 @@ class _Worker:
         self._shared = context.RawArray("q", 2)
         inherited = [*others, self.pipe] if context.get_start_method() == "fork" else []
         self.process = context.Process(target=work, args=(theirs, self._shared, spec, inherited), daemon=True)
-        self.process.start()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, which is meant
+            try:
+                self.process.start()
+            except (PicklingError, AttributeError, TypeError) as error:
+                raise BotError("bad_bot", f"a class that no other process finds ({error}); give its file.py") from None
         theirs.close()
         self.is_ready = False
         self.task: Task | None = None
@@ -208,10 +222,7 @@ class _Worker:
 
 
 def _is_single_threaded() -> bool:
-    try:
-        return len(list(Path("/proc/self/task").iterdir())) == 1
-    except OSError:
-        return False  # not Linux; elsewhere a fork is no good idea, even of one thread
+    return len(list(Path("/proc/self/task").iterdir())) == 1
 
 
 def _end_of(code: int | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from salvo.player import Bot
@@ -59,9 +60,12 @@ def seating(
     order = names[step:] + names[:step]
     if seats is Seats.ROTATED:
         return Seating(order, {}, None)
-    fleets: dict[str, Fleet] = {}
-    if exchanged:
-        drawn = [book.random_fleet(generator(seed, "paired", block, seat)) for seat in range(count)]
-        fleets = dict(zip(order, drawn, strict=True))
+    fleets = dict(zip(order, _drawn(book, seed, block, count), strict=True)) if exchanged else {}
     starter = draw_starter(book, seed, "paired", block, count) if book.starter is Starter.RANDOM else None
     return Seating(order, fleets, starter)
+
+
+@lru_cache(maxsize=4)
+def _drawn(book: RuleBook, seed: int | str, block: int, count: int) -> tuple[Fleet, ...]:
+    random = generator(seed, "paired", block)
+    return tuple(book.random_fleet(random) for _ in range(count))

@@ -160,6 +160,8 @@ def work(pipe: Connection, shared: Any, spec: Spec, others: Iterable[Connection]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout.flush()
     os.dup2(2, 1)
+    # A file that is saved twice in a second may have the size that it had, and Python would take the code of before.
+    sys.dont_write_bytecode = True
     gc.set_threshold(GARBAGE, 20, 20)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     mark = memoryview(shared).cast("B").cast("q")

@@ -1,0 +1,297 @@
+"""Many games, a comparison, and a bot that is played at every save: real processes, files, signals and terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from terminal import Terminal
+
+SALVO = [sys.executable, "-m", "salvo_server"]
+BOT = """\
+import os
+import time
+
+import salvo
+
+
+@salvo.bot
+def fire(view):
+    return view.untouched.sample(view.shots)
+"""
+WEAK = BOT.replace("view.shots)", "0)")
+RAISES = BOT.replace("    return", "    1 / (view.turn < 9)\n    return")
+
+
+def _environment() -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    return clean | {"PYTHONUNBUFFERED": "1"}
+
+
+def _run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SALVO, *arguments], capture_output=True, text=True, timeout=60, env=_environment(), cwd=cwd, check=False
+    )
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.py"
+    file.write_text(BOT)
+    return file
+
+
+# --- play ---------------------------------------------------------------------------------------------------------
+
+
+def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> None:
+    arguments = ("play", "hunter", str(bot), "--games", "20", "--seed", "7", "--seats", "paired", "--json")
+    one, two = (_run(*arguments, "--jobs", jobs) for jobs in "12")
+    assert one.stdout == two.stdout
+    lines = [json.loads(line) for line in one.stdout.splitlines()]
+    assert [line["game"] for line in lines] == list(range(1, 21))
+    again = _run("play", "hunter", str(bot), "--game", "7", "--seed", "7", "--seats", "paired", "--json")
+    assert json.loads(again.stdout) == lines[6]
+
+
+def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot: Path) -> None:
+    bot.write_text(
+        BOT.replace("    return", "    if view.game == 3 and view.turn > 4:\n        os._exit(7)\n    return")
+    )
+    done = _run("play", "mine.py", "random", "--games", "10", "--seed", "7", cwd=bot.parent)
+    assert done.returncode == 0, done.stderr
+    told = re.search(r"failed: mine 1 time, first bot_crashed: .* game 3: .* exit code 7\n +salvo (.*)\n", done.stdout)
+    assert told is not None, done.stdout
+    assert _run(*told[1].split(), cwd=bot.parent).returncode == 7
+
+
+def test_what_bots_print_does_not_stand_among_results(bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return"))
+    done = _run("play", str(bot), "random", "--games", "3", "--json")
+    assert [json.loads(line)["game"] for line in done.stdout.splitlines()] == [1, 2, 3]
+    assert "thinking" in done.stderr
+
+
+def test_many_games_show_how_far_they_are_on_a_terminal() -> None:
+    with Terminal([*SALVO, "play", "hunter", "hunter", "--games", "120"], _environment()) as terminal:
+        terminal.until_seen("games  [")
+        terminal.until_seen("games a second")
+        terminal.until_seen("again:  salvo play hunter hunter")
+        assert terminal.end() == 0
+
+
+def test_ctrl_c_ends_all_processes(bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    time.sleep(0.05)\n    return"))
+    with Terminal([*SALVO, "play", str(bot), "random", "--games", "9999"], _environment()) as terminal:
+        terminal.until(lambda _: _children(terminal.process.pid))
+        children = _children(terminal.process.pid)
+        terminal.signal(signal.SIGINT)
+        assert terminal.end() == 130
+        _until_gone(children)
+        assert "Traceback" not in terminal.screen.text
+
+
+def test_its_processes_end_when_it_is_killed_even_while_a_bot_never_answers(bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    while True:\n        pass\n    return"))
+    playing = subprocess.Popen([*SALVO, "play", str(bot), "random", "--games", "9"], env=_environment())
+    end = time.monotonic() + 20
+    while len(children := _children(playing.pid)) < 1:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    playing.kill()
+    playing.wait()
+    _until_gone(children)
+
+
+def _children(pid: int) -> set[int]:
+    try:
+        return {int(number) for number in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+    except FileNotFoundError:
+        return set()
+
+
+def _until_gone(pids: set[int]) -> None:
+    end = time.monotonic() + 20
+    while any(_is_running(pid) for pid in pids):
+        assert time.monotonic() < end, f"still there: {pids}"
+        time.sleep(0.05)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+# --- compare ------------------------------------------------------------------------------------------------------
+
+
+def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
+    told = _run("compare", "hunter", str(bot), "--seed", "7")
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("hunter is better than mine; this verdict is wrong at most 0.05 of the time\n")
+    assert re.search(r"win rate: \d+\.\d% against mine, .* with 0\.95 confidence, \d+ games in pairs", told.stdout)
+    found = json.loads(_run("compare", str(bot), "hunter", "--seed", "7", "--jobs", "1", "--json").stdout)
+    assert (found["verdict"], found["bots"]) == ("worse", ["mine", "hunter"])
+    assert found["interval"][0] <= found["rate"] <= found["interval"][1] <= 0.5
+    again = json.loads(_run(*found["again"].split()[1:], "--json").stdout)
+    assert again == found
+
+
+def test_compare_says_how_many_games_more(bot: Path) -> None:
+    told = _run("compare", str(bot), "random", "--seed", "7", "--games", "200", "--margin", "0.01")
+    assert re.match(r"undecided: (about [\d,]+|millions of) more games would probably be needed\n", told.stdout)
+    assert f"again:    salvo compare {bot} random --seed 7 --games 200 --margin 0.01\n" in told.stdout
+    near = _run("compare", str(bot), "random", "--seed", "7", "--margin", "0.1", "--confidence", "0.9")
+    assert near.stdout.startswith("undecided: mine and random differ by less than 0.1, error at most 0.1\n")
+
+
+def test_compare_tells_a_failure_with_the_command_that_shows_it(bot: Path) -> None:
+    bot.write_text(RAISES)
+    told = _run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
+    assert told.stdout.startswith("mine is worse than random")
+    assert "ZeroDivisionError: division by zero (mine.py, line 9)" in told.stdout
+    [command] = re.findall(r"^ +salvo (play .*)$", told.stdout, re.MULTILINE)
+    shown = _run(*command.split(), cwd=bot.parent)
+    assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("compare", "hunter"), "Missing argument 'SECOND'"),
+        (("compare", "hunter", "nobody"), "error: bad_bot: no bot 'nobody'"),
+        (("compare", "hunter", "random", "--confidence", "1"), "1.0 is not in the range 0.5<x<1"),
+        (("compare", "hunter", "random", "--rules", "slavo"), "did you mean salvo"),
+        (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
+        (
+            ("play", "hunter", "random", "--seats", "paired", "--record", "x.jsonl"),
+            "with the seats as given, not paired",
+        ),
+    ],
+)
+def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], error: str) -> None:
+    done = _run(*arguments)
+    assert done.returncode in (1, 2)
+    assert error in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- dev ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _dev(bot: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    pytest.importorskip("watchfiles")
+    playing = subprocess.Popen(
+        [*SALVO, "dev", bot.name, "--against", "random", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=bot.parent,
+        env=_environment(),
+    )
+    try:
+        yield playing
+    finally:
+        playing.kill()
+        playing.communicate()
+
+
+def _said(playing: subprocess.Popen[str]) -> dict[str, Any]:
+    assert playing.stdout is not None
+    said: dict[str, Any] = json.loads(playing.stdout.readline())
+    return said
+
+
+def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
+    with _dev(bot, "--json", "--games", "60") as playing:
+        first = _said(playing)
+        assert (first["games"], "change" in first) == (60, False)
+        assert 0.2 < first["rate"] < 0.8
+        bot.write_text(WEAK)
+        weak = _said(playing)
+        assert weak["rate"] == 0
+        assert weak["plus_minus"] > 0
+        assert weak["change"] == -first["rate"]
+        assert weak["change_plus_minus"] > 0
+        # As many editors save: another file is put in its place.
+        (bot.parent / "mine.py.new").write_text(BOT)
+        (bot.parent / "mine.py.new").replace(bot)
+        back = _said(playing)
+        assert (back["rate"], back["change"]) == (first["rate"], first["rate"])
+
+
+def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Path) -> None:
+    with _dev(bot, "--json", "--games", "40") as playing:
+        first = _said(playing)
+        bot.write_text(RAISES)
+        failure = _said(playing)["failure"]
+        assert (failure["code"], failure["game"], failure["where"]) == ("bot_raised", 1, "mine.py:9")
+        assert failure["text"] == f"mine, seed dev, game 1: turn {failure['turn']}: ZeroDivisionError: division by zero"
+        shown = _run(*failure["again"].split()[1:], cwd=bot.parent)
+        assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)
+        bot.write_text(BOT + "x = (")
+        error = _said(playing)["error"]
+        assert (error["code"], error["where"]) == ("bad_bot", "mine.py:10")
+        bot.write_text(BOT + "\n")
+        assert _said(playing)["change"] == 0
+        assert first["rate"] > 0
+
+
+def test_a_helper_that_is_saved_counts_too(bot: Path) -> None:
+    (bot.parent / "helper.py").write_text("shots = 0\n")
+    bot.write_text(
+        BOT.replace("import os", "import os, sys; sys.path.insert(0, '.'); import helper").replace(
+            "view.shots)", "min(view.shots, helper.shots))"
+        )
+    )
+    with _dev(bot, "--json", "--games", "20") as playing:
+        assert _said(playing)["rate"] == 0
+        (bot.parent / "helper.py").write_text("shots = 9\n")
+        (bot.parent / "notes.txt").write_text("no reason to play\n")
+        assert _said(playing)["change"] > 0.2
+
+
+def test_a_save_while_games_are_on_begins_anew(bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    time.sleep(0.2)\n    return"))
+    with _dev(bot, "--json", "--games", "200") as playing:
+        end = time.monotonic() + 20
+        while not _children(playing.pid):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        bot.write_text(WEAK)
+        assert _said(playing)["rate"] == 0
+
+
+def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
+    with _dev(bot, "--games", "40") as playing:
+        assert playing.stdout is not None
+        line = playing.stdout.readline()
+        assert re.fullmatch(r"\d\d:\d\d:\d\d  [\d.]+% \+- [\d.]+% of 40 games against random  \([\d.]+ s\)\n", line)
+        bot.write_text(WEAK)
+        assert re.search(
+            r"40 games against random, -[\d.]+% \+- [\d.]+% since the last save", playing.stdout.readline()
+        )
+        bot.write_text(WEAK + "\n")
+        assert "random, no game changed  (" in playing.stdout.readline()
+        bot.write_text(RAISES)
+        assert "mine.py:9: bot_raised: mine, seed dev, game 1" in playing.stdout.readline()
+        assert playing.stdout.readline().startswith(
+            "          again: salvo play mine.py random --seed dev --seats paired"
+        )
+        playing.send_signal(signal.SIGINT)
+        out, err = playing.communicate(timeout=20)
+        assert (playing.returncode, out, err.strip()) == (0, "", "")

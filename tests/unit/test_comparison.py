@@ -1,0 +1,179 @@
+"""Which of two bots is better: the test, how often it errs, and games for it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+import salvo
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.comparison import STAKES, Comparison, SequentialTest, Verdict, compare, interval, log_capital, mirrored
+from salvo.errors import BotError
+from salvo.rules import generator
+from salvo.view import Shot, View
+
+
+def _pairs(seed: int, chance: float) -> Iterator[float]:
+    """Scores of pairs of a bot that wins each game with a chance."""
+    random = generator("pairs", seed).random
+    while True:
+        yield ((random() < chance) + (random() < chance)) / 2
+
+
+def _judged(pairs: Iterator[float], margin: float | None = 0.02, most: int = 4000) -> SequentialTest:
+    test = SequentialTest(0.05, margin)
+    for score in itertools.islice(pairs, most):
+        test.add(score)
+        if test.is_decided:
+            break
+    return test
+
+
+def test_a_bet_against_the_truth_gains_nothing_on_average() -> None:
+    """What Ville's inequality needs: the expected capital after a pair is what it was before."""
+    for mean in (0.1, 0.5, 0.8):
+        for scores in ({0.0: 1 - mean, 1.0: mean}, {0.5: 1.0} if mean == 0.5 else {mean: 1.0}):
+            for stake in STAKES:
+                expected = sum(chance * (1 + stake * (score - mean) / mean) for score, chance in scores.items())
+                assert math.isclose(expected, 1)
+                assert all(1 + stake * (score - mean) / mean > 0 for score in (0.0, 1.0))
+    assert log_capital({}, 0.5) == 0
+    assert math.isclose(log_capital({1.0: 1}, 0.5), math.log(sum(1 + stake for stake in STAKES) / len(STAKES)))
+
+
+def test_the_capital_depends_on_no_order() -> None:
+    one, two = SequentialTest(), SequentialTest()
+    for score in (0, 0.25, 1, 1, 0.5):
+        one.add(score)
+    for score in (1, 0.5, 0, 1, 0.25):
+        two.add(score)
+    assert one.scores == two.scores
+    assert one.mean == 0.55
+
+
+def test_the_interval_is_where_no_bet_has_won() -> None:
+    scores = {0.0: 20.0, 0.5: 45.0, 1.0: 35.0}
+    low, high = interval(scores, 0.05)
+    assert 0 < low < 0.575 < high < 1
+    assert math.isclose(log_capital(scores, low), math.log(40), abs_tol=1e-6)
+    assert math.isclose(log_capital(mirrored(scores), 1 - high), math.log(40), abs_tol=1e-6)
+    narrow = interval({score: 10 * count for score, count in scores.items()}, 0.05)
+    assert low < narrow[0] < 0.575 < narrow[1] < high
+    assert interval({}, 0.05) == (0.0, 1.0)
+    assert interval({1.0: 3}, 0.05)[1] == 1.0
+
+
+def test_the_verdict_and_the_interval_say_the_same() -> None:
+    for chance in (0.3, 0.5, 0.6, 1.0):
+        test = _judged(_pairs(3, chance), None, 300)
+        low, high = test.interval
+        assert (test.verdict is Verdict.BETTER) == (low >= 0.5)
+        assert (test.verdict is Verdict.WORSE) == (high <= 0.5)
+
+
+def test_a_bot_that_wins_55_in_100_is_told_from_an_equal_one_with_the_stated_error() -> None:
+    """A coin that errs in 5 of 100 errs in more than 10 once in 90 tries; the seeds are fixed, so this is none."""
+    better = [_judged(_pairs(seed, 0.55)).verdict for seed in range(100)]
+    worse = [_judged(_pairs(seed, 0.45)).verdict for seed in range(100)]
+    equal = [_judged(_pairs(seed, 0.5)).verdict for seed in range(100)]
+    assert better.count(Verdict.BETTER) >= 95
+    assert worse.count(Verdict.WORSE) >= 95
+    assert equal.count(Verdict.UNDECIDED) >= 95
+
+
+def test_equal_bots_are_left_alone_when_they_are_surely_within_the_margin() -> None:
+    tests = [_judged(_pairs(seed, 0.5), 0.05) for seed in range(40)]
+    assert sum(test.is_within_margin for test in tests) >= 37
+    assert sum(test.pairs for test in tests) / 40 < 1000
+    beyond = [_judged(_pairs(seed, 0.55), 0.05) for seed in range(40)]
+    assert sum(test.is_within_margin and test.verdict is Verdict.UNDECIDED for test in beyond) <= 2
+
+
+def test_how_many_more_are_needed_is_of_the_right_size() -> None:
+    test = SequentialTest(0.05, None)
+    for score in itertools.islice(_pairs(1, 0.55), 150):
+        test.add(score)
+    needed = test.pairs_needed()
+    assert test.verdict is Verdict.UNDECIDED
+    assert needed is not None
+    grown = {score: count * (150 + needed) / 150 for score, count in test.scores.items()}
+    assert interval(grown, 0.05)[0] >= 0.5 or interval(grown, 0.05)[1] <= 0.5
+    level = SequentialTest(0.05, None)
+    level.scores.update({0.0: 10, 1.0: 10})
+    assert level.pairs_needed() is None
+    assert SequentialTest().pairs_needed() is None
+    assert _judged(_pairs(1, 0.9)).pairs_needed() == 0
+
+
+# --- with games ---------------------------------------------------------------------------------------------------
+
+
+class Mixed(Hunter):
+    """Hunts in some games; which ones, it draws."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        if view.turn <= 2:
+            self.hunts = self.random.random() < 0.2
+        return super().choose_salvo(view) if self.hunts else view.untouched.sample(view.shots)
+
+
+def _compared(jobs: int, **arguments: Any) -> Comparison:
+    return compare(Mixed, RandomBot, seed=5, jobs=jobs, **arguments)
+
+
+def test_the_better_bot_is_found_with_whatever_number_of_processes() -> None:
+    found = [_compared(jobs) for jobs in (0, 1, 2)]
+    assert found[0] == found[1] == found[2]
+    assert (found[0].bots, found[0].verdict) == (("Mixed", "RandomBot"), Verdict.BETTER)
+    assert 0.5 <= found[0].low <= found[0].rate <= found[0].high
+    assert found[0].games == 2 * sum(found[0].pairs.values()) < 2000
+    assert found[0].games_needed == 0
+    assert math.isclose(found[0].error, 0.05)
+
+
+def test_the_worse_one_is_found_too() -> None:
+    other = compare("random", "hunter", seed=1, jobs=1)
+    assert (other.verdict, other.bots) == (Verdict.WORSE, ("random", "hunter"))
+
+
+def test_a_bot_is_equal_to_itself() -> None:
+    found = compare("random", "random", seed=1, margin=0.05, jobs=2)
+    assert (found.verdict, found.within_margin, found.games_needed) == (Verdict.UNDECIDED, True, 0)
+    few = compare("random", "random", seed=1, games=101, jobs=0)
+    assert (few.verdict, few.within_margin, few.games) == (Verdict.UNDECIDED, False, 100)
+    assert few.games_needed is None or few.games_needed > 100
+
+
+def test_failures_are_kept_and_count_as_they_ended() -> None:
+    class Raises(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            raise ValueError
+
+    found = compare(Raises, RandomBot, seed=1, jobs=1)
+    assert found.verdict is Verdict.WORSE
+    assert len(found.failures) == found.games
+    assert found.rate == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"confidence": 1.0}, "confidence 1.0; above 0.5 and below 1"),
+        ({"confidence": 0.5}, "confidence 0.5; above 0.5 and below 1"),
+        ({"margin": 0.0}, "margin 0.0; above 0 and below 0.5"),
+        ({"games": 1}, "games 1; 2 or more, since they are played in pairs"),
+    ],
+)
+def test_numbers_out_of_range_are_told_with_the_range(arguments: dict[str, Any], text: str) -> None:
+    with pytest.raises(BotError) as raised:
+        compare("random", "random", **arguments)
+    assert (raised.value.code, raised.value.text) == ("bad_comparison", text)
+
+
+def test_it_is_part_of_the_sdk() -> None:
+    assert salvo.compare is compare

@@ -1,0 +1,285 @@
+"""Many games on all cores: the same whatever the number of processes, and none that a bot can take down."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import salvo
+from salvo import arena
+from salvo.again import again
+from salvo.arena import Supervision
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.errors import BotError
+from salvo.player import Bot
+from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, Starter
+from salvo.simulation import Seats, Simulation, simulate, stream
+from salvo.simulation.seats import places_alike, seating
+from salvo.view import Shot, View
+
+
+class Fickle(RandomBot):
+    """Fails in its own way in some games."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        if view.turn > 8:
+            if view.game == 3:
+                os._exit(3)
+            if view.game == 5:
+                time.sleep(60)
+            if view.game == 7:
+                raise KeyError("oops")
+            if view.game == 9:
+                return [Shot("nobody", 1, 1)]
+        return super().choose_salvo(view)
+
+
+class Forgetful(RandomBot):
+    """Would play otherwise if it knew of the games before."""
+
+    def __init__(self) -> None:
+        self.games = 0
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        self.games += view.turn <= 2
+        assert self.games == 1
+        return super().choose_salvo(view)
+
+
+class Corner(RandomBot):
+    """Lays its fleet with a purpose."""
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        return rules.random_fleet(self.random)
+
+
+@pytest.mark.parametrize("seats", list(Seats))
+def test_the_same_seed_is_the_same_whatever_the_number_of_processes(seats: Seats) -> None:
+    runs = [simulate(["hunter", "random", "random"], games=25, seed=7, jobs=jobs, seats=seats) for jobs in (0, 1, 2, 3)]
+    assert all(run == runs[0] for run in runs)
+    assert list(runs[0]) == list(runs[1])
+    other = simulate(["hunter", "random", "random"], games=25, seed=8, jobs=1, seats=seats)
+    assert list(other) != list(runs[0])
+
+
+def test_a_simulation_can_be_taken_up_in_the_middle() -> None:
+    whole = simulate(["random", "random"], games=30, seed=7, seats="paired")
+    rest = simulate(["random", "random"], games=10, seed=7, seats="paired", first=21)
+    assert list(whole)[20:] == list(rest) == whole[20:]
+
+
+@pytest.mark.parametrize("rules", sorted(BOOKS))
+def test_its_games_are_those_of_the_arena(rules: str) -> None:
+    simulation = simulate(["hunter", "random"], games=6, seed=7, rules=rules, jobs=1)
+    for played in simulation:
+        bots: dict[str, Bot] = {"hunter": Hunter(), "random": RandomBot()}
+        outcome = arena.play(bots, seed=7, game=played.game, book=BOOKS[rules])
+        assert (played.winner, played.turns, played.stats) == (outcome.winner, outcome.turns, outcome.stats)
+        assert (played.places, played.winners) == (outcome.places, outcome.winners)
+
+
+def test_the_sums_are_those_of_the_games() -> None:
+    simulation = simulate(["hunter", "random", "random"], games=20, seed=1, rules="smackdown")
+    for name in simulation.bots:
+        assert simulation.wins[name] == sum(played.winner == name for played in simulation)
+        places = [played.places[name] for played in simulation]
+        assert simulation.places[name] == [places.count(place) for place in (1, 2, 3)]
+        shares = [1 / len(played.winners) for played in simulation if name in played.winners]
+        assert math.isclose(simulation.rate(name), sum(shares) / 20)
+    assert simulation.ties == sum(not played.winner for played in simulation)
+    assert len(simulation) == 20
+    assert simulation[-1].game == 20
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_a_bot_that_fails_loses_its_own_games_only(jobs: int) -> None:
+    """It ends the process, never answers, raises, answers nonsense: each time its rival wins, and the run goes on."""
+    simulation = simulate({"bad": Fickle, "good": "random"}, games=12, seed=1, jobs=jobs, turn_seconds=0.7)
+    assert [(f.player, f.game, f.code) for f in simulation.failures] == [
+        ("bad", 3, "bot_crashed"),
+        ("bad", 5, "bot_hangs"),
+        ("bad", 7, "bot_raised"),
+        ("bad", 9, "bad_salvo"),
+    ]
+    texts = [failure.text for failure in simulation.failures]
+    assert "ended the process: exit code 3" in texts[0]
+    assert "did not answer within 0.7 s" in texts[1]
+    assert "KeyError: 'oops' (test_simulation.py, line " in texts[2]
+    assert all(9 <= failure.turn <= 10 for failure in simulation.failures)
+    assert {simulation[failure.game - 1].winner for failure in simulation.failures} == {"good"}
+    assert simulation[2].failures == (simulation.failures[0],)
+    well = simulate({"bad": "random", "good": "random"}, games=12, seed=1, jobs=1)
+    assert [game for game in range(12) if well[game] != simulation[game]] == [2, 4, 6, 8]
+
+
+@pytest.mark.parametrize("method", ["place_fleet", "on_result", "on_game_over", "__init__"])
+@pytest.mark.parametrize("ends", ["os._exit(1)", "time.sleep(60)", "1 / 0"])
+def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text(
+        "import os, time, salvo\nclass Bad(salvo.Bot):\n    def choose_salvo(self, view):\n"
+        f"        return view.untouched.sample(view.shots)\n    def {method}(self, *said):\n        {ends}\n"
+    )
+    simulation = simulate([str(file), "random"], games=2, seed=1, jobs=1, turn_seconds=0.4)
+    assert len(simulation) == 2
+    assert [failure.player for failure in simulation.failures] == ["bad"] * 2
+    if method != "on_game_over":
+        assert simulation.wins["random"] == 2
+
+
+def test_the_others_play_on_to_their_end() -> None:
+    class Raises(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            if view.turn > 6:
+                raise ValueError
+            return super().choose_salvo(view)
+
+    simulation = simulate({"bad": Raises, "a": "random", "b": "random"}, games=8, seed=1, jobs=0)
+    assert simulation.places["bad"] == [0, 0, 8]
+    assert simulation.ties == 0
+
+
+def test_without_supervision_the_arena_stops_as_it_did() -> None:
+    with pytest.raises(BotError, match="bot_raised: bad, seed 1, game 7: turn "):
+        arena.play({"bad": Fickle(), "good": RandomBot()}, seed=1, game=7)
+    supervision = Supervision()
+    outcome = arena.play({"bad": Fickle(), "good": RandomBot()}, seed=1, game=7, supervision=supervision)
+    assert (outcome.winner, [failure.code for failure in supervision.failures]) == ("good", ["bot_raised"])
+
+
+def test_one_that_cannot_be_loaded_is_told_and_ends_the_run(tmp_path: Path) -> None:
+    (tmp_path / "dies.py").write_text("import os\nos._exit(4)\n")
+    (tmp_path / "fails.py").write_text("1 / 0\n")
+    for source, text in (
+        (str(tmp_path / "dies.py"), "dies, while it is loaded: ended the process: exit code 4"),
+        (str(tmp_path / "fails.py"), "ZeroDivisionError: division by zero (fails.py, line 1)"),
+        ("nobody", "no bot 'nobody'"),
+    ):
+        with pytest.raises(BotError) as raised:
+            simulate(["random", source], games=2, jobs=2)
+        assert raised.value.code == "bad_bot"
+        assert text in raised.value.text
+
+
+def test_a_bot_knows_nothing_of_other_games() -> None:
+    assert simulate({"a": Forgetful, "b": "random"}, games=10, jobs=1).failures == []
+
+
+def test_it_plays_beside_threads_too() -> None:
+    """A process with several threads is not forked: what the others hold would be held for ever."""
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    try:
+        assert simulate(["random", "random"], games=5, seed=7) == simulate(
+            ["random", "random"], games=5, seed=7, jobs=0
+        )
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_stream_hands_out_games_in_order_and_ends_its_processes_when_it_is_closed() -> None:
+    before = _children()
+    played = stream(["random", "random"], seed=7, jobs=2)
+    assert [next(played).game for _ in range(50)] == list(range(1, 51))
+    assert len(_children() - before) == 2
+    played.close()
+    assert not _children() - before
+
+
+def _children() -> set[int]:
+    path = Path(f"/proc/self/task/{os.getpid()}/children")
+    return {int(number) for number in path.read_text().split()}
+
+
+def test_progress_is_told_to_the_end() -> None:
+    told: list[tuple[int, int]] = []
+    simulate(["random", "random"], games=300, jobs=2, progress=lambda done, all_: told.append((done, all_)))
+    assert told[-1] == (300, 300)
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+
+
+def test_decisions_are_timed() -> None:
+    class Slow(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            time.sleep(0.002)
+            return super().choose_salvo(view)
+
+    simulation = simulate({"slow": Slow, "quick": "random"}, games=3, jobs=1)
+    slow, quick = simulation.decisions["slow"], simulation.decisions["quick"]
+    assert slow.count == sum(played.stats["slow"].turns for played in simulation)
+    assert slow.worst >= slow.mean >= 0.002 > quick.mean > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"games": -1}, "games -1; a whole number, 0 or more"),
+        ({"jobs": 1.5}, "jobs 1.5; a whole number, 0 or more"),
+        ({"first": 0}, "first 0; a whole number, 1 or more"),
+        ({"turn_seconds": 0}, "turn_seconds 0; more than 0"),
+        ({"seats": "odd"}, "seats 'odd'; one of fixed, rotated, paired"),
+    ],
+)
+def test_numbers_out_of_range_are_told_with_the_range(arguments: dict[str, Any], text: str) -> None:
+    with pytest.raises(BotError) as raised:
+        simulate(["random", "random"], **arguments)
+    assert (raised.value.code, raised.value.text) == ("bad_simulation", text)
+
+
+def test_no_games_are_no_error() -> None:
+    nothing = simulate(["random", "random"], games=0)
+    assert len(nothing) == 0
+    with pytest.raises(ValueError, match="no game"):
+        nothing.rate("random")
+    with pytest.raises(BotError, match="too_few_players"):
+        simulate(["random"])
+
+
+# --- seats --------------------------------------------------------------------------------------------------------
+
+
+def test_paired_games_have_the_same_fleets_and_start_from_every_side() -> None:
+    names = ("a", "b", "c")
+    games = [seating(Seats.PAIRED, names, 7, game, SALVO, exchanged=True) for game in range(1, 7)]
+    for block in (games[:3], games[3:]):
+        assert {game.order for game in block} == {("a", "b", "c"), ("b", "c", "a"), ("c", "a", "b")}
+        assert len({game.starter for game in block}) == 1
+        assert len({tuple(game.fleets[name] for name in game.order) for game in block}) == 1
+        for name in names:
+            assert len({game.fleets[name] for game in block}) == 3
+    assert games[0].fleets["a"] != games[3].fleets["a"]
+
+
+def test_rules_that_say_who_begins_are_obeyed_in_pairs() -> None:
+    for book in BOOKS.values():
+        starter = seating(Seats.PAIRED, "ab", 7, 1, book, exchanged=False).starter
+        assert (starter is None) == (book.starter is not Starter.RANDOM)
+
+
+def test_fleets_laid_with_a_purpose_stay_with_their_bot() -> None:
+    assert places_alike([RandomBot, Hunter])
+    assert not places_alike([RandomBot, Corner])
+    laid = simulate({"a": Corner, "b": RandomBot}, games=2, seed=1, seats="paired", jobs=0)
+    drawn = simulate({"a": RandomBot, "b": RandomBot}, games=2, seed=1, seats="paired", jobs=0)
+    assert list(laid) != list(drawn)
+
+
+def test_the_command_names_seats_rules_and_game() -> None:
+    simulation = simulate(["hunter", "random"], games=1, seed=7, rules="xbs", seats="rotated", jobs=0)
+    assert simulation.again(4) == "salvo play hunter random --seed 7 --rules xbs --seats rotated --game 4"
+    assert again(["hunter", "a b.py"], 7, games=9) == "salvo play hunter 'a b.py' --seed 7 --games 9"
+
+
+def test_it_is_part_of_the_sdk() -> None:
+    assert salvo.simulate is simulate
+    assert isinstance(salvo.simulate([Hunter, RandomBot], games=2, jobs=0), Simulation)
