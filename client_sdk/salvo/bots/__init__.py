@@ -28,6 +28,12 @@ def _density() -> type[Bot]:
     return Density
 
 
+def _meanfield() -> type[Bot]:
+    from salvo.bots.meanfield import MeanField
+
+    return MeanField
+
+
 def _admiral() -> type[Bot]:
     from salvo.bots.admiral import Admiral
 
@@ -51,6 +57,7 @@ HOUSE_BOTS: dict[str, Callable[[], type[Bot]]] = {
     "random": _random,
     "hunter": _hunter,
     "density": _density,
+    "meanfield": _meanfield,
     "admiral": _admiral,
     "slow": _slow,
     "rude": _rude,

@@ -13,11 +13,11 @@ from functools import lru_cache
 from math import log2
 from random import Random
 
-from salvo.bots.clues import Clue, cells_of, chart, clues, is_alone
+from salvo.bots.clues import Clue, clues, is_alone
 from salvo.bots.density import Density
 from salvo.bots.posterior import MOST_SHIPS_BY_KEYS, Candidates, draw_by_keys, draw_in_turn
 from salvo.player import Bot
-from salvo.rules import Announce, Sinkings
+from salvo.rules import Announce
 from salvo.view import Shot, View
 
 #: Fleets drawn for one salvo. More are better, slowly: 100 cost 0.05 salvos a board, 2000 gain 0.05.
@@ -50,7 +50,7 @@ class Admiral(Bot):
         grid = view.rules.grid
         open_cells = [grid.cell(x, y) for _, x, y in shots]
         by_cell = dict(zip(open_cells, shots, strict=True))
-        return [by_cell[cell] for cell in choose(fleets, open_cells, view.shots, self.random)]
+        return [by_cell[cell] for cell in choose(fleets, grid.size, open_cells, view.shots, self.random)]
 
     def _target(self, view: View) -> str | None:
         rivals = [player for player in view.opponents if view.untouched.of(player)]
@@ -74,12 +74,7 @@ class Admiral(Bot):
         """Go on from what is known, unless the clues are others than they were, as after a restart."""
         known = self._known.get((target, alone))
         if known is None or known.clues != told[: len(known.clues)]:
-            known = self._known[target, alone] = Candidates(
-                chart(view.rules),
-                alone=alone,
-                told=view.rules.sinkings is Sinkings.TOLD,
-                longest_salvo=view.rules.longest_salvo,
-            )
+            known = self._known[target, alone] = Candidates(view.rules, alone=alone)
         for clue in told[len(known.clues) :]:
             known.learn(clue)
         return known
@@ -90,14 +85,15 @@ class Admiral(Bot):
         return density
 
 
-def choose(fleets: Sequence[int], cells: Sequence[int], shots: int, random: Random) -> list[int]:
+def choose(fleets: Sequence[int], size: int, cells: Sequence[int], shots: int, random: Random) -> list[int]:
     """Return the cells of the salvo that is worth most.
 
     Args:
         fleets: masks of fleets, each as likely as the others.
+        size: number of cells of the board.
         cells: that may be fired at, more than ``shots``.
     """
-    columns = _columns(fleets, max(cells) + 1)
+    columns = _columns(fleets, size)
     count = {cell: columns[cell].bit_count() for cell in cells}
     ranked = sorted(cells, key=lambda cell: (-count[cell], random.random()))
     salvo = ranked[:shots]
@@ -127,21 +123,15 @@ def choose(fleets: Sequence[int], cells: Sequence[int], shots: int, random: Rand
 
 def _columns(fleets: Sequence[int], size: int) -> list[int]:
     """Return by cell which of the fleets cover it, a bit a fleet."""
-    columns = [0] * size
-    for number, fleet in enumerate(fleets):
-        bit = 1 << number
-        for cell in cells_of(fleet & ((1 << size) - 1)):
-            columns[cell] |= bit
-    return columns
+    rows = "".join([format(fleet, f"0{size}b") for fleet in fleets])
+    return [int(rows[size - 1 - cell :: size], 2) for cell in range(size)]
 
 
 def _split_by_hits(columns: Sequence[int], total: int) -> list[int]:
     """Return by number of hits which of the fleets answer so."""
     split = [(1 << total) - 1]
     for column in columns:
-        split = [
-            (fewer & column) | (same & ~column) for fewer, same in zip([0, *split], [*split, 0], strict=True)
-        ]
+        split = [(fewer & column) | (same & ~column) for fewer, same in zip([0, *split], [*split, 0], strict=True)]
     return split
 
 

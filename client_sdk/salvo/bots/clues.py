@@ -1,6 +1,6 @@
 """What a player knows of a rival's board, turn by turn, and every place where a ship may lie, as bit masks.
 
-Bit ``c`` of a mask is cell ``c`` of the grid, row by row. The bots that reckon (density, meanfield, admiral) share this.
+Bit ``c`` of a mask is cell ``c`` of the grid, row by row. The bots that reckon share this: density, meanfield, admiral.
 """
 
 from __future__ import annotations
@@ -106,6 +106,11 @@ def cells_of(mask: int) -> list[int]:
     return cells
 
 
+def cells_of_shots(clue: Clue) -> list[int]:
+    """Return the cells that were shot at, as often as they were."""
+    return [cell for layer in clue.shots for cell in cells_of(layer)]
+
+
 def _layers(cells: Iterable[int]) -> tuple[int, ...]:
     layers: list[int] = []
     for cell in cells:
@@ -125,6 +130,7 @@ class Chart:
         size: number of cells.
         lengths: of the ships, in the order of the fleet.
         places: masks by length.
+        cells: by mask of a place.
         margin: by mask of a place, the cells that no other ship may occupy; itself among them.
         number: by length, a place's index by mask.
         covering: by length and cell, the places that cover the cell, as a bit mask of indexes.
@@ -136,6 +142,7 @@ class Chart:
         self._width, self._height, self._spacing = book.grid.width, book.grid.height, book.spacing
         self.places = {length: self._places(length) for length in sorted(set(self.lengths), reverse=True)}
         self.margin = {0: 0} | {place: self._margin(place) for places in self.places.values() for place in places}
+        self.cells = {place: tuple(cells_of(place)) for places in self.places.values() for place in places}
         self.number = {length: {mask: n for n, mask in enumerate(places)} for length, places in self.places.items()}
         self.covering = {length: self._covering(places) for length, places in self.places.items()}
         self._clear: dict[tuple[int, int], list[int]] = {}

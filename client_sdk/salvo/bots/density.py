@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salvo.bots.clues import Chart, Clue, cells_of, chart, clues
+from salvo.bots.clues import Chart, Clue, cells_of, cells_of_shots, chart, clues
 from salvo.bots.hunter import Hunter
 from salvo.rules import Sinkings
 from salvo.view import Shot, View
@@ -28,7 +28,7 @@ class Density(Hunter):
 
     def choose_at(self, view: View, target: str) -> Sequence[Shot]:
         """Return a salvo at one rival, that has cells left."""
-        density = self._density(view, target)
+        density = self.density(view, target)
         grid = view.rules.grid
         ranked = sorted(
             view.untouched.of(target),
@@ -37,7 +37,7 @@ class Density(Hunter):
         )
         return ranked[: view.shots]
 
-    def _density(self, view: View, target: str) -> list[float]:
+    def density(self, view: View, target: str) -> list[float]:
         """Return by cell how many places cover it, weighed."""
         sea, told = chart(view.rules), clues(view, target)
         struck, water, suspicion = _summed_up(told)
@@ -50,7 +50,7 @@ class Density(Hunter):
                 for place in sea.places[length]:
                     if not place & water:
                         worth = WORTH_OF_A_HIT ** (place & struck).bit_count()
-                        for cell in cells_of(place):
+                        for cell in sea.cells[place]:
                             worth *= suspicion.get(cell, 1.0)
                         for cell in cells_of(place & ~struck):
                             density[cell] += worth
@@ -65,7 +65,7 @@ def _summed_up(told: Sequence[Clue]) -> tuple[int, int, dict[int, float]]:
         struck |= clue.struck
         water |= clue.misses
         if clue.hits is not None:
-            cells = [cell for layer in clue.shots for cell in cells_of(layer)]
+            cells = cells_of_shots(clue)
             for cell in cells:
                 suspicion[cell] = max(suspicion.get(cell, 0.0), clue.hits / len(cells) / _USUAL_SHARE)
     return struck, water, suspicion

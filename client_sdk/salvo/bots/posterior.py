@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from random import Random
 
-from salvo.bots.clues import Chart, Clue, cells_of
-from salvo.rules import draw
+from salvo.bots.clues import Chart, Clue, cells_of, chart
+from salvo.rules import RuleBook, Sinkings, draw
 
 #: Classes of places by key, the masks of each.
 Classes = dict[int, list[int]]
@@ -46,19 +46,17 @@ class Candidates:
         guard: the highest bit of each of these digits, which no sum reaches.
     """
 
-    def __init__(self, chart: Chart, *, alone: bool, told: bool, longest_salvo: int) -> None:
+    def __init__(self, book: RuleBook, *, alone: bool) -> None:
         """Start with every place.
 
         Args:
             alone: whether all shots at the board are known.
-            told: whether sinkings are told.
-            longest_salvo: the most shots of a turn.
         """
-        self.chart = chart
+        self.chart = chart(book)
         self._alone = alone
-        self._told = told
-        self._digit = (3 * longest_salvo).bit_length()  # three ships' digits add up without a carry
-        self.places = [[(mask, 0) for mask in chart.places[length]] for length in chart.lengths]
+        self._told = book.sinkings is Sinkings.TOLD
+        self._digit = (3 * book.longest_salvo).bit_length()  # three ships' digits add up without a carry
+        self.places = [[(mask, 0) for mask in self.chart.places[length]] for length in self.chart.lengths]
         self.sunk: set[int] = set()
         self.struck = self.shot = self.total = self.guard = 0
         self._salvos = 0
@@ -156,18 +154,23 @@ def draw_by_keys(candidates: Candidates, random: Random, count: int) -> list[int
     for _ in range(count * _TRIES):
         one, other, last = ways[bisect_right(sums, between_0_and_1() * weight)]
         a, b = _part(first_parts[one], upto_first, one, between_0_and_1)
-        c, d = _part(second_parts[other], upto_second, other, between_0_and_1)
         fleet = taken = 0
-        for masks in (classes[0][a], classes[1][b], classes[4][last], classes[2][c], classes[3][d]):
+        for masks in (classes[0][a], classes[1][b], classes[4][last]):
             mask = masks[int(between_0_and_1() * len(masks))]
             if mask & taken:
                 break
             fleet |= mask
             taken |= margin[mask]
         else:
-            fleets.append(fleet)
-            if len(fleets) == count:
-                break
+            c, d = _part(second_parts[other], upto_second, other, between_0_and_1)
+            masks = classes[2][c]
+            mask = masks[int(between_0_and_1() * len(masks))]
+            masks = classes[3][d]
+            more = masks[int(between_0_and_1() * len(masks))]
+            if not (mask & taken or more & (taken | margin[mask])):
+                fleets.append(fleet | mask | more)
+                if len(fleets) == count:
+                    break
     return fleets
 
 
@@ -268,12 +271,12 @@ def draw_in_turn(candidates: Candidates, random: Random, count: int) -> list[int
     kinds = _kinds(candidates)
     if not all(kind.free for kind in kinds):
         return []
-    chart = candidates.chart
+    sea = candidates.chart
     lengths = [kind.length for kind in kinds]
-    clear = [[chart.clear_of(one, other) for other in lengths] for one in lengths]
+    clear = [[sea.clear_of(one, other) for other in lengths] for one in lengths]
     fleets, weights = [], []
     for tries in range(1, count * _TRIES + 1):
-        fleet, weight = _lay(kinds, clear, chart, candidates.struck, random)
+        fleet, weight = _lay(kinds, clear, sea, candidates.struck, random)
         if weight:
             fleets.append(fleet)
             weights.append(weight)
@@ -284,22 +287,24 @@ def draw_in_turn(candidates: Candidates, random: Random, count: int) -> list[int
 
 def _kinds(candidates: Candidates) -> list[_Kind]:
     """Return what is to be laid: first what sank, then the long ships."""
-    chart = candidates.chart
+    sea = candidates.chart
     kinds: dict[tuple[bool, int, int], _Kind] = {}
     for ship, places in enumerate(candidates.places):
-        length = chart.lengths[ship]
-        number = chart.number[length]
+        length = sea.lengths[ship]
+        number = sea.number[length]
         free = 0
         for mask, _ in places:
             free |= 1 << number[mask]
         sunk = ship in candidates.sunk and not any(mask & ~candidates.struck for mask, _ in places)
-        kind = kinds.setdefault((sunk, length, free), _Kind(length, free, chart.covering[length], sunk=sunk))
+        kind = kinds.setdefault((sunk, length, free), _Kind(length, free, sea.covering[length], sunk=sunk))
         kind.ships += 1
-    return sorted(kinds.values(), key=lambda kind: (not kind.sunk, kind.free.bit_count() if kind.sunk else -kind.length))
+    return sorted(
+        kinds.values(), key=lambda kind: (not kind.sunk, kind.free.bit_count() if kind.sunk else -kind.length)
+    )
 
 
 def _lay(
-    kinds: Sequence[_Kind], clear: list[list[list[int]]], chart: Chart, struck: int, random: Random
+    kinds: Sequence[_Kind], clear: list[list[list[int]]], sea: Chart, struck: int, random: Random
 ) -> tuple[int, float]:
     """Lay one fleet; return its mask and its weight, 0 when it came to a dead end."""
     free = [kind.free for kind in kinds]
@@ -334,7 +339,7 @@ def _lay(
         weight *= ways
         place = _pick(options, draw(random, options.bit_count()))
         kind = kinds[number]
-        fleet |= chart.places[kind.length][place]
+        fleet |= sea.places[kind.length][place]
         ships[number] -= 1
         left -= 1
         beside = clear[number]
