@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -95,6 +95,7 @@ def play(
     table: str = "",
     book: RuleBook = SALVO,
     listener: Listener | None = None,
+    passive: Collection[str] = (),
 ) -> Outcome:
     """Play one game to its end.
 
@@ -103,12 +104,13 @@ def play(
         seed: decides everything that is drawn.
         game: the game's number; games of one seed with different numbers differ.
         listener: called after every salvo with its shots and its result.
+        passive: players whose silence defeats nobody, such as a mere target.
 
     Raises:
         BotError: a bot raised, placed an illegal fleet or answered with an illegal salvo; the text names the bot,
             the turn and the seed.
     """
-    return _Match(bots, seed, game, table, book, listener).play()
+    return _Match(bots, seed, game, table, book, listener, passive).play()
 
 
 class _Chronicle:
@@ -174,6 +176,7 @@ class _Match:
         table: str,
         book: RuleBook,
         listener: Listener | None,
+        passive: Collection[str],
     ) -> None:
         if len(bots) < 2:
             raise BotError("too_few_players", f"{len(bots)} bots; a game has two or more")
@@ -183,6 +186,7 @@ class _Match:
         self._number = game
         self._book = book
         self._listener = listener
+        self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
         self._aim_of_dealt, self._aim_of = _aims(self._names, book.grid)
         if book.targets is Targets.OTHERS or book.repeats is Repeats.REFUSED:
             self._aim_of_dealt = {}  # what the view deals out may be illegal by now: every salvo is looked at
@@ -255,7 +259,7 @@ class _Match:
             view.begin_turn(game.turn, game.shots_left)
             fired, aims = self._ask(seat, view)
         self._silent[seat] = 0 if parts else self._silent[seat] + 1
-        if not parts:
+        if not parts and seat not in self._passive:
             game.judge_silence(self._silent, EMPTY_TURNS)
         game.end_turn()
         view.end_turn()

@@ -131,6 +131,7 @@ class Chart:
         lengths: of the ships, in the order of the fleet.
         places: masks by length.
         cells: by mask of a place.
+        reach: by mask of a place, the cells that it takes from other ships; ``cells`` itself where ships may touch.
         margin: by mask of a place, the cells that no other ship may occupy; itself among them.
         number: by length, a place's index by mask.
         covering: by length and cell, the places that cover the cell, as a bit mask of indexes.
@@ -141,8 +142,11 @@ class Chart:
         self.lengths = tuple(ship.length for ship in book.fleet)
         self._width, self._height, self._spacing = book.grid.width, book.grid.height, book.spacing
         self.places = {length: self._places(length) for length in sorted(set(self.lengths), reverse=True)}
-        self.margin = {0: 0} | {place: self._margin(place) for places in self.places.values() for place in places}
-        self.cells = {place: tuple(cells_of(place)) for places in self.places.values() for place in places}
+        every = [place for places in self.places.values() for place in places]
+        self.cells = {place: tuple(cells_of(place)) for place in every}
+        self.margin = {0: 0} | {place: self._margin(place) for place in every}
+        touching = self._spacing is Spacing.TOUCH
+        self.reach = self.cells if touching else {place: tuple(cells_of(self.margin[place])) for place in every}
         self.number = {length: {mask: n for n, mask in enumerate(places)} for length, places in self.places.items()}
         self.covering = {length: self._covering(places) for length, places in self.places.items()}
         self._clear: dict[tuple[int, int], list[int]] = {}

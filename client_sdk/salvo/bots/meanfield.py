@@ -20,9 +20,12 @@ ROUNDS = 8
 #: The most by which one round bends a cell, and the chance that the other ships never seem to exceed.
 _MOST, _SUREST = 8.0, 0.95
 
+#: A place's cells, and the cells that it takes from others; the very same where ships may touch.
+Place = tuple[Sequence[int], Sequence[int]]
+
 
 class MeanField(Density):
-    """Bends the chances of each ship's places until they agree with the answers, and fires where they add up to most."""
+    """Bends the chances of each ship's places until they agree with the answers, and fires at the likeliest cells."""
 
     def density(self, view: View, target: str) -> list[float]:
         told = clues(view, target)
@@ -32,49 +35,57 @@ class MeanField(Density):
             candidates.learn(clue)
         if not all(candidates.places):  # somebody fired at itself, say: what a single ship tells is still right
             return super().density(view, target)
-        ships = [[sea.cells[mask] for mask, _ in places] for places in candidates.places]
+        ships = [[(sea.cells[mask], sea.reach[mask]) for mask, _ in places] for places in candidates.places]
         answers = [(cells_of_shots(clue), clue.hits) for clue in told if clue.hits is not None]
         answers += [([cell], 1) for cell in cells_of(candidates.struck)]
         return chances(sea.size, ships, answers)
 
 
-def chances(
-    size: int, ships: Sequence[Sequence[Sequence[int]]], answers: Sequence[tuple[Sequence[int], int]]
-) -> list[float]:
+def chances(size: int, ships: Sequence[Sequence[Place]], answers: Sequence[tuple[Sequence[int], int]]) -> list[float]:
     """Return by cell the chance that a ship lies there.
 
     Args:
         size: number of cells of the board.
-        ships: by ship, the places where it may lie, each as its cells; at least one.
+        ships: by ship, the places where it may lie; at least one.
         answers: of each salvo, its cells and the number of hits, above 0.
     """
     bend = [1.0] * size  # what the answers make of a cell
-    shares = [_share(places, bend) for places in ships]
+    found = [_shares(places, bend) for places in ships]
     for _ in range(ROUNDS):
-        together = [sum(each) for each in zip(*shares, strict=True)]
+        lies = [sum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
         for cells, hits in answers:
-            expected = sum([together[cell] for cell in cells])
+            expected = sum([lies[cell] for cell in cells])
             factor = min(_MOST, max(1 / _MOST, hits / expected)) if expected else 1.0
             for cell in cells:
                 bend[cell] *= factor
+        taken = [sum(each) for each in zip(*[taken for _, taken in found], strict=True)]
         for ship, places in enumerate(ships):
-            own = shares[ship]
-            clear = [1.0 - min(_SUREST, max(0.0, all_ - mine)) for all_, mine in zip(together, own, strict=True)]
-            worth = [a * b for a, b in zip(bend, clear, strict=True)]
-            shares[ship] = _share(places, worth)
-            together = [t - old + new for t, old, new in zip(together, own, shares[ship], strict=True)]
-    return [sum(each) for each in zip(*shares, strict=True)]
+            own = found[ship][1]
+            clear = [1.0 - min(_SUREST, max(0.0, every - mine)) for every, mine in zip(taken, own, strict=True)]
+            found[ship] = _shares(places, [a * b for a, b in zip(bend, clear, strict=True)])
+            taken = [every - mine + now for every, mine, now in zip(taken, own, found[ship][1], strict=True)]
+    return [sum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
 
 
-def _share(places: Sequence[Sequence[int]], worth: Sequence[float]) -> list[float]:
-    """Return by cell the chance that a ship is there, whose places weigh as much as their cells multiplied."""
-    share = [0.0] * len(worth)
-    total = 0.0
-    for cells in places:
+def _shares(places: Sequence[Place], worth: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return by cell the chances that a ship lies there, and that it takes the cell from others.
+
+    A place weighs as much as its cells multiplied.
+    """
+    lies, taken = [0.0] * len(worth), [0.0] * len(worth)
+    apart, total = False, 0.0
+    for cells, reach in places:
         weight = 1.0
         for cell in cells:
             weight *= worth[cell]
         total += weight
         for cell in cells:
-            share[cell] += weight
-    return [each / total for each in share] if total else share
+            lies[cell] += weight
+        if reach is not cells:
+            apart = True
+            for cell in reach:
+                taken[cell] += weight
+    if not total:
+        return lies, taken
+    lies = [each / total for each in lies]
+    return lies, [each / total for each in taken] if apart else lies

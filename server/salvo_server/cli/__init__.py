@@ -20,6 +20,7 @@ from salvo_server import __version__
 COMMANDS = {
     "demo": "Watch house bots play a whole game over a real broker, all in this process.",
     "play": "Play bots against each other in this process, without a broker.",
+    "solo": "Count the shots that a bot needs to clear random boards.",
     "serve": "Run the contest server, with its own broker or on a given one.",
     "teams": "Say who may come to a contest: add names, list, rotate and remove them.",
     "mosquitto": "Write what a mosquitto needs to be a contest's broker.",
