@@ -10,13 +10,13 @@ import pytest
 from salvo import arena
 from salvo.bots import HOUSE_BOTS, admiral
 from salvo.bots.admiral import Admiral
-from salvo.bots.clues import Clue, is_alone, mask_of
+from salvo.bots.clues import Clue, clues, is_alone, mask_of
 from salvo.bots.density import Density
 from salvo.bots.hunter import Hunter
 from salvo.bots.meanfield import MeanField
 from salvo.bots.posterior import Candidates
 from salvo.bots.random_bot import RandomBot
-from salvo.messages import Earlier
+from salvo.messages import Earlier, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
     BOOKS,
@@ -70,7 +70,7 @@ class Sworn(Admiral):
             for ship, placement in enumerate(self.fleets[target].placements):
                 assert mask_of(placement.cells(view.rules)) in [mask for mask, _ in candidates.places[ship]]
             anew = Candidates(view.rules, alone=is_alone(view))
-            for clue in admiral.clues(view, target):
+            for clue in clues(view, target):
                 anew.learn(clue)
             assert (anew.places, anew.total, anew.struck) == (candidates.places, candidates.total, candidates.struck)
         return shots
@@ -204,10 +204,10 @@ def test_the_bots_are_graded() -> None:
 
 def test_one_clue_a_turn_says_what_was_told() -> None:
     view = View(SALVO, "me", ("me", "you"), 1, SALVO.random_fleet(generator(1)), generator(2))
-    assert admiral.clues(view, "you") == []
+    assert clues(view, "you") == []
     view.begin_turn(1, 5)
     view.fired([Shot("you", 1, 1), Shot("you", 2, 1), Shot("you", 1, 1)])
-    view.resolved(arena.SalvoResolved(1, 1, "me", 3, 2, (), ()))
+    view.resolved(SalvoResolved(1, 1, "me", 3, 2, (), ()))
     view.begin_turn(3, 5)
     view.fired([Shot("you", 9, 9)])
-    assert admiral.clues(view, "you") == [Clue((0b11, 0b1), 2)]  # what is not told yet is no clue
+    assert clues(view, "you") == [Clue((0b11, 0b1), 2)]  # what is not told yet is no clue

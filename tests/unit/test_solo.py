@@ -73,7 +73,7 @@ def test_one_who_passes_or_never_ends_is_told_so() -> None:
 
 def test_an_async_bot_is_waited_for() -> None:
     class Later(Bot):
-        async def choose_salvo(self, view: View) -> Sequence[Shot]:  # type: ignore[override]
+        async def choose_salvo(self, view: View) -> Sequence[Shot]:
             return view.untouched.sample(view.shots)
 
     assert isinstance(clear(Later, 1), Cleared)

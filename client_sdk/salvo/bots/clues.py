@@ -176,9 +176,9 @@ class Chart:
     def _margin(self, place: int) -> int:
         if self._spacing is Spacing.TOUCH:
             return place
-        near = ((-1, 0), (1, 0), (0, -1), (0, 1))
+        near = [(-1, 0), (1, 0), (0, -1), (0, 1)]
         if self._spacing is Spacing.APART:
-            near += ((-1, -1), (-1, 1), (1, -1), (1, 1))
+            near += [(-1, -1), (-1, 1), (1, -1), (1, 1)]
         margin = place
         for cell in cells_of(place):
             y, x = divmod(cell, self._width)
