@@ -66,13 +66,16 @@ class Sworn(Admiral):
 
     def choose_at(self, view: View, target: str) -> Sequence[Shot]:
         shots = super().choose_at(view, target)
-        for candidates in [self._known[target, is_alone(view)]] if (target, is_alone(view)) in self._known else []:
-            for ship, placement in enumerate(self.fleets[target].placements):
-                assert mask_of(placement.cells(view.rules)) in [mask for mask, _ in candidates.places[ship]]
-            anew = Candidates(view.rules, alone=is_alone(view))
-            for clue in clues(view, target):
-                anew.learn(clue)
-            assert (anew.places, anew.total, anew.struck) == (candidates.places, candidates.total, candidates.struck)
+        known = self._known.get((target, is_alone(view)))
+        told = clues(view, target)
+        if known is None or known.clues != told:  # the last cells are fired at without a thought
+            return shots
+        for ship, placement in enumerate(self.fleets[target].placements):
+            assert mask_of(placement.cells(view.rules)) in [mask for mask, _ in known.places[ship]]
+        anew = Candidates(view.rules, alone=is_alone(view))
+        for clue in told:
+            anew.learn(clue)
+        assert (anew.places, anew.total, anew.struck) == (known.places, known.total, known.struck)
         return shots
 
 
