@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, MutableSequence, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from time import perf_counter
@@ -170,6 +170,7 @@ def play(
     fleets: Mapping[str, Fleet] | None = None,
     starter: int | None = None,
     supervision: Supervision | None = None,
+    passive: Collection[str] = (),
 ) -> Outcome:
     """Play one game to its end.
 
@@ -181,12 +182,13 @@ def play(
         fleets: by name, for those that are not asked to place theirs.
         starter: the seat that begins; by default as the rules and the seed have it.
         supervision: lets the game go on without those that fail.
+        passive: players whose silence defeats nobody, such as a mere target.
 
     Raises:
         BotError: a bot raised, placed an illegal fleet or answered with an illegal salvo; the text names the bot,
             the turn and the seed.
     """
-    return _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision).play()
+    return _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision, passive).play()
 
 
 class _Chronicle:
@@ -255,6 +257,7 @@ class _Match:
         laid: Mapping[str, Fleet],
         starter: int | None,
         supervision: Supervision | None,
+        passive: Collection[str],
     ) -> None:
         if len(bots) < 2:
             raise BotError("too_few_players", f"{len(bots)} bots; a game has two or more")
@@ -267,6 +270,7 @@ class _Match:
         self._supervision = supervision
         self._mark = supervision.mark if supervision is not None else None
         self._gone = dict(supervision.gone) if supervision is not None else {}
+        self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
         self._aim_of_dealt, self._aim_of = _aims(self._names, book.grid)
         if book.targets is Targets.OTHERS or book.repeats is Repeats.REFUSED:
             self._aim_of_dealt = {}  # what the view deals out may be illegal by now: every salvo is looked at
@@ -358,7 +362,7 @@ class _Match:
             view.begin_turn(game.turn, game.shots_left)
             fired, aims = self._ask(seat, view)
         self._silent[seat] = 0 if parts else self._silent[seat] + 1
-        if not parts:
+        if not parts and seat not in self._passive:
             game.judge_silence(self._silent, EMPTY_TURNS)
         game.end_turn()
         view.end_turn()

@@ -4,7 +4,7 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
 
     children.py   what is measured: servers, an echo, a flood, each in a process of its own
     teams.py      who talks to them and holds the watch
-    reports.py    engine, brokers, journal, many tables: the rows of the table
+    reports.py    engine, bots, brokers, journal, many tables: the rows of the table
     laboratory.py games on all cores, and the errors of comparisons
     profiles.py   the same for the profiles, the signed log, TLS and ``salvo verify``
     figures.py    the table itself
@@ -24,7 +24,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.figures import ROWS
 from bench.laboratory import bench_compare, bench_simulate
 from bench.profiles import bench_embedded_profiles, bench_log, bench_mosquitto_profiles
-from bench.reports import bench_broker, bench_engine, bench_flood, bench_journal, bench_recovery, bench_tables
+from bench.reports import (
+    bench_bots,
+    bench_broker,
+    bench_engine,
+    bench_flood,
+    bench_journal,
+    bench_recovery,
+    bench_tables,
+)
 from integration.mosquitto import Mosquitto
 from salvo_server.broker import EmbeddedBroker
 
@@ -79,6 +87,7 @@ def _profiles(share: float) -> None:
 PARTS: dict[str, Callable[[float], None]] = {
     "engine": lambda share: bench_engine(6.0 * share),
     "laboratory": _laboratory,
+    "bots": lambda share: bench_bots(int(100 * share)),
     "tables": lambda share: bench_tables(),
     "mosquitto": _mosquitto,
     "journal": _journal,

@@ -189,7 +189,7 @@ def test_a_bot_without_a_fleet_is_named() -> None:
 # --- salvo.testing ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["random", "hunter"])
+@pytest.mark.parametrize("name", ["random", "hunter", "density", "meanfield", "admiral"])
 def test_house_bots_are_fit_for_a_contest(name: str) -> None:
     report = check_bot(HOUSE_BOTS[name](), games=5)
     assert (report.games, report.problems) == (5, [])

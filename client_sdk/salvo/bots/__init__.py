@@ -22,6 +22,24 @@ def _hunter() -> type[Bot]:
     return Hunter
 
 
+def _density() -> type[Bot]:
+    from salvo.bots.density import Density
+
+    return Density
+
+
+def _meanfield() -> type[Bot]:
+    from salvo.bots.meanfield import MeanField
+
+    return MeanField
+
+
+def _admiral() -> type[Bot]:
+    from salvo.bots.admiral import Admiral
+
+    return Admiral
+
+
 def _slow() -> type[Bot]:
     from salvo.bots.slow import Slow
 
@@ -35,4 +53,12 @@ def _rude() -> type[Bot]:
 
 
 #: Bots by name; called, so that one that is not used is not imported.
-HOUSE_BOTS: dict[str, Callable[[], type[Bot]]] = {"random": _random, "hunter": _hunter, "slow": _slow, "rude": _rude}
+HOUSE_BOTS: dict[str, Callable[[], type[Bot]]] = {
+    "random": _random,
+    "hunter": _hunter,
+    "density": _density,
+    "meanfield": _meanfield,
+    "admiral": _admiral,
+    "slow": _slow,
+    "rude": _rude,
+}

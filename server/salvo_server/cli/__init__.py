@@ -22,6 +22,7 @@ COMMANDS = {
     "play": "Play bots against each other in this process, without a broker.",
     "compare": "Tell whether one bot is better than another, in as few games as it takes.",
     "dev": "Play a bot whenever its file is saved, and tell whether it has become better.",
+    "solo": "Count the shots that a bot needs to clear random boards.",
     "serve": "Run the contest server, with its own broker or on a given one.",
     "teams": "Say who may come to a contest: add names, list, rotate and remove them.",
     "mosquitto": "Write what a mosquitto needs to be a contest's broker.",

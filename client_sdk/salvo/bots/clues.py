@@ -1,0 +1,203 @@
+"""What a player knows of a rival's board, turn by turn, and every place where a ship may lie, as bit masks.
+
+Bit ``c`` of a mask is cell ``c`` of the grid, row by row. The bots that reckon share this: density, meanfield, admiral.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from salvo.rules import Announce, Repeats, RuleBook, Sinkings, Spacing
+from salvo.view import View
+
+
+class Clue(NamedTuple):
+    """What one turn told of a board.
+
+    Attributes:
+        shots: masks of the cells aimed at, empty where they are not known; a cell aimed at twice is in two of them.
+        hits: how many of the shots hit, where the number is all that was told; else None.
+        struck: cells told as hits.
+        misses: cells that are water for certain.
+        sunk: numbers in the book's fleet of the ships that sank.
+    """
+
+    shots: tuple[int, ...] = ()
+    hits: int | None = None
+    struck: int = 0
+    misses: int = 0
+    sunk: tuple[int, ...] = ()
+
+
+def is_alone(view: View) -> bool:
+    """Whether all shots at a rival's board are known: all are announced, or nobody else is there to fire them."""
+    return view.rules.announce is Announce.CELLS or len(view.players) == 2
+
+
+def clues(view: View, target: str) -> list[Clue]:
+    """Return what the turns so far told of a rival's board; those that told nothing are left out.
+
+    The first clue sums up what was before the oldest turn that is told (SALVO-JOIN-13).
+    """
+    book, own = view.rules, {salvo.turn: salvo.shots for salvo in view.salvos}
+    # Where a repeated shot is a miss, and others may have been there before, a miss says nothing.
+    vague = book.repeats is Repeats.MISS and not is_alone(view)
+    found: list[Clue] = []
+    struck = known = 0
+    for result in view.results:
+        aims: Sequence[tuple[str, int, int]] = own.get(result.turn, ()) if result.aims is None else result.aims
+        cells = [book.grid.cell(x, y) for player, x, y in aims if player == target]
+        sunk = tuple([book.ship_number[ship.ship] for ship in result.sunk if ship.player == target])
+        if not cells and not sunk:
+            continue
+        shots, hits, met, missed = _layers(cells), None, 0, 0
+        if result.outcomes is not None:
+            outcomes = [hit for (player, _, _), hit in zip(aims, result.outcomes, strict=False) if player == target]
+            met = mask_of(cell for cell, hit in zip(cells, outcomes, strict=False) if hit)
+            missed = 0 if vague else mask_of(cells[: len(outcomes)]) & ~(met | struck)
+        elif not vague and (len(cells) == len(aims) or result.hits in (0, len(aims))):
+            if book.repeats is Repeats.MISS:
+                shots = tuple(shot & ~known for shot in shots[:1])
+            hits = min(result.hits, len(cells))
+            if hits == 0:
+                hits, missed = None, mask_of(cells) & ~known if book.repeats is Repeats.MISS else mask_of(cells)
+        struck |= met
+        known |= mask_of(cells)
+        found.append(Clue(shots, hits, met, missed, sunk))
+    return [*_before(view, target, found, known), *found]
+
+
+def _before(view: View, target: str, found: Sequence[Clue], known: int) -> list[Clue]:
+    """What is known, and in no clue: nothing, unless the oldest results are not told."""
+    book = view.rules
+    told = {ship for clue in found for ship in clue.sunk}
+    sunk = [book.ship_number[name] for name in view.sunk[target]] if book.sinkings is Sinkings.TOLD else []
+    cells = book.grid.cell
+    if book.announce is Announce.COUNT:
+        open_cells = mask_of(cells(x, y) for _, x, y in view.untouched.of(target))
+        now = mask_of(cells(x, y) for player, x, y in view.fired_this_turn if player == target)
+        aimed, struck, missed = ((1 << book.grid.size) - 1) & ~open_cells & ~known & ~now, 0, 0
+    else:
+        marks = {cells(x, y): hit for (x, y), hit in view.marks(target).items()}
+        aimed = mask_of(marks) & ~known
+        struck = mask_of(cell for cell, hit in marks.items() if hit) & aimed
+        missed = 0 if book.repeats is Repeats.MISS and not is_alone(view) else aimed & ~struck
+    lost = tuple(ship for ship in sunk if ship not in told)
+    return [Clue((aimed,), None, struck, missed, lost)] if aimed or lost else []
+
+
+def mask_of(cells: Iterable[int]) -> int:
+    """Return the mask of some cells."""
+    mask = 0
+    for cell in cells:
+        mask |= 1 << cell
+    return mask
+
+
+def cells_of(mask: int) -> list[int]:
+    """Return the cells of a mask, ascending."""
+    cells = []
+    while mask:
+        lowest = mask & -mask
+        cells.append(lowest.bit_length() - 1)
+        mask ^= lowest
+    return cells
+
+
+def cells_of_shots(clue: Clue) -> list[int]:
+    """Return the cells that were shot at, as often as they were."""
+    return [cell for layer in clue.shots for cell in cells_of(layer)]
+
+
+def _layers(cells: Iterable[int]) -> tuple[int, ...]:
+    layers: list[int] = []
+    for cell in cells:
+        for number, layer in enumerate(layers):
+            if not layer >> cell & 1:
+                layers[number] |= 1 << cell
+                break
+        else:
+            layers.append(1 << cell)
+    return tuple(layers)
+
+
+class Chart:
+    """Every place of every ship of a rule book on an empty board.
+
+    Attributes:
+        size: number of cells.
+        lengths: of the ships, in the order of the fleet.
+        places: masks by length.
+        cells: by mask of a place.
+        reach: by mask of a place, the cells that it takes from other ships; ``cells`` itself where ships may touch.
+        margin: by mask of a place, the cells that no other ship may occupy; itself among them.
+        number: by length, a place's index by mask.
+        covering: by length and cell, the places that cover the cell, as a bit mask of indexes.
+    """
+
+    def __init__(self, book: RuleBook) -> None:
+        self.size = book.grid.size
+        self.lengths = tuple(ship.length for ship in book.fleet)
+        self._width, self._height, self._spacing = book.grid.width, book.grid.height, book.spacing
+        self.places = {length: self._places(length) for length in sorted(set(self.lengths), reverse=True)}
+        every = [place for places in self.places.values() for place in places]
+        self.cells = {place: tuple(cells_of(place)) for place in every}
+        self.margin = {0: 0} | {place: self._margin(place) for place in every}
+        touching = self._spacing is Spacing.TOUCH
+        self.reach = self.cells if touching else {place: tuple(cells_of(self.margin[place])) for place in every}
+        self.number = {length: {mask: n for n, mask in enumerate(places)} for length, places in self.places.items()}
+        self.covering = {length: self._covering(places) for length, places in self.places.items()}
+        self._clear: dict[tuple[int, int], list[int]] = {}
+
+    def clear_of(self, length: int, other: int) -> list[int]:
+        """Return, by index of a place of ``length``, the places of length ``other`` that may lie beside it."""
+        if (length, other) not in self._clear:
+            every, covering = (1 << len(self.places[other])) - 1, self.covering[other]
+            table = []
+            for place in self.places[length]:
+                blocked = 0
+                for cell in cells_of(self.margin[place]):
+                    blocked |= covering[cell]
+                table.append(every & ~blocked)
+            self._clear[length, other] = table
+        return self._clear[length, other]
+
+    def _places(self, length: int) -> tuple[int, ...]:
+        width, height = self._width, self._height
+        lying = mask_of(range(length))
+        standing = mask_of(range(0, length * width, width))
+        places = [lying << y * width + x for y in range(height) for x in range(width - length + 1)]
+        if length > 1:
+            places += [standing << y * width + x for y in range(height - length + 1) for x in range(width)]
+        return tuple(places)
+
+    def _margin(self, place: int) -> int:
+        if self._spacing is Spacing.TOUCH:
+            return place
+        near = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+        if self._spacing is Spacing.APART:
+            near += [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+        margin = place
+        for cell in cells_of(place):
+            y, x = divmod(cell, self._width)
+            margin |= mask_of(
+                (y + dy) * self._width + x + dx
+                for dx, dy in near
+                if 0 <= x + dx < self._width and 0 <= y + dy < self._height
+            )
+        return margin
+
+    def _covering(self, places: Iterable[int]) -> list[int]:
+        covering = [0] * self.size
+        for number, place in enumerate(places):
+            for cell in cells_of(place):
+                covering[cell] |= 1 << number
+        return covering
+
+
+@lru_cache(maxsize=16)
+def chart(book: RuleBook) -> Chart:
+    """Return the chart of a rule book; made once."""
+    return Chart(book)

@@ -1,0 +1,375 @@
+"""All fleets that a rival may have, given the answers so far, and draws from them.
+
+:class:`Candidates` keeps, ship by ship, the places that agree with every answer. Which of them go together says one of
+two draws, each even over all fleets that agree:
+
+* Where a salvo's answer is a number (:func:`draw_by_keys`): number the salvos; a place's *key* has one digit a salvo,
+  how many of its shots the place took. Five ships agree with the answers when their keys add up to the announced ones.
+  So places with one key are one class, pairs of classes are added up once, and what a draw lacks is looked up. Ships
+  that collide are drawn again.
+* Where each shot's answer is told (:func:`draw_in_turn`): cover the hits one after the other, then lay the other
+  ships, each evenly among the places that are left. A fleet that had many ways at each step is drawn too seldom by just
+  that factor, which is its weight; drawing again by weight makes it even.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from random import Random
+
+from salvo.bots.clues import Chart, Clue, cells_of, chart
+from salvo.rules import RuleBook, Sinkings, draw
+
+#: Classes of places by key, the masks of each.
+Classes = dict[int, list[int]]
+#: What two classes of ships add up to: the number of pairs of places by key, and the classes they are of.
+Pairs = tuple[dict[int, int], dict[int, list[tuple[int, int, int]]]]
+#: Ships that :func:`draw_by_keys` puts together: two pairs and one.
+MOST_SHIPS_BY_KEYS = 5
+#: Pairs of classes, and what they add up to, that are worth the time; a standard game has at most a few thousand.
+_MOST_PAIRS = 100_000
+#: Draws of fleets for each that is wanted, before it is given up: crowded boards collide nearly always.
+_TRIES = 20
+
+
+class Candidates:
+    """The places of each ship of one board that agree with what was told.
+
+    Attributes:
+        places: by ship, pairs of mask and key.
+        sunk: numbers of the ships that sank.
+        struck: cells told as hits.
+        shot: cells known to have been shot at.
+        total: the announced numbers of hits, a digit a salvo.
+        guard: the highest bit of each of these digits, which no sum reaches.
+    """
+
+    def __init__(self, book: RuleBook, *, alone: bool) -> None:
+        """Start with every place.
+
+        Args:
+            alone: whether all shots at the board are known.
+        """
+        self.chart = chart(book)
+        self._alone = alone
+        self._told = book.sinkings is Sinkings.TOLD
+        self._digit = (3 * book.longest_salvo).bit_length()  # three ships' digits add up without a carry
+        self.places = [[(mask, 0) for mask in self.chart.places[length]] for length in self.chart.lengths]
+        self.sunk: set[int] = set()
+        self.struck = self.shot = self.total = self.guard = 0
+        self._salvos = 0
+        self.clues: list[Clue] = []
+
+    def learn(self, clue: Clue) -> None:
+        """Drop what does not agree with one more turn."""
+        self.clues.append(clue)
+        before = self.shot
+        aimed = 0
+        for layer in clue.shots:
+            aimed |= layer
+        self.shot = before | aimed
+        self.struck |= clue.struck
+        place = self._digit * self._salvos
+        if clue.hits is not None:
+            self._salvos += 1
+            self.total |= clue.hits << place
+            self.guard |= 1 << place + self._digit - 1
+        for ship, places in enumerate(self.places):
+            if clue.misses:
+                places = [pair for pair in places if not pair[0] & clue.misses]
+            if ship in clue.sunk:
+                places = self._sinking(places, aimed, before)
+            elif self._told and ship not in self.sunk and aimed:
+                afloat = ~self.shot
+                places = [pair for pair in places if pair[0] & afloat]
+            if clue.hits is not None:
+                places = _numbered(places, clue.shots, clue.hits, place)
+            self.places[ship] = places
+        self.sunk.update(clue.sunk)
+
+    def _sinking(self, places: list[tuple[int, int]], aimed: int, before: int) -> list[tuple[int, int]]:
+        """Keep those of a ship that sank in this turn and not earlier."""
+        if aimed:
+            fresh = aimed & ~before
+            places = [pair for pair in places if pair[0] & fresh]
+            if self._alone:
+                places = [pair for pair in places if not pair[0] & ~self.shot]
+            return places
+        return [pair for pair in places if pair[0] & ~before]
+
+
+def _numbered(places: list[tuple[int, int]], shots: Sequence[int], hits: int, digit: int) -> list[tuple[int, int]]:
+    """Write one more digit into the keys, and drop places that took more shots than hit."""
+    numbered = []
+    first, more = shots[0], shots[1:]
+    for pair in places:
+        mask, key = pair
+        met = mask & first
+        if met:
+            count = met.bit_count() + sum((mask & layer).bit_count() for layer in more)
+            if count <= hits:
+                numbered.append((mask, key + (count << digit)))
+        else:
+            numbered.append(pair)
+    return numbered
+
+
+# --- where a number is told ---------------------------------------------------------------------------------------
+
+
+def draw_by_keys(candidates: Candidates, random: Random, count: int) -> list[int]:
+    """Return fleets drawn evenly from all that agree, as masks; fewer when they are hard to find.
+
+    Args:
+        candidates: of at most five ships.
+        count: how many fleets.
+    """
+    places, total, guard = _keyed(candidates)
+    margin = candidates.chart.margin
+    classes = [_classes(each) for each in _beside_certain(places, margin)]
+    classes += [{0: [0]} for _ in range(MOST_SHIPS_BY_KEYS - len(classes))]
+    if len(classes[0]) * len(classes[1]) > _MOST_PAIRS or len(classes[2]) * len(classes[3]) > _MOST_PAIRS:
+        return []
+    first, first_parts = _pairs(classes[0], classes[1], total, guard)
+    second, second_parts = _pairs(classes[2], classes[3], total, guard)
+    if len(first) * len(classes[4]) > _MOST_PAIRS:
+        return []
+    ways, sums, weight = [], [], 0
+    for last, masks in classes[4].items():
+        rest = total - last
+        for key, pairs in first.items():
+            others = second.get(rest - key)
+            if others:
+                weight += pairs * others * len(masks)
+                ways.append((key, rest - key, last))
+                sums.append(weight)
+    if not weight:
+        return []
+    between_0_and_1 = random.random
+    upto_first: dict[int, list[int]] = {}
+    upto_second: dict[int, list[int]] = {}
+    fleets: list[int] = []
+    for _ in range(count * _TRIES):
+        one, other, last = ways[bisect_right(sums, between_0_and_1() * weight)]
+        a, b = _part(first_parts[one], upto_first, one, between_0_and_1)
+        fleet = taken = 0
+        for masks in (classes[0][a], classes[1][b], classes[4][last]):
+            mask = masks[int(between_0_and_1() * len(masks))]
+            if mask & taken:
+                break
+            fleet |= mask
+            taken |= margin[mask]
+        else:
+            c, d = _part(second_parts[other], upto_second, other, between_0_and_1)
+            masks = classes[2][c]
+            mask = masks[int(between_0_and_1() * len(masks))]
+            masks = classes[3][d]
+            more = masks[int(between_0_and_1() * len(masks))]
+            if not (mask & taken or more & (taken | margin[mask])):
+                fleets.append(fleet | mask | more)
+                if len(fleets) == count:
+                    break
+    return fleets
+
+
+def _part(
+    parts: list[tuple[int, int, int]], upto: dict[int, list[int]], key: int, between_0_and_1: Callable[[], float]
+) -> tuple[int, int]:
+    """Draw the classes of two ships that add up to a key."""
+    if len(parts) == 1:
+        return parts[0][:2]
+    sums = upto.get(key)
+    if sums is None:
+        sums = upto[key] = list(accumulate([part[2] for part in parts]))
+    return parts[bisect_right(sums, between_0_and_1() * sums[-1])][:2]
+
+
+def _keyed(candidates: Candidates) -> tuple[list[list[tuple[int, int]]], int, int]:
+    """Return places with keys, what the keys add up to, and the highest bits of its digits.
+
+    A hit that is told as such is one more digit, as if a salvo of this one shot had been told as one hit.
+    """
+    struck, total, guard = candidates.struck, candidates.total, candidates.guard
+    if not struck:
+        return candidates.places, total, guard
+    first = guard.bit_length()
+    digit = {cell: 1 << first + 2 * number for number, cell in enumerate(cells_of(struck))}
+    told = sum(digit.values())
+    keys: dict[int, int] = {}
+    places = []
+    for each in candidates.places:
+        keyed = []
+        for mask, key in each:
+            met = mask & struck
+            if met not in keys:
+                keys[met] = sum([digit[cell] for cell in cells_of(met)])
+            keyed.append((mask, key + keys[met]))
+        places.append(keyed)
+    return places, total + told, guard + 2 * told
+
+
+def _beside_certain(places: list[list[tuple[int, int]]], margin: dict[int, int]) -> list[list[tuple[int, int]]]:
+    """Drop places that collide with a ship whose place is certain: fewer draws collide."""
+    certain = [(ship, margin[each[0][0]]) for ship, each in enumerate(places) if len(each) == 1]
+    for ship, taken in certain:
+        places = [
+            each if number == ship else [pair for pair in each if not pair[0] & taken]
+            for number, each in enumerate(places)
+        ]
+    return places
+
+
+def _classes(places: Sequence[tuple[int, int]]) -> Classes:
+    classes: Classes = {}
+    for mask, key in places:
+        if key in classes:
+            classes[key].append(mask)
+        else:
+            classes[key] = [mask]
+    return classes
+
+
+def _pairs(ones: Classes, others: Classes, total: int, guard: int) -> Pairs:
+    """Add up every two classes, as far as no digit gets larger than announced."""
+    weights: dict[int, int] = {}
+    parts: dict[int, list[tuple[int, int, int]]] = {}
+    most = total | guard
+    for one, masks in ones.items():
+        ways, rest = len(masks), most - one
+        for other, more in others.items():
+            if (rest - other) & guard == guard:
+                key, pairs = one + other, ways * len(more)
+                if key in weights:
+                    weights[key] += pairs
+                    parts[key].append((one, other, pairs))
+                else:
+                    weights[key] = pairs
+                    parts[key] = [(one, other, pairs)]
+    return weights, parts
+
+
+# --- where each shot's answer is told -----------------------------------------------------------------------------
+
+
+class _Kind:
+    """Ships with the same length and the same places left."""
+
+    __slots__ = ("covering", "free", "length", "ships", "sunk")
+
+    def __init__(self, length: int, free: int, covering: list[int], *, sunk: bool) -> None:
+        self.length = length
+        self.free = free  # places, as a bit mask of indexes
+        self.covering = covering
+        self.sunk = sunk
+        self.ships = 0
+
+
+def draw_in_turn(candidates: Candidates, random: Random, count: int) -> list[int]:
+    """Return fleets drawn evenly from all that agree, as masks; none when none was found."""
+    kinds = _kinds(candidates)
+    if not all(kind.free for kind in kinds):
+        return []
+    sea = candidates.chart
+    lengths = [kind.length for kind in kinds]
+    clear = [[sea.clear_of(one, other) for other in lengths] for one in lengths]
+    fleets, weights = [], []
+    for tries in range(1, count * _TRIES + 1):
+        fleet, weight = _lay(kinds, clear, sea, candidates.struck, random)
+        if weight:
+            fleets.append(fleet)
+            weights.append(weight)
+        if len(fleets) == count or (tries >= 4 * count and not fleets):
+            break
+    return _even(fleets, weights, random, count)
+
+
+def _kinds(candidates: Candidates) -> list[_Kind]:
+    """Return what is to be laid: first what sank, then the long ships."""
+    sea = candidates.chart
+    kinds: dict[tuple[bool, int, int], _Kind] = {}
+    for ship, places in enumerate(candidates.places):
+        length = sea.lengths[ship]
+        number = sea.number[length]
+        free = 0
+        for mask, _ in places:
+            free |= 1 << number[mask]
+        sunk = ship in candidates.sunk and not any(mask & ~candidates.struck for mask, _ in places)
+        kind = kinds.setdefault((sunk, length, free), _Kind(length, free, sea.covering[length], sunk=sunk))
+        kind.ships += 1
+    return sorted(
+        kinds.values(), key=lambda kind: (not kind.sunk, kind.free.bit_count() if kind.sunk else -kind.length)
+    )
+
+
+def _lay(
+    kinds: Sequence[_Kind], clear: list[list[list[int]]], sea: Chart, struck: int, random: Random
+) -> tuple[int, float]:
+    """Lay one fleet; return its mask and its weight, 0 when it came to a dead end."""
+    free = [kind.free for kind in kinds]
+    ships = [kind.ships for kind in kinds]
+    fleet, weight = 0, 1.0
+    order = [number for number, kind in enumerate(kinds) if kind.sunk for _ in range(kind.ships)]
+    left = sum(ships)
+    while left:
+        uncovered = struck & ~fleet
+        if order:
+            number = order.pop(0)
+            options = free[number]
+            ways = options.bit_count()
+        elif uncovered:
+            cell = (uncovered & -uncovered).bit_length() - 1
+            covers = [(n, free[n] & kinds[n].covering[cell]) for n, more in enumerate(ships) if more]
+            counts = [ships[n] * places.bit_count() for n, places in covers]
+            ways = sum(counts)
+            if not ways:
+                return 0, 0.0
+            chance = draw(random, ways)
+            for (number, options), many in zip(covers, counts, strict=True):  # noqa: B007
+                if chance < many:
+                    break
+                chance -= many
+        else:
+            number = next(n for n, more in enumerate(ships) if more)
+            options = free[number]
+            ways = options.bit_count()
+        if not ways:
+            return 0, 0.0
+        weight *= ways
+        place = _pick(options, draw(random, options.bit_count()))
+        kind = kinds[number]
+        fleet |= sea.places[kind.length][place]
+        ships[number] -= 1
+        left -= 1
+        beside = clear[number]
+        for other, more in enumerate(ships):
+            if more:
+                free[other] &= beside[other][place]
+    return (fleet, weight) if not struck & ~fleet else (0, 0.0)
+
+
+def _pick(bits: int, number: int) -> int:
+    """Return the index of a set bit by its number, counted from the lowest one, 0."""
+    index, half = 0, 1 << max(0, (bits.bit_length() - 1).bit_length() - 1)
+    while half:
+        low = bits & ((1 << half) - 1)
+        below = low.bit_count()
+        if number < below:
+            bits = low
+        else:
+            number -= below
+            bits >>= half
+            index += half
+        half >>= 1
+    return index
+
+
+def _even(fleets: Sequence[int], weights: Sequence[float], random: Random, count: int) -> list[int]:
+    """Draw again by weight, as evenly as it goes: each fleet as often as its share says, rounded up or down."""
+    if not fleets:
+        return []
+    sums = list(accumulate(weights))
+    step = sums[-1] / count
+    start = random.random() * step
+    return [fleets[min(bisect_right(sums, start + number * step), len(fleets) - 1)] for number in range(count)]

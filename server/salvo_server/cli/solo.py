@@ -1,0 +1,158 @@
+"""``salvo solo``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import multiprocessing
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+import click
+
+from salvo.errors import BotError
+from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
+from salvo.rules.files import RuleFileError, load_book
+from salvo.solo import Cleared, Summary, clear, summary
+from salvo.sources import make
+from salvo_server.cli.output import has_terminal
+
+#: Lines of a histogram; more counts share lines.
+_MOST_LINES = 24
+#: Boards that a process is given at a time.
+_AT_ONCE = 8
+
+
+@click.command()
+@click.argument("bot")
+@click.option("--boards", type=click.IntRange(min=1), default=200, help="How many boards.")
+@click.option("--seed", default="0", help="Decides the boards, and what the bot draws.")
+@click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
+@click.option("--width", type=int, help="Columns, in place of the rule book's.")
+@click.option("--height", type=int, help="Rows, in place of the rule book's.")
+@click.option(
+    "--shots",
+    type=click.Choice([Shots.AFLOAT.value, Shots.ONE.value]),
+    help="Shots of a turn, in place of the rule book's.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; one a core when not given.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def solo(
+    bot: str,
+    boards: int,
+    seed: str,
+    rules: str,
+    width: int | None,
+    height: int | None,
+    shots: str | None,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Count the shots and salvos that BOT needs to clear random boards, which never shoot back."""
+    book = _changed(load_book(rules), width, height, shots)
+    make(bot)  # what is wrong with it is told before anything is started
+    cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs), boards, hidden=as_json))
+    salvos, fired = summary([each.salvos for each in cleared]), summary([each.shots for each in cleared])
+    seconds = [each for one in cleared for each in one.seconds]
+    mean_ms, worst_ms = 1000 * sum(seconds) / len(seconds), 1000 * max(seconds)
+    if as_json:
+        record = {"bot": bot, "boards": boards, "seed": seed, "rules": book.name}
+        figures = {"salvos": salvos._asdict(), "shots": fired._asdict()}
+        click.echo(json.dumps({**record, **figures, "ms": {"mean": round(mean_ms, 3), "worst": round(worst_ms, 3)}}))
+        return
+    options = {"--rules": rules if rules != "salvo" else None, "--width": width, "--height": height, "--shots": shots}
+    more = [word for option, value in options.items() if value is not None for word in (option, str(value))]
+    again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
+    shown = salvos if book.longest_salvo > 1 else fired
+    _show_histogram(shown)
+    click.echo(_line("salvos", salvos))
+    click.echo(_line("shots", fired))
+    click.echo(f"time:   {mean_ms:.2f} ms a salvo, at worst {worst_ms:.1f} ms")
+    click.echo(f"again:  {again}")
+
+
+def _changed(book: RuleBook, width: int | None, height: int | None, shots: str | None) -> RuleBook:
+    """Return the book with what the options say in its place."""
+    if (width, height, shots) == (None, None, None):
+        return book
+    try:
+        grid = Grid(book.grid.width if width is None else width, book.grid.height if height is None else height)
+        book = replace(book, grid=grid, shots=book.shots if shots is None else Shots(shots))
+        check_room(book, generator("room"))
+    except UnplayableBook as error:
+        raise RuleFileError(f"{error.field}: {error.text}") from None
+    except ValueError as error:
+        raise RuleFileError(str(error)) from None
+    return book
+
+
+def _clear_all(bot: str, boards: int, seed: str, book: RuleBook, jobs: int | None) -> Iterator[Cleared]:
+    """Clear board after board, in their order, on as many processes as there is work for."""
+    task = partial(_clear, bot, seed, book)
+    workers = min(jobs or os.cpu_count() or 1, -(-boards // _AT_ONCE))
+    if workers == 1:
+        yield from map(_unwrapped, map(task, range(1, boards + 1)))
+        return
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        try:
+            yield from map(_unwrapped, pool.map(task, range(1, boards + 1), chunksize=_AT_ONCE))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _clear(bot: str, seed: str, book: RuleBook, board: int) -> Cleared | tuple[str, str]:
+    """Clear one board, in a process of its own perhaps; return an error as its code and text, which travel."""
+    try:
+        return clear(lambda: make(bot), board, seed=seed, book=book)
+    except BotError as error:
+        return error.code, error.text
+
+
+def _unwrapped(found: Cleared | tuple[str, str]) -> Cleared:
+    if not isinstance(found, Cleared):
+        raise BotError(*found)
+    return found
+
+
+def _with_progress(cleared: Iterator[Cleared], count: int, *, hidden: bool) -> Iterator[Cleared]:
+    if hidden or not has_terminal():
+        yield from cleared
+        return
+    with click.progressbar(cleared, length=count, label="boards", file=sys.stderr) as progress:
+        yield from progress
+
+
+def _line(what: str, found: Summary) -> str:
+    return f"{what + ':':7} {found.mean:.3f} +- {found.error:.3f}, median {found.median:g}"
+
+
+def _lines(found: Summary) -> Iterator[tuple[str, int]]:
+    """Sum the histogram up in few enough lines."""
+    counts = list(found.histogram)
+    step = -(-len(counts) // _MOST_LINES)
+    for first in range(0, len(counts), step):
+        together = counts[first : first + step]
+        label = str(together[0]) if len(together) == 1 else f"{together[0]}-{together[-1]}"
+        yield label, sum(found.histogram[count] for count in together)
+
+
+def _show_histogram(found: Summary) -> None:
+    lines = list(_lines(found))
+    most = max(boards for _, boards in lines)
+    if has_terminal() and importlib.util.find_spec("rich") is not None:
+        from rich.bar import Bar
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table.grid(padding=(0, 1))
+        for label, boards in lines:
+            table.add_row(label, Bar(most, 0, boards, width=60, color="cyan"), str(boards))
+        Console().print(table)
+        return
+    for label, boards in lines:
+        click.echo(f"{label:>7} {boards:6} {'#' * round(50 * boards / most)}")

@@ -1,0 +1,116 @@
+"""All fleets that agree with the answers: against every fleet of a small board, one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from salvo.bots.clues import Chart, Clue, cells_of, chart, mask_of
+from salvo.bots.meanfield import chances
+from salvo.bots.posterior import Candidates, draw_by_keys, draw_in_turn
+from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, Sinkings, Spacing, generator
+
+SMALL = replace(SALVO, name="small", grid=Grid(4, 4), fleet=(ShipClass("c", 3), ShipClass("b", 2), ShipClass("a", 2)))
+TWO_ROWS = replace(SALVO, name="rows", grid=Grid(4, 3), fleet=(ShipClass("c", 3), ShipClass("a", 1), ShipClass("b", 1)))
+TWO = replace(SMALL, name="pair", fleet=SMALL.fleet[:2])
+BOOKS = [replace(book, spacing=spacing) for book in (TWO, TWO_ROWS) for spacing in Spacing]
+EVERY_BOOK = pytest.mark.parametrize("book", BOOKS, ids=lambda book: f"{book.name}-{book.spacing}")
+
+
+def layouts(sea: Chart) -> Iterator[tuple[int, ...]]:
+    for ships in product(*[sea.places[length] for length in sea.lengths]):
+        if all(not sea.margin[one] & other for n, one in enumerate(ships) for other in ships[n + 1 :]):
+            yield ships
+
+
+def told(ships: Sequence[int], salvos: Sequence[Sequence[int]], *, counts: bool, named: bool) -> list[Clue]:
+    """What the owner of these ships would answer, told anew here and not by the bots' own reckoning."""
+    answers, shot = [], 0
+    for cells in salvos:
+        aimed = mask_of(cells)
+        met = sum(ships) & aimed
+        sunk = tuple(n for n, ship in enumerate(ships) if named and not ship & ~(shot | aimed) and ship & ~shot)
+        shot |= aimed
+        if counts:
+            hits = met.bit_count()
+            answers.append(Clue((aimed,), hits or None, 0, 0 if hits else aimed, sunk))
+        else:
+            answers.append(Clue((aimed,), None, met, aimed & ~met, sunk))
+    return answers
+
+
+@EVERY_BOOK
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize("named", [True, False])
+def test_draws_are_even_over_all_fleets_that_agree(book: RuleBook, counts: bool, named: bool) -> None:
+    sinkings = Sinkings.TOLD if named else Sinkings.UNTOLD
+    book = replace(book, sinkings=sinkings, announce=Announce.COUNT if counts else Announce.EACH_SHOT)
+    sea, random = chart(book), generator("posterior", book.name)
+    every = list(layouts(sea))
+    truth = every[int(random.random() * len(every))]
+    salvos = [(0, 5, 10), (1, 6, 11), (2, 7, 4)]
+    for turns in range(len(salvos) + 1):
+        answers = told(truth, salvos[:turns], counts=counts, named=named)
+        agreeing = Counter(
+            sum(ships) for ships in every if told(ships, salvos[:turns], counts=counts, named=named) == answers
+        )
+        candidates = Candidates(book, alone=True)
+        for clue in answers:
+            candidates.learn(clue)
+        for draws in (draw_by_keys, draw_in_turn) if not counts else (draw_by_keys,):
+            drawn = draws(candidates, random, 2000)
+            assert set(drawn) <= agreeing.keys()
+            assert len(drawn) >= 300
+            for cell in range(sea.size):
+                exact = sum(n for fleet, n in agreeing.items() if fleet >> cell & 1) / agreeing.total()
+                share = sum(fleet >> cell & 1 for fleet in drawn) / len(drawn)
+                assert share == pytest.approx(exact, abs=0.02 + 2 / len(drawn) ** 0.5)
+
+
+def test_a_ship_that_somebody_else_sank_may_lie_where_one_has_not_fired() -> None:
+    candidates = Candidates(SMALL, alone=False)
+    candidates.learn(Clue((mask_of([0, 1]),), 1, 0, 0, ()))
+    candidates.learn(Clue(sunk=(1,)))
+    places = {mask for mask, _ in candidates.places[1]}
+    assert mask_of([14, 15]) in places
+    assert mask_of([0, 1]) not in places  # it was afloat after both were shot at
+    candidates.learn(Clue((mask_of([10]),), 1, 0, 0, (2,)))
+    assert all(mask >> 10 & 1 for mask, _ in candidates.places[2])
+    assert mask_of([10, 11]) in {mask for mask, _ in candidates.places[2]}
+
+
+def test_a_cell_that_was_hit_twice_counts_twice() -> None:
+    candidates = Candidates(SMALL, alone=True)
+    candidates.learn(Clue((1, 1), 2, 0, 0, ()))
+    assert all(fleet & 1 for fleet in draw_by_keys(candidates, generator("twice"), 50))
+
+
+def test_answers_that_nobody_can_have_given_leave_no_fleet() -> None:
+    candidates = Candidates(SMALL, alone=True)
+    candidates.learn(Clue((mask_of(range(16)),), None, 0, mask_of(range(16)), ()))
+    assert draw_by_keys(candidates, generator("none"), 10) == []
+    assert draw_in_turn(candidates, generator("none"), 10) == []
+
+
+def test_a_chart_has_every_place_once_and_margins_by_the_rules() -> None:
+    for spacing, beside in ((Spacing.TOUCH, 1), (Spacing.NO_COMMON_EDGE, 5), (Spacing.APART, 9)):
+        sea = Chart(replace(TWO_ROWS, spacing=spacing))
+        assert [len(sea.places[length]) for length in (3, 1)] == [2 * 3 + 4, 12]
+        assert sea.margin[1 << 5].bit_count() == beside
+        free = sea.clear_of(1, 3)[sea.number[1][1 << 5]]
+        clear = {place for place in sea.places[3] if not place & sea.margin[1 << 5]}
+        assert {sea.places[3][number] for number in cells_of(free)} == clear
+
+
+def test_a_mean_field_adds_up_to_what_was_announced() -> None:
+    sea = chart(SALVO)
+    ships = [[(sea.cells[mask], sea.reach[mask]) for mask in sea.places[length]] for length in sea.lengths]
+    first, second = (0, 11, 22, 33, 44), (9, 18, 27, 36, 45)
+    found = chances(sea.size, ships, [(first, 3), (second, 1)])
+    assert sum(found) == pytest.approx(17)
+    assert sum(found[cell] for cell in first) == pytest.approx(3, abs=0.3)
+    assert sum(found[cell] for cell in second) == pytest.approx(1, abs=0.2)

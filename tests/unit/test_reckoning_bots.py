@@ -1,0 +1,216 @@
+"""Density, mean field and admiral, by every rule book and by odd ones: legal, and right about what they exclude."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from salvo import arena
+from salvo.bots import HOUSE_BOTS, admiral
+from salvo.bots.admiral import Admiral
+from salvo.bots.clues import Clue, clues, is_alone, mask_of
+from salvo.bots.density import Density
+from salvo.bots.hunter import Hunter
+from salvo.bots.meanfield import MeanField
+from salvo.bots.posterior import Candidates
+from salvo.bots.random_bot import RandomBot
+from salvo.messages import Earlier, SalvoResolved
+from salvo.player import Bot
+from salvo.rules import (
+    BOOKS,
+    SALVO,
+    SMACKDOWN,
+    STREAK,
+    XBS,
+    Announce,
+    Fleet,
+    Grid,
+    Repeats,
+    RuleBook,
+    ShipClass,
+    Shots,
+    Sinkings,
+    Spacing,
+    generator,
+)
+from salvo.view import Shot, View
+
+
+def ships(*lengths: int) -> tuple[ShipClass, ...]:
+    return tuple(ShipClass(f"s{number}", length) for number, length in enumerate(lengths))
+
+
+ODD_BOOKS = [
+    replace(SALVO, name="untold", sinkings=Sinkings.UNTOLD),
+    replace(SALVO, name="once", repeats=Repeats.MISS),
+    replace(SALVO, name="line", grid=Grid(7, 1), fleet=ships(2)),
+    replace(SALVO, name="many", grid=Grid(12, 12), fleet=ships(3, 3, 3, 2, 2, 2, 1, 1), spacing=Spacing.APART),
+    replace(SALVO, name="single", shots=Shots.ONE, spacing=Spacing.NO_COMMON_EDGE),
+    replace(SALVO, name="seen", announce=Announce.CELLS, repeats=Repeats.MISS),
+    replace(SMACKDOWN, name="named", sinkings=Sinkings.TOLD, repeats=Repeats.MISS),
+    replace(SMACKDOWN, name="blind", announce=Announce.COUNT),
+    replace(SMACKDOWN, name="swarm", grid=Grid(9, 11), fleet=ships(2, 2, 2, 2, 1, 1, 1)),
+    replace(STREAK, name="pond", grid=Grid(8, 6), fleet=ships(3, 1)),
+    replace(XBS, name="race", grid=Grid(6, 8), goal=9),
+]
+EVERY_BOOK = pytest.mark.parametrize("book", [*BOOKS.values(), *ODD_BOOKS], ids=lambda book: book.name)
+
+
+class Sworn(Admiral):
+    """Knows all fleets, and raises when it excludes one, or knows less or more than one that was just started."""
+
+    def __init__(self, fleets: dict[str, Fleet]) -> None:
+        self.fleets = fleets
+
+    def choose_at(self, view: View, target: str) -> Sequence[Shot]:
+        shots = super().choose_at(view, target)
+        known = self._known.get((target, is_alone(view)))
+        told = clues(view, target)
+        if known is None or known.clues != told:  # the last cells are fired at without a thought
+            return shots
+        for ship, placement in enumerate(self.fleets[target].placements):
+            assert mask_of(placement.cells(view.rules)) in [mask for mask, _ in known.places[ship]]
+        anew = Candidates(view.rules, alone=is_alone(view))
+        for clue in told:
+            anew.learn(clue)
+        assert (anew.places, anew.total, anew.struck) == (known.places, known.total, known.struck)
+        return shots
+
+
+class Open(RandomBot):
+    """Shows its fleet to those it plays against."""
+
+    def __init__(self, fleets: dict[str, Fleet]) -> None:
+        self.fleets = fleets
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        self.fleets[self.name] = super().place_fleet(rules)
+        return self.fleets[self.name]
+
+
+class Foolish(Open):
+    """Fires at cells again and again."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        if view.rules.repeats is Repeats.REFUSED:
+            return super().choose_salvo(view)
+        cells = [Shot(player, x, 1) for player in view.opponents for x in (1, 1, 2, 2, 3)]
+        return cells[: view.shots] if self.random.random() < 0.5 else super().choose_salvo(view)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admiral, "FLEETS", 20)
+    monkeypatch.setattr(admiral, "LAYOUTS", 2)
+
+
+@EVERY_BOOK
+def test_all_bots_play_every_book_to_its_end(book: RuleBook) -> None:
+    """The arena refuses what is not legal."""
+    bots = {name: HOUSE_BOTS[name]()() for name in ("density", "meanfield", "admiral")}
+    assert arena.play(bots, seed=4, book=book).turns > 0
+
+
+@EVERY_BOOK
+def test_the_admiral_never_excludes_the_truth(book: RuleBook) -> None:
+    fleets: dict[str, Fleet] = {}
+    bots: dict[str, Bot] = {"admiral": Sworn(fleets), "a": Open(fleets), "b": Foolish(fleets)}
+    arena.play(bots, seed=9, book=book)
+    arena.play({"admiral": Sworn(fleets), "b": Foolish(fleets)}, seed=9, book=book)
+
+
+@pytest.mark.parametrize("kind", [Density, MeanField, Admiral])
+def test_who_plays_against_one_that_fires_at_itself_plays_on(kind: type[Bot]) -> None:
+    class Suicidal(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            own = [Shot(view.me, x, y) for x, y in map(view.rules.grid.xy, view.fleet.cells)]
+            return own[view.turn % 12 :][: view.shots - 1]
+
+    for game in range(1, 4):
+        assert arena.play({"one": kind(), "other": Suicidal()}, seed=2, game=game).winner == "one"
+
+
+def test_the_admiral_splits_no_salvo_and_turns_to_the_strongest() -> None:
+    aimed: list[set[str]] = []
+
+    class Watched(Admiral):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            shots = super().choose_salvo(view)
+            aimed.append({shot.player for shot in shots})
+            [target] = aimed[-1]
+            assert view.ships_afloat[target] == max(view.ships_afloat[player] for player in view.opponents)
+            return shots
+
+    arena.play({"admiral": Watched(), "a": Hunter(), "b": RandomBot()}, seed=3)
+    assert aimed
+
+
+def test_salvos_that_nobody_tells_any_more_leave_fleets_to_be_drawn() -> None:
+    """A team that came back late is not told its oldest salvos."""
+    fleets: dict[str, Fleet] = {}
+
+    class Forgetful(Sworn):
+        forgot = 0
+
+        def choose_at(self, view: View, target: str) -> Sequence[Shot]:
+            keep = [result for result in view.results if result.turn > view.resolved_turn - 4]
+            lost = [salvo for salvo in view.salvos if salvo.turn <= view.resolved_turn - 4]
+            if not lost:
+                return super().choose_at(view, target)
+            self.forgot += 1
+            old = View(view.rules, view.me, view.players, view.game, view.fleet, self.random)
+            cells = [view.rules.grid.cell(x, y) for salvo in lost for _, x, y in salvo.shots]
+            early = view.results[: len(view.results) - len(keep)]
+            sunk = tuple(ship for result in early for ship in result.sunk)
+            old.summed_up(Earlier(len(early), {}, sunk, (), len(cells), {target: tuple(cells)}, 0, ()))
+            for result in keep:
+                old.begin_turn(result.turn, 0)
+                for salvo in view.salvos:
+                    if salvo.turn == result.turn:
+                        old.fired(salvo.shots)
+                old.resolved(result)
+            old.begin_turn(view.turn, view.shots)
+            shots = super().choose_at(old, target)
+            assert self._fleets(old, target)
+            return shots
+
+    late = Forgetful(fleets)
+    arena.play({"late": late, "a": Open(fleets)}, seed=5)
+    assert late.forgot > 5
+
+
+def test_the_same_seed_draws_the_same_game() -> None:
+    def salvos() -> list[object]:
+        heard: list[object] = []
+        arena.play(
+            {"admiral": Admiral(), "meanfield": MeanField()},
+            seed=8,
+            listener=lambda shots, result: heard.append((tuple(shots), result.hits)),
+        )
+        return heard
+
+    assert salvos() == salvos()
+
+
+def test_the_bots_are_graded() -> None:
+    """Each beats the one before in most games, on few boards; ``salvo solo`` has the figures."""
+    for better, worse, least in (("admiral", "hunter", 5), ("meanfield", "hunter", 4)):
+        wins = 0
+        for game in range(1, 4):
+            for first, second in ((better, worse), (worse, better)):
+                bots = {name: HOUSE_BOTS[name]()() for name in (first, second)}
+                wins += arena.play(bots, seed="graded", game=game).winner == better
+        assert wins >= least
+
+
+def test_one_clue_a_turn_says_what_was_told() -> None:
+    view = View(SALVO, "me", ("me", "you"), 1, SALVO.random_fleet(generator(1)), generator(2))
+    assert clues(view, "you") == []
+    view.begin_turn(1, 5)
+    view.fired([Shot("you", 1, 1), Shot("you", 2, 1), Shot("you", 1, 1)])
+    view.resolved(SalvoResolved(1, 1, "me", 3, 2, (), ()))
+    view.begin_turn(3, 5)
+    view.fired([Shot("you", 9, 9)])
+    assert clues(view, "you") == [Clue((0b11, 0b1), 2)]  # what is not told yet is no clue

@@ -1,0 +1,135 @@
+"""``salvo solo``: boards that never shoot back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.errors import BotError
+from salvo.messages import SalvoResolved
+from salvo.player import Bot
+from salvo.rules import BOOKS, SALVO, XBS, RuleBook
+from salvo.solo import Cleared, clear, summary
+from salvo.view import Shot, View
+from salvo_server.cli.solo import solo
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)
+def test_a_board_is_cleared_by_every_book_with_all_shots_to_the_end(book: RuleBook) -> None:
+    asked: list[int] = []
+
+    class Watched(Hunter):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            asked.append(view.shots)
+            return super().choose_salvo(view)
+
+    found = clear(Watched, 1, seed=3, book=book)
+    assert set(asked) == {book.longest_salvo}
+    assert found.salvos == len(asked) == len(found.seconds)
+    assert len(book.ship_of_cell) <= found.shots <= book.grid.size
+
+
+def test_boards_are_the_same_for_every_bot_and_each_is_another_one() -> None:
+    def hits(kind: type[Bot], board: int) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+
+        class Spy(kind):  # type: ignore[misc, valid-type]
+            def on_game_over(self, winner: str, stats: object) -> None:
+                found.extend(
+                    aim[1:] for result in told for aim, hit in zip(result.aims, result.outcomes, strict=True) if hit
+                )
+
+            def on_result(self, result: SalvoResolved) -> None:
+                told.append(result)
+
+        told: list[Any] = []
+        clear(Spy, board, seed=1, book=XBS)
+        return sorted(found)
+
+    assert hits(Hunter, 1) == hits(RandomBot, 1) != hits(Hunter, 2)
+
+
+def test_one_who_passes_or_never_ends_is_told_so() -> None:
+    class Idle(Bot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            return []
+
+    class Stuck(Bot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            return [Shot("board", 1, 1)]
+
+    with pytest.raises(BotError, match="not_cleared: board 4, seed 0: the bot passed its turns after 0 shots"):
+        clear(Idle, 4)
+    with pytest.raises(BotError, match="not cleared after 1000 answers"):
+        clear(Stuck, 1)
+
+
+def test_an_async_bot_is_waited_for() -> None:
+    class Later(Bot):
+        async def choose_salvo(self, view: View) -> Sequence[Shot]:
+            return view.untouched.sample(view.shots)
+
+    assert isinstance(clear(Later, 1), Cleared)
+
+
+def test_figures_are_those_of_the_counts() -> None:
+    found = summary([3, 5, 5, 9])
+    assert (found.mean, found.median) == (5.5, 5)
+    assert found.error == pytest.approx(1.2583, abs=1e-4)
+    assert found.histogram == {3: 1, 4: 0, 5: 2, 6: 0, 7: 0, 8: 0, 9: 1}
+    assert summary([7]) == (7, 0, 7, {7: 1})
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(solo, list(arguments), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_the_figures_are_the_same_whatever_the_number_of_jobs() -> None:
+    told = []
+    for jobs in ("1", "2"):
+        record = json.loads(run("hunter", "--boards", "20", "--seed", "7", "--jobs", jobs, "--json"))
+        del record["ms"]
+        told.append(record)
+    assert told[0] == told[1]
+    assert told[0]["salvos"]["histogram"] != {}
+    assert sum(told[0]["shots"]["histogram"].values()) == 20
+
+
+def test_lines_tell_the_figures_and_the_command_that_counts_again() -> None:
+    lines = run(
+        "random", "--boards", "3", "--width", "7", "--height", "6", "--shots", "one", "--jobs", "1"
+    ).splitlines()
+    assert lines[-1] == "again:  salvo solo random --boards 3 --seed 0 --width 7 --height 6 --shots one"
+    assert lines[-3].startswith("shots:  ")
+    assert all(len(line.split()) >= 2 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("nobody",), "no bot 'nobody'"),
+        (("random", "--width", "3", "--height", "4"), "carrier is 5 cells long, 1..4 fit"),
+        (("random", "--width", "27"), "1..26 cells wide"),
+        (("random", "--rules", "streak", "--shots", "afloat"), "every shot is a turn"),
+        (("rude", "--boards", "1"), "bad_salvo: solo, seed 0, game 1: turn 1"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], text: str) -> None:
+    done = CliRunner().invoke(solo, list(arguments))
+    assert text in str(done.exception)
+
+
+def test_a_team_s_file_is_counted_in_processes_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n")
+    record = json.loads(run(str(file), "--boards", "16", "--jobs", "2", "--json"))
+    assert 15 < record["salvos"]["mean"] <= SALVO.grid.size / 5
