@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from typing import Any
 
 misdeed, when = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
 misdeed_stays = sys.argv[3:] == ["always"]
@@ -15,7 +16,7 @@ def write(text: str) -> None:
     os.write(1, text.encode())
 
 
-def misbehave(asked: dict, answer: str) -> None:
+def misbehave(asked: dict[str, Any], answer: str) -> None:
     match misdeed:
         case "crash":
             print("the pond is dry", file=sys.stderr)
@@ -28,7 +29,7 @@ def misbehave(asked: dict, answer: str) -> None:
         case "silence":
             time.sleep(0.7)
         case "late":
-            time.sleep(0.4)
+            time.sleep(1.3)
             write(answer)
         case "garbage":
             write("Hello, pond!\n" + answer)

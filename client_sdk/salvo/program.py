@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Iterable
 from typing import IO, Any
 
 from salvo import messages as m
+from salvo.errors import WireError
 from salvo.player import Bot, check_salvo
 from salvo.rules import Fleet, RuleBook
 from salvo.sources import make
@@ -93,22 +94,32 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
 
 
-def serve(bot: Bot, lines: Iterable[bytes], out: IO[bytes]) -> None:
-    """Answer one line after the other, until there are no more."""
-    game: _Game | None = None
-    for line in lines:
+class Answering:
+    """A bot that answers lines, one after the other."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self._game: _Game | None = None
+
+    def answer(self, line: bytes, out: IO[bytes]) -> None:
+        """Take in a line, and write the answer if it wants one.
+
+        Raises:
+            WireError: it is no line of this protocol.
+        """
         told = read_told(line)
         if isinstance(told, GameTold):
-            game = _Game(bot, told)
-            continue
-        assert game is not None, "a game begins with what it is played by"
+            self._game = _Game(self._bot, told)
+            return
+        if self._game is None:
+            raise WireError("wrong_shape", f"{told.type}: the first line tells the game")
         if isinstance(told, EndTold):
-            game.end(told)
-            continue
-        answer = game.fleet() if isinstance(told, FleetAsked) else game.turn(told)
-        said = []
-        while bot.unsaid:
-            said.append({"text": bot.unsaid[0].text, "to": bot.unsaid.popleft().to})
+            self._game.end(told)
+            return
+        answer = self._game.fleet() if isinstance(told, FleetAsked) else self._game.turn(told)
+        said = [{"text": line.text, "to": line.to} for line in self._bot.unsaid or ()]
+        if self._bot.unsaid:
+            self._bot.unsaid.clear()
         out.write(write_line({"id": told.id, **answer, "say": said or None}))
         out.flush()
 
@@ -119,7 +130,9 @@ def main() -> None:
         raise SystemExit("usage: python -m salvo.program BOT, where BOT is as in salvo play")
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    serve(make(sys.argv[1]), sys.stdin.buffer, out)
+    answering = Answering(make(sys.argv[1]))
+    for line in sys.stdin.buffer:
+        answering.answer(line, out)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,14 @@ It fires at one opponent at a time, on every second cell first, and where a salv
 import json
 import random
 import sys
+from typing import Any
+
+Suspects = dict[tuple[str, int, int], float]
 
 
 def main() -> None:
-    game = {}
+    game: dict[str, Any] = {}
+    suspects: Suspects = {}
     for line in sys.stdin:
         told = json.loads(line)
         if told["type"] == "game":  # tells the rules; wants no answer
@@ -26,11 +30,11 @@ def main() -> None:
             answer(told, shots=shots)
 
 
-def answer(told: dict, **said: object) -> None:
+def answer(told: dict[str, Any], **said: object) -> None:
     print(json.dumps({"id": told["id"], **said}), flush=True)  # without flush nobody hears of it
 
 
-def place(rules: dict, draw: random.Random) -> list:
+def place(rules: dict[str, Any], draw: random.Random) -> list[dict[str, Any]]:
     """Draw places until all ships have room, with water between them: that is legal by every rule book."""
     while True:
         ships, taken = [], set()
@@ -50,7 +54,9 @@ def place(rules: dict, draw: random.Random) -> list:
             return ships
 
 
-def choose(turn: dict, rules: dict, suspects: dict, draw: random.Random) -> list:
+def choose(
+    turn: dict[str, Any], rules: dict[str, Any], suspects: Suspects, draw: random.Random
+) -> list[dict[str, Any]]:
     learn(turn["results"], suspects)
     target = turn["opponents"][0]
     width = rules["width"]
@@ -68,7 +74,7 @@ def choose(turn: dict, rules: dict, suspects: dict, draw: random.Random) -> list
     return shots
 
 
-def learn(results: list, suspects: dict) -> None:
+def learn(results: list[dict[str, Any]], suspects: Suspects) -> None:
     """Note the neighbours of our shots, by the share of the salvo that hit."""
     for result in results:
         for number, shot in enumerate(result.get("fired", [])):

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -51,7 +52,7 @@ def play(bots: dict[str, Bot], seed: str = "7", game: int = 1, book: RuleBook = 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the questions are kept; afterwards no child is left, not even as a zombie."""
-    monkeypatch.setattr(exec_bot.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     yield tmp_path
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
@@ -135,7 +136,7 @@ def test_the_printed_command_shows_it_again(caplog: pytest.LogCaptureFixture) ->
 
 def test_an_answer_that_comes_late_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
     with closing(rude("late", 2)) as program:
-        limit_time(program, TimeLimits(turn_seconds=0.3))
+        limit_time(program, TimeLimits(turn_seconds=1))
         _, salvos = play({"ann": program, "bob": RandomBot()})
     assert [message.count("turn_timeout") for message in caplog.messages] == [1]
     assert sum(not result.shots for _, result in salvos if result.player == "ann") == 1
