@@ -149,7 +149,7 @@ def read_told(line: bytes) -> GameTold | FleetAsked | TurnAsked | EndTold:
         return _TOLD.validate_python(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
+        where = ascii(".".join(map(str, first["loc"])))[1:61]
         raise WireError("wrong_shape", f"{where}: {first['msg'].lower()}") from None
 
 
