@@ -100,6 +100,7 @@ JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     ),
     *((m.RulesAnnounced(book, "", 60, 30, 300, 3), "rules", announcements_pb2.Rules()) for book in BOOKS.values()),
     (m.RulesAnnounced(SALVO, "blue", 60, 30, 300, 3), "rules", announcements_pb2.Rules()),
+    (m.RulesAnnounced(SALVO, "blue", 60, 30, 300, 3, 20, 1), "rules", announcements_pb2.Rules()),
     (m.ServerStatus(True, "0.1.0", 1, "literal"), "server", announcements_pb2.Server()),
     (m.ServerStatus(True, "0.1.0", 1, "literal", "/game/server"), "server", announcements_pb2.Server()),
     (m.ServerStatus(True, "0.1.0", 1, "literal", chat=False), "server", announcements_pb2.Server()),

@@ -188,7 +188,8 @@ def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
         "empty_turns": a.empty_turns,
         "table": a.table,
     }
-    return body | _unlike_salvo(a.book)
+    bank = {"bank_seconds": a.bank_seconds, "increment_seconds": a.increment_seconds}
+    return body | _unlike_salvo(a.book) | {key: value for key, value in bank.items() if value is not None}
 
 
 def book_body(book: RuleBook) -> dict[str, Any]:
@@ -390,6 +391,8 @@ class RulesBody(BookBody):
     over_seconds: _Count
     empty_turns: _Count
     table: str
+    bank_seconds: _Count | None = None
+    increment_seconds: _Count | None = None
 
 
 class _KeysBody(Strict):
@@ -628,7 +631,8 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
         WireError: ``wrong_shape`` when these rules cannot be played.
     """
     times = (body.placement_seconds, body.turn_seconds, body.over_seconds)
-    return m.RulesAnnounced(book_of(body), body.table, *times, body.empty_turns)
+    bank = (body.bank_seconds, body.increment_seconds)
+    return m.RulesAnnounced(book_of(body), body.table, *times, body.empty_turns, *bank)
 
 
 def _read_server(address: Address, payload: bytes) -> m.ServerStatus:
