@@ -84,7 +84,8 @@ class _Limited:
             with watching_breakpoints():
                 shots = await asyncio.wait_for(answer, None if is_debugged() else allowed)
         except TimeoutError:
-            shots = ()
+            self._judge((), view, allowed, cause, began, breakpoints_met() != stops)
+            return self._lost(view, cause, f"no answer in {allowed:.3f} s")
         return self._judge(shots, view, allowed, cause, began, breakpoints_met() != stops)
 
     def _allowance(self) -> tuple[float, str]:
