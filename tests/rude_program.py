@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -28,6 +29,10 @@ def misbehave(asked: dict[str, Any], answer: str) -> None:
             time.sleep(60)
         case "silence":
             time.sleep(0.7)
+        case "deaf-to-all":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            print(os.getpid(), file=sys.stderr)
+            time.sleep(60)
         case "late":
             time.sleep(1.3)
             write(answer)

@@ -7,8 +7,10 @@ import logging
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator
@@ -264,6 +266,21 @@ def test_a_program_that_places_no_legal_fleet_plays_with_a_drawn_one(
     assert "bad_fleet: overlap: " in caplog.messages[0]
     assert "; a drawn fleet is placed instead; again: " in caplog.messages[0]
     assert outcome.winner == "bob"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_nobody_is_left_when_we_are_told_to_end(number: signal.Signals) -> None:
+    salvo = str(Path(sysconfig.get_path("scripts")) / "salvo")
+    command = f"{PYTHON} {RUDE} deaf-to-all 1"
+    play = subprocess.Popen(
+        [salvo, "--log-level", "info", "play", "--exec", command, "random"], stderr=subprocess.PIPE, text=True
+    )
+    assert play.stderr is not None
+    program = int(play.stderr.readline().rpartition(" ")[2])
+    play.send_signal(number)
+    play.communicate(timeout=20)
+    assert play.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[number]
+    assert _is_gone(program)
 
 
 def test_secrets_of_ours_stay_here(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -21,6 +21,7 @@ from salvo.player import Bot
 from salvo.rules import generator
 from salvo.seat import Seat
 from salvo.sources import EXEC, load, team_name
+from salvo_server.cli.output import leave_on_sigterm
 from salvo_server.human import HUMAN
 
 
@@ -108,6 +109,7 @@ def join(
 def _play_bot(bot: Bot, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:
     if isinstance(bot, ExecBot):
         bot.strict = strict
+        leave_on_sigterm()
     with contextlib.closing(bot):
         return play_contest(bot, *where, strict=strict, **seat)
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from salvo.sources import EXEC, stem_of
+
+
+def leave_on_sigterm() -> None:
+    """Let SIGTERM end this process as Ctrl-C does: what it has started is ended, too."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 def has_terminal() -> bool:

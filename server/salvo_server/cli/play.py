@@ -23,7 +23,15 @@ from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import EXEC, make
 from salvo.time_limits import TimeLimits, limit_time
-from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
+from salvo_server.cli.output import (
+    again,
+    has_terminal,
+    leave_on_sigterm,
+    look_again,
+    places_line,
+    seat_names,
+    winner_line,
+)
 from salvo_server.human import HUMAN
 from salvo_server.transcript import play_at_table, write_transcript
 
@@ -76,6 +84,8 @@ def play(
     book = load_book(rules)
     seed = seed or str(secrets.randbits(32))
     limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
+    if any(bot.startswith(EXEC) for bot in bots):
+        leave_on_sigterm()
     with contextlib.ExitStack() as leaving:
         outcomes = _seat(bots, book, seed, game, games, record, partial(_make, limits, leaving))
         timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
