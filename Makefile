@@ -51,6 +51,7 @@ contract: $(READY)       ## generated Python, the contract's tables and the vect
 	$(BIN)/python proto/generate.py
 	$(BIN)/python proto/print_contract.py
 	$(BIN)/python proto/vectors/make.py
+	$(BIN)/python proto/exec/make.py
 
 clean:
 	rm -rf .venv

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
+
+from salvo.sources import EXEC, stem_of
 
 
 def seat_names(bots: Sequence[str]) -> list[str]:
     """Return a name for each bot: its own, numbered from the second of the same name on."""
     names: list[str] = []
     for bot in bots:
-        path, _, kind = bot.partition(".py:")
-        stem = kind or Path(path).stem
+        _, _, kind = ("", "", "") if bot.startswith(EXEC) else bot.partition(".py:")
+        stem = kind or stem_of(bot)
         count = sum(name == stem or name.startswith(f"{stem}-") for name in names)
         names.append(stem if not count else f"{stem}-{count + 1}")
     return names

@@ -94,6 +94,9 @@ CODES = {
     ),
     "no_skipping": Code("these rules have no skipping of turns", Answered.SENDER, "SALVO-BOOK-7"),
     "turn_timeout": Code("the turn's deadline passed; tells how many shots were lost", Answered.PLAYER, "SALVO-TURN-5"),
+    "bank_empty": Code(
+        "the player's time for this game is used up; tells how many shots were lost", Answered.PLAYER, "SALVO-TIME-3"
+    ),
     "unknown_player": Code(
         "who says something, or to whom, is no player of the table, or both are one", Answered.ADDRESSED, "SALVO-CHAT-2"
     ),

@@ -45,6 +45,8 @@ class Limits:
         over_ms: how long a result stands before the next lobby (SALVO-END-4).
         empty_turns: turns in a row without a shot that defeat a player (SALVO-TURN-6).
         most_players: seats at the table; a list of 64 names of 32 letters is still a small message.
+        bank_ms: time for all salvos of a player in a game; None for no such limit (SALVO-TIME-1).
+        increment_ms: what a player's bank gets at the begin of each of its turns; None for nothing.
     """
 
     players: int | None = None
@@ -53,6 +55,8 @@ class Limits:
     over_ms: int = 300_000
     empty_turns: int = 3
     most_players: int = 64
+    bank_ms: int | None = None
+    increment_ms: int | None = None
 
 
 # --- commands ---------------------------------------------------------------------------------------------------
@@ -154,6 +158,13 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnDelivered:
+    """The broker has confirmed a turn's begin: its player's bank counts from now on (SALVO-TIME-2)."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
 class StruckOff:
     """The roster has a team no longer, or not with the secret that it came with (SALVO-ACCESS-8)."""
 
@@ -161,7 +172,7 @@ class StruckOff:
 
 
 #: All that ever moves a table; a game is its header and the inputs that followed, each with its time.
-Input = Command | StruckOff | TimePassed | Resumed
+Input = Command | StruckOff | TimePassed | Resumed | TurnDelivered
 
 
 # --- announcements to everybody -------------------------------------------------------------------------------
@@ -336,6 +347,8 @@ class RulesAnnounced:
     turn_seconds: int
     over_seconds: int
     empty_turns: int
+    bank_seconds: int | None = None
+    increment_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a team writes: a function, or a class with up to five methods.
+"""What a team writes: a function, or a class with a few methods.
 
     @salvo.bot
     def fire(view):
@@ -68,6 +68,9 @@ class Bot:
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
         """Hear what another player said, to everybody or in private; ``sender`` is empty when it is the server."""
+
+    def close(self) -> None:
+        """Let go of what is held outside of this process; whoever has made the bot calls it after its last game."""
 
     def say(self, text: str, to: str = "") -> None:
         """Say a line to everybody, or to one other player, once this method of the bot is done (SALVO-CHAT).

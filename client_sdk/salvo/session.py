@@ -206,6 +206,7 @@ class Session:
         self._approved: set[str] = set()
         self._placed_at = 0.0
         self._turn: m.TurnBegan | None = None
+        self._turn_ms = 0
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
         self._asked_to_return_at: float | None = None  # while the recap is awaited
@@ -409,8 +410,9 @@ class Session:
 
     def _heard(self, announcement: m.Announcement | None, retained: bool, now: float) -> list[Event]:
         match announcement:
-            case m.RulesAnnounced(book=book):
-                self.rules = book
+            case m.RulesAnnounced():
+                self.rules = announcement.book
+                self._turn_ms = announcement.turn_seconds * 1000
             case m.ServerStatus():
                 return self._server_seen(announcement, retained, now)
             case m.StateChanged(state):
@@ -640,6 +642,7 @@ class Session:
         mine = turn.player == self.name
         left = turn.shots - len(view.fired_this_turn) if mine else 0
         view.begin_turn(turn.turn, left, self._turn_deadline)
+        view.limited_by = "bank_empty" if turn.deadline - turn.now < self._turn_ms else "turn_timeout"
         return [SalvoWanted(view)] if left else []
 
     def _salvo_resolved(self, result: m.SalvoResolved) -> list[Event]:

@@ -1,4 +1,4 @@
-"""Where bots come from: a file of a team, or the house.
+"""Where bots come from: a file of a team, a program in any language, or the house.
 
 What a bot is stands in :mod:`salvo.player`; here it is found by what people type on a command line.
 """
@@ -8,29 +8,36 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import re
+import shlex
+import shutil
 import sys
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any
+from typing import Any, Final
 
 from salvo import topics
 from salvo.bots import HOUSE_BOTS
 from salvo.errors import BotError, WireError
 from salvo.player import Bot
 
+#: Before the command of a program that speaks JSON lines (SALVO-EXEC-1).
+EXEC: Final = "exec:"
+
 
 def load(source: str) -> type[Bot]:
-    """Return a bot class: ``file.py``, ``file.py:Name``, or the name of a bot that ships (``salvo bots``).
+    """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of a bot that ships.
 
     Raises:
-        BotError: ``bad_bot`` when there is no such file, name or bot, or when the file itself fails.
+        BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails.
     """
+    if source.startswith(EXEC):
+        return _program(source)
     path, _, name = source.rpartition(":") if ".py:" in source else (source, "", "")
     if path.endswith(".py"):
         return _choose(_load_module(Path(path)), name, path)
     if source in HOUSE_BOTS:
         return HOUSE_BOTS[source]()
-    raise BotError("bad_bot", f"no bot {source!r}; give a file.py or one of {', '.join(HOUSE_BOTS)}")
+    raise BotError("bad_bot", f"no bot {source!r}; give a file.py, exec:COMMAND or one of {', '.join(HOUSE_BOTS)}")
 
 
 def make(source: str) -> Bot:
@@ -66,12 +73,46 @@ _loading = False
 
 
 def team_name(source: str) -> str:
-    """Return a name for the team of a bot's source: the file's or the house bot's, made legal."""
-    stem = re.sub(r"[^A-Za-z0-9_-]", "-", Path(source.partition(".py:")[0]).stem).strip("-_")[:24] or "bot"
+    """Return a name for the team of a bot's source: the file's, the program's or the house bot's, made legal."""
+    stem = re.sub(r"[^A-Za-z0-9_-]", "-", stem_of(source)).strip("-_")[:24] or "bot"
     try:
         return topics.check_name(stem)
     except WireError:
         return f"team-{stem}"
+
+
+def stem_of(source: str) -> str:
+    """Return what people call a source: the name of its file or program, without folder and suffix.
+
+    Raises:
+        BotError: ``bad_bot``: there is no command behind ``exec:``.
+    """
+    if not source.startswith(EXEC):
+        return Path(source.partition(".py:")[0]).stem
+    words = _words(source)
+    script = next((word for word in words if Path(word).suffix and Path(word).is_file()), words[0])
+    return Path(script).stem
+
+
+def _words(source: str) -> list[str]:
+    try:
+        words = shlex.split(source.removeprefix(EXEC))
+    except ValueError as error:
+        raise BotError("bad_bot", f"{source!r}: {str(error).lower()}") from None
+    if not words:
+        raise BotError(
+            "bad_bot", f"{source!r} names no program; such as {EXEC}./mybot, or '{EXEC}perl mybot.pl --fast'"
+        )
+    return words
+
+
+def _program(source: str) -> type[Bot]:
+    from salvo.exec_bot import ExecBot
+
+    words = _words(source)
+    if shutil.which(words[0]) is None:
+        raise BotError("bad_bot", f"no program {words[0]!r} that may be executed; a file here is ./{words[0]}")
+    return type("Program", (ExecBot,), {"command": tuple(words), "__module__": __name__})
 
 
 def _load_module(path: Path) -> Any:

@@ -177,6 +177,7 @@ class View:
         untouched: cells of opponents not fired at yet; where cells are announced, by anybody.
         revealed: fleets by player, where the rules show them, once the game is over.
         random: the bot's own source of randomness; using no other keeps a game reproducible.
+        limited_by: the code of what ends the turn when :attr:`seconds_left` is over.
     """
 
     def __init__(
@@ -220,6 +221,7 @@ class View:
         self._untold_turns = 0
         self._untold_tallies: Mapping[str, Tally] = {}
         self._deadline: float | None = None  # on the monotonic clock
+        self.limited_by = "turn_timeout"
 
     @property
     def seconds_left(self) -> float | None:

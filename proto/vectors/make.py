@@ -434,12 +434,13 @@ def _states() -> dict[str, Any]:
         starter = {"starter": "ann"} if settings.get("players") else {}
         return {"settings": settings, **starter, "messages": messages}
 
-    lobby, full, turn, over, strict, quiet = (Sender() for _ in range(6))
+    lobby, full, turn, over, strict, quiet, bank = (Sender() for _ in range(7))
     secrets_of_all = {name: team[0] for name, team in TEAMS.items()}
     return {
         "lobby": state([lobby.ask("ann"), lobby.ask("bob"), *lobby.fleet("ann"), lobby.place("bob", "carrier")]),
         "full": state([full.ask("ann"), full.ask("bob")], most_players=2),
         "turn": state(_seated(turn), players=2),
+        "bank": state(_seated(bank), players=2, bank_seconds=5) | {"state": "turn"},
         "over": state([*_seated(over), *_game(over)], players=2),
         "quiet": state([quiet.ask("ann"), quiet.ask("bob")], chat=False) | {"state": "lobby"},
         "contest": state([]) | {"profile": "contest", "roster": {"ann": TEAMS["ann"][0]}},
@@ -692,6 +693,7 @@ def _refused() -> list[dict[str, Any]]:
             answer=told("bob/error", "chat_off"),
         ),
         when("turn", "silence", "SALVO-TURN-5", answer=told("ann/error", "turn_timeout"), seconds=30),
+        when("bank", "silence with a bank", "SALVO-TIME-3", answer=told("ann/error", "bank_empty"), seconds=5),
         when("over", "the rest of the winning salvo", "SALVO-FIRE-12", *(fire("ann", "bob", 9, 9) for _ in range(3))),
         when(
             "over", "after the end", "SALVO-GAME-6", fire("bob", "ann", 3, 4), answer=told("bob/error", "wrong_state")

@@ -39,7 +39,7 @@ from salvo.wire.transcript import Header, said, write_header
 from salvo_server.table import Step
 
 #: Inputs that everybody may know.
-PUBLIC_INPUTS: Final = (m.Participate, m.StruckOff, m.TimePassed, m.Resumed)
+PUBLIC_INPUTS: Final = (m.Participate, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)
 #: What an entry with texts has beside them: numbers, digests, seed, secret, signature.
 _AROUND_TEXTS_BYTES: Final = 512
 

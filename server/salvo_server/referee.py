@@ -84,6 +84,7 @@ class Player:
         shots: own ones that count, those of a round that is not resolved too.
         landed: cells of the own board that were shot at, as far as that has been told.
         seen: where everybody is told cells: those of the own board that were shot at, and whether they were hits.
+        bank_ms: what is left of the time for all salvos of the game, where there is such a limit.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Player:
     shots: list[m.OwnShot] = field(default_factory=list)
     landed: list[tuple[int, int]] = field(default_factory=list)
     seen: dict[tuple[int, int], bool] = field(default_factory=dict)
+    bank_ms: int = 0
 
     def spelling(self, ship: str) -> str:
         """How the team writes this ship's name; the rule book's name until it has written one."""
@@ -144,6 +146,8 @@ class Referee:
         self._cut_short: set[int] = set()  # turns that ended by their deadline
         self._void_shots = 0  # shots of the winning salvo that may still arrive
         self._deadline: int | None = None
+        self._delivered: int | None = None  # since when the bank of the current player counts
+        self._bank_ends_turn = False
         self._next = (self.seed, self.limits, self.draw, self.book)
 
     # --- inputs -------------------------------------------------------------------------------------------------
@@ -175,6 +179,8 @@ class Referee:
         late = self.handle_timer(now)
         if isinstance(command, m.TimePassed):
             return late
+        if isinstance(command, m.TurnDelivered):
+            return [*late, *self._count_from(command, now)]
         handler = _HANDLERS[type(command)]
         return [*late, *handler(self, command, now)]
 
@@ -191,7 +197,8 @@ class Referee:
         """What ``/game/rules`` says."""
         limits = self.limits
         seconds = (limits.placement_ms // 1000, limits.turn_ms // 1000, limits.over_ms // 1000)
-        return m.RulesAnnounced(self.book, self.table, *seconds, limits.empty_turns)
+        bank = [None if each is None else each // 1000 for each in (limits.bank_ms, limits.increment_ms)]
+        return m.RulesAnnounced(self.book, self.table, *seconds, limits.empty_turns, *bank)
 
     @property
     def current(self) -> Player | None:
@@ -199,6 +206,12 @@ class Referee:
         if self.state is State.TURN and self.game is not None:
             return self._order[self.game.current]
         return None
+
+    def awaits_delivery(self) -> int | None:
+        """Return the turn whose bank does not count yet: it does from :class:`~salvo.messages.TurnDelivered` on."""
+        if self.limits.bank_ms is None or self.state is not State.TURN or self._delivered is not None:
+            return None
+        return self.game.turn if self.game is not None else None
 
     def _check_state(self, command: m.Command) -> None:
         accepted = ACCEPTED[type(command)]
@@ -338,6 +351,7 @@ class Referee:
         self.players = {player.name: player for player in self._order}
         for seat, player in enumerate(self._order):
             player.seat = seat
+            player.bank_ms = self.limits.bank_ms or 0
         fleets = [Fleet(self.book, list(player.placements.values())) for player in self._order]
         self.game = begin(self.book, fleets, self._starter())
         self.state = State.TURN
@@ -357,10 +371,37 @@ class Referee:
     def _begin_turn(self, now: int) -> m.TurnBegan:
         assert self.game is not None
         player = self._order[self.game.current]
-        self._deadline = now + self.limits.turn_ms
+        player.bank_ms += self.limits.increment_ms or 0
         for other in self._order:
             self._refill(other)
-        return m.TurnBegan(self.number, self.game.turn, player.name, self.game.shots_left, now, self._deadline)
+        end = self._set_clock(player, now)
+        return m.TurnBegan(self.number, self.game.turn, player.name, self.game.shots_left, now, end)
+
+    # --- the clock of a turn (SALVO-TIME) -----------------------------------------------------------------------
+
+    def _set_clock(self, player: Player, now: int) -> int:
+        """Let a turn's time begin; return the end to announce, as if its begin had been delivered already."""
+        self._deadline = now + self.limits.turn_ms
+        self._delivered, self._bank_ends_turn = None, False
+        return self._deadline if self.limits.bank_ms is None else min(self._deadline, now + player.bank_ms)
+
+    def _count_from(self, command: m.TurnDelivered, now: int) -> list[m.Announcement]:
+        """Let the current player's bank count (SALVO-TIME-2); nothing is said, since nobody has less time by it."""
+        if command.turn == self.awaits_delivery():
+            assert self.game is not None
+            assert self._deadline is not None
+            self._delivered = now
+            empty = now + self._order[self.game.current].bank_ms
+            self._bank_ends_turn = empty < self._deadline
+            self._deadline = min(self._deadline, empty)
+        return []
+
+    def _stop_clock(self, now: int) -> None:
+        """Take what the current player has used off its bank."""
+        assert self.game is not None
+        if self._delivered is not None:
+            player = self._order[self.game.current]
+            player.bank_ms = max(0, player.bank_ms - (now - self._delivered))
 
     def _fire(self, command: m.Fire, now: int) -> list[m.Announcement]:
         player = self.players.get(command.player)
@@ -487,14 +528,21 @@ class Referee:
         assert game is not None
         player = self._order[game.current]
         left = game.shots_left
-        reason = f"turn {game.turn} ended after {self.limits.turn_ms // 1000} s with {left} shots not fired"
+        code, reason = "turn_timeout", f"turn {game.turn} ended after {self.limits.turn_ms // 1000} s"
+        if self._bank_ends_turn:
+            code = "bank_empty"
+            reason = (
+                f"turn {game.turn} ended when your {(self.limits.bank_ms or 0) // 1000} s for this game were used up,"
+            )
+        reason += f" with {left} shots not fired"
         if self._note_silence(player):
             reason += f"; {player.silent_turns} empty turns in a row are a defeat"
-        return [m.CommandRefused(player.name, "turn_timeout", reason), *self._end_turn(now)]
+        return [m.CommandRefused(player.name, code, reason), *self._end_turn(now)]
 
     def _end_turn(self, now: int) -> list[m.Announcement]:
         game = self.game
         assert game is not None
+        self._stop_clock(now)
         game.end_turn()
         said: list[m.Announcement] = []
         for salvo in game.salvos[len(self.results) :]:
@@ -572,9 +620,9 @@ class Referee:
                 game, player = self.game, self.current
                 assert game is not None
                 assert player is not None
-                self._deadline = now + self.limits.turn_ms
                 shots = game.shots_fired + game.shots_left
-                return [m.TurnResumed(self.number, game.turn, player.name, shots, now, self._deadline)]
+                end = self._set_clock(player, now)
+                return [m.TurnResumed(self.number, game.turn, player.name, shots, now, end)]
         return []
 
     def _reset(self) -> list[m.Announcement]:

@@ -198,6 +198,8 @@ class Service:
         self._stalled_until: int | None = None
         self._connected_anew = False
         self._due: dict[str, int] = {}
+        self._begun: dict[str, int] = {}  # turns with a bank whose begin waits to be published, by table
+        self._undelivered: dict[str, tuple[int, int]] = {}  # turn, and how much is published with its begin
         self._askers: Buckets[tuple[str, str]] = Buckets(MOST_ASKERS, BUCKET_SIZE, BUCKET_REFILL_A_SECOND)
         self._chat = Chat(self.counts, on=chat)
         self._earliest: int | None = None
@@ -301,6 +303,7 @@ class Service:
             self._connected_anew = False
             self._greet()
         self._strike_off()
+        self._note_delivered()
         for message in arrived:
             self._receive(message)
         for receipt, opened in self.gate.finished():
@@ -379,6 +382,8 @@ class Service:
             self._edge.publish(topic, payload, retain=retain)
             if retain:
                 self._sweep.said(topic)
+        self._undelivered |= {name: (turn, self._edge.published) for name, turn in self._begun.items()}
+        self._begun.clear()
         if self._outbox:
             self._outbox.clear()
             self._said.append(_Said(self._edge.published, self._last_step))
@@ -390,6 +395,17 @@ class Service:
             if self.listener is not None:
                 for each in news:
                     self.listener(*each)
+
+    def _note_delivered(self) -> None:
+        """Let banks count whose turn the broker has confirmed to be on (SALVO-TIME-2), before any shot of the round."""
+        if not self._undelivered:
+            return
+        delivered, now = self._edge.delivered, self._now()
+        for name, (turn, published) in list(self._undelivered.items()):
+            if published <= delivered:
+                del self._undelivered[name]
+                if self.tables[name].referee.awaits_delivery() == turn:
+                    self._carry_out(self.tables[name], m.TurnDelivered(turn), now)
 
     def _note_sent(self) -> None:
         """Remember how far the broker has acknowledged; it travels with the next commit."""
@@ -651,6 +667,9 @@ class Service:
                     self._recall(table.name, to)
                 case m.PlayerLeft():
                     self.gate.retain(table.name, table.referee.players)
+                case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
+                    self._begun[table.name] = turn
+                    self._undelivered.pop(table.name, None)
                 case m.GameForgotten():
                     self.gate.retain(table.name, ())
                     self._batch.closed.append(self._games[table.name])

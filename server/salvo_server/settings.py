@@ -65,6 +65,14 @@ class ServerSettings(BaseSettings):
     over_seconds: Annotated[
         Seconds, Field(description="how long a result stands before the next lobby; five minutes by the specification")
     ] = 300
+    bank_seconds: Annotated[
+        Seconds | None,
+        Field(description="time for all salvos of a player in a game, over the time of each; no limit by default"),
+    ] = None
+    increment_seconds: Annotated[
+        int | None,
+        Field(ge=1, le=3600, description="what is added to a player's bank when its turn begins; nothing by default"),
+    ] = None
     empty_turns: Annotated[
         int, Field(ge=1, le=100, description="turns in a row without a shot that defeat a player")
     ] = 3
@@ -165,6 +173,8 @@ class ServerSettings(BaseSettings):
             over_ms=self.over_seconds * 1000,
             empty_turns=self.empty_turns,
             most_players=self.most_players,
+            bank_ms=None if self.bank_seconds is None else self.bank_seconds * 1000,
+            increment_ms=None if self.increment_seconds is None else self.increment_seconds * 1000,
         )
 
 
@@ -207,6 +217,8 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     for table in settings.tables:
         check_name(table, "table")
     _check_profile(settings)
+    if settings.increment_seconds is not None and settings.bank_seconds is None:
+        raise SettingsError("bad_setting", "--increment-seconds adds to a bank; --bank-seconds says how much is in it")
     _ = settings.book  # a mistake in it is told before anything starts
     return settings
 

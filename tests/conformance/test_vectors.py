@@ -210,6 +210,8 @@ class Server:
         for message in messages:
             self.edge.inbox = [Inbound(message["topic"], _payload(message), message.get("retain", False), 1, 1)]
             self.service.step()
+        self.edge.delivered = self.edge.published
+        self.service.step()
 
     def answers(self) -> list[dict[str, str]]:
         """What was published on error topics since the last call."""

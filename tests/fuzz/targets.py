@@ -28,6 +28,7 @@ from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Fleet
 from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import BY_NAME, TOPICS, Publisher
 from salvo.wire import log, strict_json
+from salvo.wire.programs import answered_fleet, read_answer, read_told
 from salvo.wire.transcript import parse_line, read_first_line, read_header, read_input, read_line
 from salvo.witness import Witness
 from salvo_server.broker import packets as p
@@ -94,7 +95,7 @@ def _refused(*errors: type[SalvoError]) -> Iterator[None]:
 
 
 #: Codes of errors that stay on one side: they never travel and are not in the table of those that do.
-_ELSEWHERE: Final = {"unknown_version"}
+_ELSEWHERE: Final = {"fleet_incomplete", "unknown_version"}
 
 
 # --- what programs of other systems say ---------------------------------------------------------------------------
@@ -142,6 +143,15 @@ def _line(data: bytes) -> None:
         assert wire.read_say(wire.write_say(*line)) == line
         [said] = wire.write_announcement(m.ChatSaid("ann", line.text))
         assert wire.read_announcement(topics.parse(said.topic), said.payload) == m.ChatSaid("ann", line.text)
+
+
+def _program_line(data: bytes) -> None:
+    with _refused(WireError):
+        read_told(data)
+    with _refused(WireError, IllegalCommand):
+        answer = read_answer(data, 65536)
+        if answer.fleet is not None:
+            answered_fleet(SALVO, answer.fleet)
 
 
 def _opened(data: bytes) -> None:
@@ -561,6 +571,11 @@ def _announcements() -> list[bytes]:
     return [bytes([TOPICS.index(topics.parse(topic).topic)]) + payload for topic, payload, _ in written]
 
 
+def _program_lines() -> list[bytes]:
+    example = (_VECTORS.parent / "exec" / "example.jsonl").read_bytes()
+    return [*example.splitlines(), b'{"id":2,"skip":true,"say":[{"text":"Ahoy!","to":"b"}]}']
+
+
 def _result() -> m.SalvoResolved:
     return m.SalvoResolved(1, 2, "ann", 5, 3, (m.SunkShip("bob", "carrier", "Carrier"),), ("bob",), (True, False))
 
@@ -768,5 +783,6 @@ TARGETS: Final = (
         80,
     ),
     Target("JSON lines", _json_lines, _json_line_seeds),
+    Target("program's line", _program_line, _program_lines, 3000),
     Target("service", _service, _service_seeds),
 )

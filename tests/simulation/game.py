@@ -92,6 +92,9 @@ def _draw(seed: int) -> Scenario:
         turn_ms=patience,
         over_ms=OVER_MS,
     )
+    if (bank := World(seed, []).random("bank")).random() < 0.3:  # drawn apart: all other seeds stay what they were
+        of_all_turns = AMPLE_TURN_MS if patience == AMPLE_TURN_MS else bank.choice((2_000, 10_000))
+        limits = replace(limits, bank_ms=of_all_turns, increment_ms=bank.choice((None, 500)))
     scale = (count / 2) * (0.25 if book is SMALL else 1.0)
     drawn = faults.Draw(random, list(teams), scale).faults(random.choice((0, 1, 1, 2, 2, 3, 4, 6, 8)))
     return Scenario(

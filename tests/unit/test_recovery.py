@@ -36,6 +36,7 @@ INPUTS: tuple[m.Input, ...] = (
     m.StruckOff("ann"),
     m.TimePassed(),
     m.Resumed(),
+    m.TurnDelivered(1),
 )
 
 

@@ -92,7 +92,7 @@ class Stats(_message.Message):
     def __init__(self, shots: _Optional[int] = ..., hits: _Optional[int] = ..., sunk: _Optional[int] = ..., turns: _Optional[int] = ..., place: _Optional[int] = ...) -> None: ...
 
 class Rules(_message.Message):
-    __slots__ = ("rules", "width", "height", "first", "fleet", "spacing", "shots", "order", "announce", "ending", "starter", "placement_seconds", "turn_seconds", "over_seconds", "empty_turns", "table", "sinkings", "targets", "repeats", "goal", "reveal", "skipping")
+    __slots__ = ("rules", "width", "height", "first", "fleet", "spacing", "shots", "order", "announce", "ending", "starter", "placement_seconds", "turn_seconds", "over_seconds", "empty_turns", "table", "sinkings", "targets", "repeats", "goal", "reveal", "skipping", "bank_seconds", "increment_seconds")
     class FleetEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -122,6 +122,8 @@ class Rules(_message.Message):
     GOAL_FIELD_NUMBER: _ClassVar[int]
     REVEAL_FIELD_NUMBER: _ClassVar[int]
     SKIPPING_FIELD_NUMBER: _ClassVar[int]
+    BANK_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    INCREMENT_SECONDS_FIELD_NUMBER: _ClassVar[int]
     rules: str
     width: int
     height: int
@@ -144,7 +146,9 @@ class Rules(_message.Message):
     goal: int
     reveal: bool
     skipping: bool
-    def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ..., sinkings: _Optional[str] = ..., targets: _Optional[str] = ..., repeats: _Optional[str] = ..., goal: _Optional[int] = ..., reveal: bool = ..., skipping: bool = ...) -> None: ...
+    bank_seconds: int
+    increment_seconds: int
+    def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ..., sinkings: _Optional[str] = ..., targets: _Optional[str] = ..., repeats: _Optional[str] = ..., goal: _Optional[int] = ..., reveal: bool = ..., skipping: bool = ..., bank_seconds: _Optional[int] = ..., increment_seconds: _Optional[int] = ...) -> None: ...
 
 class Server(_message.Message):
     __slots__ = ("status", "status_topic", "version", "game", "profile", "keys", "chat")

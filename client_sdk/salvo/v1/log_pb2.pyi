@@ -70,16 +70,18 @@ class LogStep(_message.Message):
     def __init__(self, at: _Optional[float] = ..., said: _Optional[_Iterable[_Union[_transcript_pb2.Said, _Mapping]]] = ..., input: _Optional[_Union[LogInput, _Mapping]] = ..., message: _Optional[str] = ..., hidden: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LogInput(_message.Message):
-    __slots__ = ("participate", "time", "resume", "strike")
+    __slots__ = ("participate", "time", "resume", "strike", "delivered")
     PARTICIPATE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
     STRIKE_FIELD_NUMBER: _ClassVar[int]
+    DELIVERED_FIELD_NUMBER: _ClassVar[int]
     participate: _transcript_pb2.ParticipateInput
     time: _transcript_pb2.Nothing
     resume: _transcript_pb2.Nothing
     strike: _transcript_pb2.StrikeInput
-    def __init__(self, participate: _Optional[_Union[_transcript_pb2.ParticipateInput, _Mapping]] = ..., time: _Optional[_Union[_transcript_pb2.Nothing, _Mapping]] = ..., resume: _Optional[_Union[_transcript_pb2.Nothing, _Mapping]] = ..., strike: _Optional[_Union[_transcript_pb2.StrikeInput, _Mapping]] = ...) -> None: ...
+    delivered: _transcript_pb2.DeliveredInput
+    def __init__(self, participate: _Optional[_Union[_transcript_pb2.ParticipateInput, _Mapping]] = ..., time: _Optional[_Union[_transcript_pb2.Nothing, _Mapping]] = ..., resume: _Optional[_Union[_transcript_pb2.Nothing, _Mapping]] = ..., strike: _Optional[_Union[_transcript_pb2.StrikeInput, _Mapping]] = ..., delivered: _Optional[_Union[_transcript_pb2.DeliveredInput, _Mapping]] = ...) -> None: ...
 
 class LogReveal(_message.Message):
     __slots__ = ("first", "seed", "secret", "texts")

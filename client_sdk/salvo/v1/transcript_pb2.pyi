@@ -28,20 +28,24 @@ class TranscriptHeader(_message.Message):
     def __init__(self, transcript: _Optional[int] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., seed: _Optional[str] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., limits: _Optional[_Union[TranscriptLimits, _Mapping]] = ..., check: _Optional[str] = ..., draw: _Optional[str] = ...) -> None: ...
 
 class TranscriptLimits(_message.Message):
-    __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players")
+    __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players", "bank_ms", "increment_ms")
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
     PLACEMENT_MS_FIELD_NUMBER: _ClassVar[int]
     TURN_MS_FIELD_NUMBER: _ClassVar[int]
     OVER_MS_FIELD_NUMBER: _ClassVar[int]
     EMPTY_TURNS_FIELD_NUMBER: _ClassVar[int]
     MOST_PLAYERS_FIELD_NUMBER: _ClassVar[int]
+    BANK_MS_FIELD_NUMBER: _ClassVar[int]
+    INCREMENT_MS_FIELD_NUMBER: _ClassVar[int]
     players: int
     placement_ms: int
     turn_ms: int
     over_ms: int
     empty_turns: int
     most_players: int
-    def __init__(self, players: _Optional[int] = ..., placement_ms: _Optional[int] = ..., turn_ms: _Optional[int] = ..., over_ms: _Optional[int] = ..., empty_turns: _Optional[int] = ..., most_players: _Optional[int] = ...) -> None: ...
+    bank_ms: int
+    increment_ms: int
+    def __init__(self, players: _Optional[int] = ..., placement_ms: _Optional[int] = ..., turn_ms: _Optional[int] = ..., over_ms: _Optional[int] = ..., empty_turns: _Optional[int] = ..., most_players: _Optional[int] = ..., bank_ms: _Optional[int] = ..., increment_ms: _Optional[int] = ...) -> None: ...
 
 class ParticipateInput(_message.Message):
     __slots__ = ("name",)
@@ -129,12 +133,18 @@ class UnreadableInput(_message.Message):
     proven: bool
     def __init__(self, player: _Optional[str] = ..., spelling: _Optional[str] = ..., code: _Optional[str] = ..., text: _Optional[str] = ..., proven: bool = ...) -> None: ...
 
+class DeliveredInput(_message.Message):
+    __slots__ = ("turn",)
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    turn: int
+    def __init__(self, turn: _Optional[int] = ...) -> None: ...
+
 class Nothing(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class TranscriptStep(_message.Message):
-    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "skip", "strike", "says", "check")
+    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "skip", "strike", "delivered", "says", "check")
     N_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
     PARTICIPATE_FIELD_NUMBER: _ClassVar[int]
@@ -145,6 +155,7 @@ class TranscriptStep(_message.Message):
     RESUME_FIELD_NUMBER: _ClassVar[int]
     SKIP_FIELD_NUMBER: _ClassVar[int]
     STRIKE_FIELD_NUMBER: _ClassVar[int]
+    DELIVERED_FIELD_NUMBER: _ClassVar[int]
     SAYS_FIELD_NUMBER: _ClassVar[int]
     CHECK_FIELD_NUMBER: _ClassVar[int]
     n: int
@@ -157,9 +168,10 @@ class TranscriptStep(_message.Message):
     resume: Nothing
     skip: SkipInput
     strike: StrikeInput
+    delivered: DeliveredInput
     says: _containers.RepeatedCompositeFieldContainer[Said]
     check: str
-    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., skip: _Optional[_Union[SkipInput, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
+    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., skip: _Optional[_Union[SkipInput, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., delivered: _Optional[_Union[DeliveredInput, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
 
 class Said(_message.Message):
     __slots__ = ("opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won", "left", "forgotten", "rules", "landed", "placement_refused", "refused", "shown", "revealed", "given")

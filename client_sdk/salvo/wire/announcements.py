@@ -153,9 +153,13 @@ def _revealed(a: m.FleetRevealed) -> list[_Part]:
     return [("fleet", a.player, "", encode_json({"fleet": fleet_body(a.fleet)}))]
 
 
+def stats_body(a: m.PlayerStats) -> dict[str, int]:
+    """Return a player's figures as JSON has them."""
+    return {"shots": a.shots, "hits": a.hits, "sunk": a.sunk, "turns": a.turns, "place": a.place}
+
+
 def _stats(a: m.PlayerStats) -> list[_Part]:
-    body = {"shots": a.shots, "hits": a.hits, "sunk": a.sunk, "turns": a.turns, "place": a.place}
-    return [("stats", a.player, "", encode_json(body))]
+    return [("stats", a.player, "", encode_json(stats_body(a)))]
 
 
 def _won(a: m.GameWon) -> list[_Part]:
@@ -176,8 +180,25 @@ def _refused(a: m.CommandRefused) -> list[_Part]:
 
 def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
     """Return a table's rules as JSON has them."""
-    book = a.book
     body = {
+        **_always_told(a.book),
+        "placement_seconds": a.placement_seconds,
+        "turn_seconds": a.turn_seconds,
+        "over_seconds": a.over_seconds,
+        "empty_turns": a.empty_turns,
+        "table": a.table,
+    }
+    bank = {"bank_seconds": a.bank_seconds, "increment_seconds": a.increment_seconds}
+    return body | _unlike_salvo(a.book) | {key: value for key, value in bank.items() if value is not None}
+
+
+def book_body(book: RuleBook) -> dict[str, Any]:
+    """Return a rule book as JSON has it, without a table's time limits."""
+    return _always_told(book) | _unlike_salvo(book)
+
+
+def _always_told(book: RuleBook) -> dict[str, Any]:
+    return {
         "rules": book.name,
         "width": book.grid.width,
         "height": book.grid.height,
@@ -189,13 +210,11 @@ def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
         "announce": book.announce.value,
         "ending": book.ending.value,
         "starter": book.starter.value,
-        "placement_seconds": a.placement_seconds,
-        "turn_seconds": a.turn_seconds,
-        "over_seconds": a.over_seconds,
-        "empty_turns": a.empty_turns,
-        "table": a.table,
     }
-    # Salvo has none of these, and its rules read as they always did.
+
+
+def _unlike_salvo(book: RuleBook) -> dict[str, Any]:
+    """Salvo has none of these, and its rules read as they always did."""
     unlike_salvo: dict[str, Any] = {
         "sinkings": book.sinkings.value if book.sinkings is not Sinkings.TOLD else None,
         "targets": book.targets.value if book.targets is not Targets.EVERYBODY else None,
@@ -204,7 +223,7 @@ def rules_body(a: m.RulesAnnounced) -> dict[str, Any]:
         "reveal": book.reveal or None,
         "skipping": book.skipping or None,
     }
-    return body | {key: value for key, value in unlike_salvo.items() if value is not None}
+    return {key: value for key, value in unlike_salvo.items() if value is not None}
 
 
 def _rules(a: m.RulesAnnounced) -> list[_Part]:
@@ -313,7 +332,9 @@ class _AimBody(Strict):
     y: _Count
 
 
-class _ResultBody(Strict):
+class ResultBody(Strict):
+    """What ``/game/result`` carries."""
+
     game: _Count
     turn: _Count
     player: str
@@ -325,7 +346,9 @@ class _ResultBody(Strict):
     aims: list[_AimBody] | None = None
 
 
-class _StatsBody(Strict):
+class StatsBody(Strict):
+    """What ``/game/stats/<p>`` carries."""
+
     shots: _Count
     hits: _Count
     sunk: _Count
@@ -338,8 +361,8 @@ class _HitBody(Strict):
     y: _Count
 
 
-class RulesBody(Strict):
-    """What ``/game/rules`` carries."""
+class BookBody(Strict):
+    """A rule book."""
 
     rules: str
     width: _Count
@@ -352,17 +375,24 @@ class RulesBody(Strict):
     announce: str
     ending: str
     starter: str
-    placement_seconds: _Count
-    turn_seconds: _Count
-    over_seconds: _Count
-    empty_turns: _Count
-    table: str
     sinkings: str = Sinkings.TOLD.value
     targets: str = Targets.EVERYBODY.value
     repeats: str = Repeats.HIT.value
     goal: _Count | None = None
     reveal: bool = False
     skipping: bool = False
+
+
+class RulesBody(BookBody):
+    """What ``/game/rules`` carries."""
+
+    placement_seconds: _Count
+    turn_seconds: _Count
+    over_seconds: _Count
+    empty_turns: _Count
+    table: str
+    bank_seconds: _Count | None = None
+    increment_seconds: _Count | None = None
 
 
 class _KeysBody(Strict):
@@ -468,10 +498,15 @@ def _read_turn(address: Address, payload: bytes) -> m.TurnBegan:
 
 
 def _read_result(address: Address, payload: bytes) -> m.SalvoResolved:
-    return _result(validate(_ResultBody, _body(payload)))
+    return result_of(validate(ResultBody, _body(payload)))
 
 
-def _result(body: _ResultBody) -> m.SalvoResolved:
+def result_of(body: ResultBody) -> m.SalvoResolved:
+    """Return the salvo's result that a validated body tells.
+
+    Raises:
+        WireError: ``wrong_shape`` when its parts don't fit.
+    """
     sunk = tuple(m.SunkShip(ship.player, ship.ship, ship.ship) for ship in body.sunk)
     outcomes = None if body.outcomes is None else tuple(body.outcomes)
     aims = None if body.aims is None else tuple((aim.to, aim.x, aim.y) for aim in body.aims)
@@ -505,7 +540,7 @@ def read_fleet(ships: Iterable[ShipPlace]) -> tuple[Placement, ...]:
 
 
 def _read_stats(address: Address, payload: bytes) -> m.PlayerStats:
-    body = validate(_StatsBody, _body(payload))
+    body = validate(StatsBody, _body(payload))
     return m.PlayerStats(address.player, body.shots, body.hits, body.sunk, body.turns, body.place)
 
 
@@ -541,25 +576,34 @@ def _read_error(address: Address, payload: bytes) -> m.CommandRefused:
 def _read_rules(address: Address, payload: bytes) -> m.RulesAnnounced:
     """Read the rules of a table; whoever hears them draws a fleet for them next."""
     announced = rules_announced(validate(RulesBody, _body(payload)))
+    check_playable(announced.book)
+    return announced
+
+
+def check_playable(book: RuleBook) -> None:
+    """Make sure that a fleet can be drawn by a book.
+
+    Raises:
+        WireError: ``wrong_shape``.
+    """
     try:
-        check_room(announced.book, generator("room"))
+        check_room(book, generator("room"))
     except ValueError as error:
         raise _unplayable(error) from None
-    return announced
 
 
 def _unplayable(error: ValueError) -> WireError:
     return WireError("wrong_shape", f"rules this SDK cannot play: {str(error)[:160]}")
 
 
-def rules_announced(body: RulesBody) -> m.RulesAnnounced:
-    """Return what a validated body says.
+def book_of(body: BookBody) -> RuleBook:
+    """Return the rule book that a validated body tells.
 
     Raises:
         WireError: ``wrong_shape`` when these rules cannot be played.
     """
     try:
-        book = RuleBook(
+        return RuleBook(
             name=body.rules,
             grid=Grid(body.width, body.height),
             fleet=tuple(ShipClass(name, length) for name, length in body.fleet.items()),
@@ -578,9 +622,17 @@ def rules_announced(body: RulesBody) -> m.RulesAnnounced:
         )
     except ValueError as error:
         raise _unplayable(error) from None
-    return m.RulesAnnounced(
-        book, body.table, body.placement_seconds, body.turn_seconds, body.over_seconds, body.empty_turns
-    )
+
+
+def rules_announced(body: RulesBody) -> m.RulesAnnounced:
+    """Return what a validated body says.
+
+    Raises:
+        WireError: ``wrong_shape`` when these rules cannot be played.
+    """
+    times = (body.placement_seconds, body.turn_seconds, body.over_seconds)
+    bank = (body.bank_seconds, body.increment_seconds)
+    return m.RulesAnnounced(book_of(body), body.table, *times, body.empty_turns, *bank)
 
 
 def _read_server(address: Address, payload: bytes) -> m.ServerStatus:

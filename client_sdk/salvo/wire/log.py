@@ -28,6 +28,7 @@ from salvo.wire.announcements import RulesBody, rules_announced, rules_body
 from salvo.wire.strict_json import Strict, parse_json, validate
 from salvo.wire.transcript import (
     MESSAGE_BYTES,
+    DeliveredBody,
     LimitsBody,
     NothingBody,
     ParticipateBody,
@@ -110,12 +111,13 @@ class OpenBody(Strict):
 
 
 class LogInputBody(Strict):
-    """The input of a step where everybody may know it: one of the four."""
+    """The input of a step where everybody may know it: one of them."""
 
     participate: ParticipateBody | None = None
     strike: StrikeBody | None = None
     time: NothingBody | None = None
     resume: NothingBody | None = None
+    delivered: DeliveredBody | None = None
 
 
 class LogStepBody(Strict):

@@ -43,6 +43,8 @@ class LimitsBody(Strict):
     over_ms: _Count
     empty_turns: _Count
     most_players: _Count
+    bank_ms: _Count | None = None
+    increment_ms: _Count | None = None
 
 
 class HeaderBody(Strict):
@@ -141,6 +143,12 @@ class UnreadableBody(Strict):
     code: str
     text: _Text
     proven: bool
+
+
+class DeliveredBody(Strict):
+    """The broker has confirmed what was said at the begin of a turn."""
+
+    turn: _Count
 
 
 class NothingBody(Strict):
@@ -369,6 +377,7 @@ _INPUT_WRITERS: dict[type, Callable[[Any], str]] = {
     m.StruckOff: lambda c: _json({"strike": {"name": c.name}}),
     m.TimePassed: lambda c: '{"time":{}}',
     m.Resumed: lambda c: '{"resume":{}}',
+    m.TurnDelivered: lambda c: _json({"delivered": {"turn": c.turn}}),
 }
 
 
@@ -420,6 +429,10 @@ def _read_resume(value: Any) -> m.Resumed:
     return m.Resumed()
 
 
+def _read_delivered(value: Any) -> m.TurnDelivered:
+    return m.TurnDelivered(validate(DeliveredBody, value).turn)
+
+
 _INPUT_READERS: dict[str, Callable[[Any], m.Input]] = {
     "participate": _read_participate,
     "place": _read_place,
@@ -429,6 +442,7 @@ _INPUT_READERS: dict[str, Callable[[Any], m.Input]] = {
     "strike": _read_strike,
     "time": _read_time,
     "resume": _read_resume,
+    "delivered": _read_delivered,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -15,15 +16,19 @@ import click
 from salvo.client import GameReport, tell_secret
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
+from salvo.exec_bot import ExecBot
+from salvo.player import Bot
 from salvo.rules import generator
 from salvo.seat import Seat
-from salvo.sources import load, team_name
+from salvo.sources import EXEC, load, team_name
+from salvo_server.cli.output import leave_on_sigterm
 from salvo_server.human import HUMAN
 
 
 @click.command()
 @click.argument("url")
-@click.argument("bot")
+@click.argument("bot", required=False)
+@click.option("--exec", "command", metavar="CMD", help="A program in place of BOT, as exec:CMD.")
 @click.option("--team", envvar="SALVO_TEAM", help="The team's name; the file's by default.")
 @click.option("--secret", help="The team's secret, which others on this machine see; better SALVO_SECRET.")
 @click.option(
@@ -45,7 +50,8 @@ from salvo_server.human import HUMAN
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
 def join(
     url: str,
-    bot: str,
+    bot: str | None,
+    command: str | None,
     team: str | None,
     secret: str | None,
     secret_file: Path | None,
@@ -58,15 +64,18 @@ def join(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Play BOT (a file.py, file.py:Name, a house bot, or human: you) in the contest at URL.
+    """Play BOT (a file.py, file.py:Name, exec:CMD, a house bot, or human: you) in the contest at URL.
 
-    It comes back after any lost connection.
+    It comes back after any lost connection. CMD is a program in any language, which is told and answers JSON lines.
 
     The team's secret is in SALVO_SECRET or in a file. Where anybody may play (profile literal), one is drawn and shown
     when there is none.
     """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
+    if (bot is None) is (command is None):
+        raise click.UsageError("who plays is said once: BOT, or --exec CMD")
+    bot = bot or f"{EXEC}{command}"
     if bot == HUMAN:
         from salvo_server.human.sitting import check_terminal
 
@@ -77,7 +86,7 @@ def join(
     if kind is None:
         reports = _play_yourself(url, team, secret, games, seed, table=table, ca=ca, pin=not no_pin, proof=proof)
     else:
-        reports = play_contest(
+        reports = _play_bot(
             kind(),
             url,
             team,
@@ -95,6 +104,14 @@ def join(
             click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
         else:
             click.echo(f"game {report.game}: {report.winner or 'nobody alone'} wins, {team} is number {report.place}")
+
+
+def _play_bot(bot: Bot, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:
+    if isinstance(bot, ExecBot):
+        bot.strict = strict
+        leave_on_sigterm()
+    with contextlib.closing(bot):
+        return play_contest(bot, *where, strict=strict, **seat)
 
 
 def _play_yourself(

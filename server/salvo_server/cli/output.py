@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,11 @@ import click
 from salvo.again import again as again
 from salvo.again import seat_names as seat_names
 from salvo.arena import Failure
+
+
+def leave_on_sigterm() -> None:
+    """Let SIGTERM end this process as Ctrl-C does: what it has started is ended, too."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 def has_terminal() -> bool:

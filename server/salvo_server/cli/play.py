@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,11 +21,13 @@ from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo.simulation.seats import places_alike, seating
-from salvo.sources import make
+from salvo.sources import EXEC, make
+from salvo.time_limits import TimeLimits, limit_time
 from salvo_server.cli.output import (
     again,
     failure_lines,
     has_terminal,
+    leave_on_sigterm,
     look_again,
     places_line,
     progress_bar,
@@ -34,10 +39,12 @@ from salvo_server.transcript import play_at_table, write_transcript
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
+_SECONDS = click.FloatRange(min=0, min_open=True)
 
 
 @click.command()
-@click.argument("bots", nargs=-1, required=True)
+@click.argument("bots", nargs=-1)
+@click.option("--exec", "commands", metavar="CMD", multiple=True, help="A program; it sits before BOTS. As exec:CMD.")
 @click.option("--seed", help="Decides the whole game; drawn when not given.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--game", default=1, show_default=True, help="Number of the (first) game; one seed has many games.")
@@ -51,34 +58,40 @@ _GAME = "{game}"
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes that play several games.  [default: all cores]")
 @click.option(
     "--turn-seconds",
-    type=click.FloatRange(0, min_open=True),
-    default=TURN_SECONDS,
-    help="Of several games: how long a bot may think about a salvo before it is given up.",
+    type=_SECONDS,
+    help=f"Time for a salvo, by the wall's clock.  [default: {TURN_SECONDS:g} of several games, else no limit]",
 )
+@click.option("--bank", type=_SECONDS, help="Seconds for all salvos of a bot in a game.  [default: no limit]")
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
 def play(
     bots: tuple[str, ...],
+    commands: tuple[str, ...],
     seed: str | None,
     rules: str,
     game: int,
     games: int,
     seats: str,
     jobs: int | None,
-    turn_seconds: float,
+    turn_seconds: float | None,
+    bank: float | None,
     record: str | None,
     as_json: bool,
 ) -> None:
-    """Play BOTS (files, file.py:Name, or house bots) against each other, in play order.
+    """Play BOTS (files, file.py:Name, exec:CMD, or house bots) against each other, in play order.
 
-    One of them may be human: you, at this terminal. Several games are played on all cores, and go on without a bot
+    One of them may be human: you, at this terminal. CMD is a program in any language, which is told and answers JSON
+    lines; a mistake of its costs it the turn. Several games are played on all cores, and go on without a bot
     that fails; one game stops there and says where.
     """
+    bots = tuple(EXEC + command for command in commands) + bots
     if len(bots) < 2:
+        first = shlex.quote(bots[0]) if bots else "mybot.py"
         raise BotError(
-            "too_few_players", f"{len(bots)} bot; a game has two or more, such as: salvo play {bots[0]} hunter"
+            "too_few_players",
+            f"{len(bots)} bot{'' if bots else 's'}; a game has two or more, such as: salvo play {first} hunter",
         )
     if record is not None and games > 1 and _GAME not in record:
         raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
@@ -87,12 +100,42 @@ def play(
     if record is not None and seats != Seats.FIXED:
         raise click.UsageError(f"--record: a game is recorded with the seats as given, not {seats}")
     seed = seed or str(secrets.randbits(32))
-    if games > 1 and record is None:
-        _play_many(bots, seed, rules, game, games, Seats(seats), jobs, turn_seconds, as_json)
+    programs = any(bot.startswith(EXEC) for bot in bots)
+    if games > 1 and record is None and bank is None and not programs:
+        _play_many(bots, seed, rules, game, games, Seats(seats), jobs, turn_seconds or TURN_SECONDS, as_json)
         return
+    if programs:
+        leave_on_sigterm()
+    limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
+    timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
+    command = again(bots, seed, game, games, rules, seats) + "".join(timed)
+    with contextlib.ExitStack() as leaving:
+        chosen = partial(_make, limits, leaving)
+        outcomes = _seat(bots, load_book(rules), seed, game, games, Seats(seats), record, chosen)
+        _play_on(outcomes, bots, seed, game, games, record, command, as_json)
+
+
+def _make(limits: TimeLimits | None, leaving: contextlib.ExitStack, source: str) -> Bot:
+    """Return a bot that is closed when all games are over."""
+    bot = make(source)
+    leaving.callback(bot.close)
+    return bot if limits is None else limit_time(bot, limits)
+
+
+def _play_on(
+    outcomes: Iterator[Outcome],
+    bots: Sequence[str],
+    seed: str,
+    game: int,
+    games: int,
+    record: str | None,
+    command: str,
+    as_json: bool,
+) -> None:
+    """Play one game after the other with the same bots."""
     wins: Counter[str] = Counter()
     ties = 0
-    for outcome in _seat(bots, load_book(rules), seed, game, games, Seats(seats), record):
+    for outcome in outcomes:
         wins.update(outcome.winners)
         ties += not outcome.winner
         if as_json:
@@ -104,7 +147,7 @@ def play(
         if games > 1:
             click.echo(_wins_line(wins, ties, games, seat_names(bots)))
         click.echo(f"seed:   {seed}")
-        click.echo(f"again:  {again(bots, seed, game, games, rules, seats)}")
+        click.echo(f"again:  {command}")
         if record is not None and wins:
             click.echo(look_again(_file_of(record, game)))
 
@@ -161,7 +204,14 @@ def _wins_line(wins: Counter[str], ties: int, games: int, names: Sequence[str]) 
 
 
 def _seat(
-    bots: Sequence[str], book: RuleBook, seed: str, first: int, count: int, seats: Seats, record: str | None
+    bots: Sequence[str],
+    book: RuleBook,
+    seed: str,
+    first: int,
+    count: int,
+    seats: Seats,
+    record: str | None,
+    make: Callable[[str], Bot],
 ) -> Iterator[Outcome]:
     """Return the outcomes of games to be played; those with a person are played already."""
     if HUMAN not in bots:

@@ -46,6 +46,8 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--rules", metavar="NAME|FILE", help="What is played: a rule book, or a TOML file.  [default: salvo]")
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
+@click.option("--bank-seconds", type=int, help="Time of a player for all its salvos of a game.  [default: no limit]")
+@click.option("--increment-seconds", type=int, help="What its bank gets in each of its turns.  [default: nothing]")
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
 @click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
 @click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, so much later; 0: at once.")

@@ -99,7 +99,7 @@ class ServeReport:
                     self.say(f"{where}players: {', '.join(names) or 'none'}", event="players", table=table, names=names)
                 case m.StateChanged(State.TURN):
                     self.say(f"{where}the game begins", event="begin", table=table)
-                case m.CommandRefused(player, "turn_timeout" | "placement_timeout" as code, text):
+                case m.CommandRefused(player, "turn_timeout" | "bank_empty" | "placement_timeout" as code, text):
                     self.say(f"{where}{player}: {text}", event="missed", table=table, player=player, code=code)
                 case m.SalvoResolved():
                     game = announcement.game

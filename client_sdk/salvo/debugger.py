@@ -1,0 +1,50 @@
+"""Whether somebody looks into a program with a debugger: then no time limit of ours holds, here in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_stops = 0
+
+
+def is_debugged() -> bool:
+    """Whether a debugger traces this process: pdb while it steps, or debugpy, as editors start it."""
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID):
+        return True
+    return sys.gettrace() is not None or "debugpy" in sys.modules or "pydevd" in sys.modules
+
+
+def is_traced(pid: int) -> bool:
+    """Whether a debugger such as gdb traces another process; false where the system does not tell."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("TracerPid:"):
+                return int(line.split()[1]) != 0
+    return False
+
+
+def breakpoints_met() -> int:
+    """Return how often ``breakpoint()`` has stopped this process inside :func:`watching_breakpoints`."""
+    return _stops
+
+
+@contextlib.contextmanager
+def watching_breakpoints() -> Iterator[None]:
+    """Count what stops at ``breakpoint()``: pdb has left no trace any more when the bot answers after it."""
+    former = sys.breakpointhook
+
+    def stop(*args: Any, **kwargs: Any) -> Any:
+        global _stops
+        _stops += 1
+        return former(*args, **kwargs)
+
+    sys.breakpointhook = stop
+    try:
+        yield
+    finally:
+        sys.breakpointhook = former

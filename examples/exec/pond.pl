@@ -1,0 +1,43 @@
+#!/usr/bin/env perl
+# A bot as a program, in Perl and nothing that does not come with it: JSON lines in, JSON lines out (SALVO-EXEC).
+#
+#     salvo play 'exec:perl examples/exec/pond.pl' random
+#
+# It leaves its fleet to us, and fires at cells drawn by chance that were not shot at yet, at the first opponent.
+use strict;
+use warnings;
+use JSON::PP;
+
+$| = 1;    # without it nobody hears of an answer
+my $json = JSON::PP->new->utf8->canonical;
+my ($state, $width) = (1, 10);
+
+# Perl's own rand differs between versions; the same seed shall be the same game everywhere.
+sub draw {
+    my ($count) = @_;
+    $state = ($state * 48271) % 2147483647;
+    return $state % $count;
+}
+
+while (my $line = <STDIN>) {
+    my $told = $json->decode($line);
+    if ($told->{type} eq 'game') {
+        $state = $told->{seed} % 2147483646 + 1;
+        $width = $told->{rules}{width};
+    }
+    elsif ($told->{type} eq 'fleet') {
+        print $json->encode({ id => $told->{id}, skip => JSON::PP::true }), "\n";
+    }
+    elsif ($told->{type} eq 'turn') {
+        my ($target) = @{ $told->{opponents} };
+        my @cells = split //, $told->{boards}{$target};
+        my @open = grep { $cells[$_] eq '.' } 0 .. $#cells;
+        my @shots;
+        while (@open && @shots < $told->{shots}) {
+            my ($cell) = splice @open, draw(scalar @open), 1;
+            push @shots, { player => $target, x => $cell % $width + 1, y => int($cell / $width) + 1 };
+        }
+        my %answer = @shots ? (shots => \@shots) : (skip => JSON::PP::true);
+        print $json->encode({ id => $told->{id}, %answer }), "\n";
+    }
+}

@@ -1,0 +1,78 @@
+"""Write the schema of a program's lines and a short game as an example: ``python proto/exec/make.py`` (SALVO-EXEC)."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from salvo import arena
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.exec_bot import ExecBot
+from salvo.process import Program
+from salvo.program import Answering
+from salvo.rules import SALVO, Grid, ShipClass
+from salvo.wire.programs import Answer, Told
+
+HERE = Path(__file__).parent
+POND = replace(SALVO, name="pond", grid=Grid(5, 4), fleet=(ShipClass("cruiser", 3), ShipClass("raft", 1)))
+
+
+def schema() -> dict[str, Any]:
+    """What a program is told, and what it answers, as JSON Schema."""
+    parts = {"told": TypeAdapter(Told).json_schema(), "answer": TypeAdapter(Answer).json_schema()}
+    definitions: dict[str, Any] = {}
+    for part in parts.values():
+        definitions |= part.pop("$defs", {})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Lines that a program is told, and its answers",
+        "anyOf": [{"$ref": "#/$defs/told"}, {"$ref": "#/$defs/answer"}],
+        "$defs": definitions | parts,
+    }
+
+
+class _Recorded(Program):
+    """A bot in this process, in the place of a program; what it is told and answers is written down."""
+
+    def __init__(self) -> None:
+        super().__init__((), lambda line: None)
+        self.lines: list[bytes] = []
+        self._answering = Answering(Hunter())
+
+    @property
+    def running(self) -> bool:
+        return True
+
+    def tell(self, line: bytes) -> None:
+        self.ask(line, None, lambda _: None, "")
+
+    def ask(self, line: bytes, seconds: float | None, read: Callable[[bytes], Any], limit: str) -> Any:
+        out = io.BytesIO()
+        self._answering.answer(line, out)
+        self.lines += [line, out.getvalue()]
+        return read(out.getvalue())
+
+
+def example() -> list[str]:
+    """All lines of a game on a small board: what the program is told, and below each question its answer."""
+    bot = ExecBot()
+    program = _Recorded()
+    bot._program = program
+    arena.play({"ann": bot, "bob": RandomBot()}, seed="7", book=POND)
+    return [line.decode() for line in program.lines if line]
+
+
+def main() -> None:
+    (HERE / "schema.json").write_text(json.dumps(schema(), indent=1) + "\n")
+    (HERE / "example.jsonl").write_text("".join(example()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Programs on their standard streams in a contest: the same game as without a broker, and what costs them a turn."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.conftest import Broker, StartServer
+from integration.players import SECONDS, Heard, join, over
+from salvo import arena
+from salvo import messages as m
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.player import Bot
+from salvo.rules import SALVO, Placement
+from salvo.sources import make
+
+ROOT = Path(__file__).parents[2]
+SALVO_COMMAND = str(Path(sysconfig.get_path("scripts")) / "salvo")
+PYTHON = shlex.quote(sys.executable)
+PROGRAMS = {
+    "hunter": f"{PYTHON} -m salvo.program hunter",
+    "python": f"{PYTHON} -I -S {ROOT}/examples/exec/hunt.py",
+    "perl": f"perl {ROOT}/examples/exec/pond.pl",
+}
+SEED = "7"
+
+Shots = list[tuple[str, int, int]]
+Game = tuple[Mapping[str, set[Placement]], Shots, list[m.SalvoResolved]]
+
+
+class HeardAll(Heard):
+    """Keeps what the teams have sent, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.commands: list[m.Input] = []
+
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Any) -> None:
+        if command is not None:
+            self.commands.append(command)
+        super().__call__(table, now, command, announcements)
+
+    def game(self) -> Game:
+        fleets: dict[str, set[Placement]] = {}
+        for command in self.commands:
+            if isinstance(command, m.PlaceShip):
+                fleets.setdefault(command.player, set()).add(command.placement)
+        landed = [(shot.to, shot.x, shot.y) for shot in self.of(m.ShotLanded)]
+        return fleets, landed, self.of(m.SalvoResolved)
+
+
+def in_arena(first: Bot) -> Game:
+    shots: Shots = []
+    results: list[m.SalvoResolved] = []
+
+    def listen(fired: Any, result: m.SalvoResolved) -> None:
+        shots.extend(fired[: result.shots])
+        results.append(result)
+
+    outcome = arena.play({"ann": first, "bob": RandomBot()}, seed=SEED, listener=listen)
+    first.close()
+    return {name: set(fleet.placements) for name, fleet in outcome.fleets.items()}, shots, results
+
+
+def start(url: str, command: str) -> subprocess.Popen[str]:
+    arguments = ["join", url, "--exec", command, "--team", "ann", "--games", "1", "--seed", SEED, "--no-pin"]
+    return subprocess.Popen(
+        [SALVO_COMMAND, *arguments],
+        env=os.environ | {"SALVO_SECRET": "ashes"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def one_fleet(said: list[m.Announcement]) -> bool:
+    return sum(isinstance(a, m.PlacementJudged) and a.approved for a in said) >= len(SALVO.fleet)
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_a_program_plays_the_arena_s_game_in_a_contest(kind: str, broker: Broker, start_server: StartServer) -> None:
+    heard = HeardAll()
+    with start_server(heard, players=2, seed=SEED):
+        program = start(broker.url, PROGRAMS[kind])
+        heard.until(one_fleet)  # so that the play order is the arena's
+        join(broker.url, "bob", RandomBot(), seed=SEED)
+        heard.until(over)
+        out, err = program.communicate(timeout=SECONDS)
+    assert program.returncode == 0, err
+    assert out.startswith("game 1: ")
+    assert heard.of(m.CommandRefused) == []
+    expected = in_arena(make(f"exec:{PROGRAMS[kind]}"))
+    assert heard.game() == expected
+    if kind == "hunter":
+        assert expected == in_arena(Hunter())
+
+
+@pytest.mark.parametrize(
+    ("misdeed", "cause"),
+    [("dies", "bot_crashed: it was killed by SIGKILL"), ("flood", "bot_flood: "), ("late", "turn_timeout: no answer")],
+)
+def test_what_goes_wrong_costs_a_turn_and_the_table_goes_on(
+    misdeed: str, cause: str, broker: Broker, start_server: StartServer
+) -> None:
+    heard = Heard()
+    with start_server(heard, players=2, seed=SEED, turn_seconds=1):
+        program = start(broker.url, f"{PYTHON} -I -S {ROOT}/tests/rude_program.py {misdeed} 2")
+        heard.until(one_fleet)
+        join(broker.url, "bob", RandomBot(), seed=SEED)
+        heard.until(over)
+        _, err = program.communicate(timeout=SECONDS)
+    assert program.returncode == 0, err
+    [line] = [line for line in err.splitlines() if "the turn is lost" in line]
+    assert f", seed {SEED}: {cause}" in line
+    assert "; again: " in line
+    assert [refused.code for refused in heard.of(m.CommandRefused)] == ["turn_timeout"]
+    lost = [result for result in heard.of(m.SalvoResolved) if result.player == "ann" and not result.shots]
+    assert len(lost) == 1

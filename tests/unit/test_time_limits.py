@@ -1,0 +1,170 @@
+"""Time limits without a server: who is late loses the turn, and nobody is late under a debugger."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salvo import arena, debugger, time_limits
+from salvo.bots.random_bot import RandomBot
+from salvo.messages import SalvoResolved
+from salvo.player import Bot
+from salvo.time_limits import TimeLimits, limit_time
+from salvo.view import View
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+
+
+class Clock:
+    """Seconds that a bot spends."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Thinks(RandomBot):
+    """Spends the given seconds in its turns, one after the other, and none later."""
+
+    def __init__(self, clock: Clock, *seconds: float) -> None:
+        self.clock, self.seconds = clock, list(seconds)
+        self.left: list[tuple[str, float | None]] = []
+
+    def choose_salvo(self, view: View) -> Any:
+        self.left.append((view.limited_by, view.seconds_left))
+        self.clock.now += self.seconds.pop(0) if self.seconds else 0.0
+        return super().choose_salvo(view)
+
+
+@pytest.fixture(autouse=True)
+def no_debugger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever measures coverage traces the tests."""
+    monkeypatch.setattr(time_limits, "is_debugged", lambda: False)
+
+
+def shots_of(bot: Bot, game: int = 1) -> list[int]:
+    results: list[SalvoResolved] = []
+    bots = {"ann": bot, "bob": RandomBot()}
+    arena.play(bots, seed=7, game=game, listener=lambda _, result: results.append(result))
+    return [result.shots for result in results if result.player == "ann"]
+
+
+def test_a_salvo_that_comes_too_late_is_lost_and_one_line_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    bot = limit_time(Thinks(clock, 0.9, 1.1, 1.0), TimeLimits(turn_seconds=1), clock)
+    assert shots_of(bot)[:3] == [5, 0, 5]
+    assert caplog.messages == ["ann, game 1, turn 4, seed 7: turn_timeout: 1.100 s of 1.000; the turn is lost"]
+
+
+def test_a_bank_is_for_all_turns_of_a_game_and_full_in_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    bot = Thinks(clock, 2.0, 2.0, 2.0)
+    limit_time(bot, TimeLimits(turn_seconds=3, bank_seconds=5), clock)
+    assert shots_of(bot) == [5, 5, 0, 0, 0]  # and then it is defeated by its silence
+    assert caplog.messages == [
+        "ann, game 1, turn 6, seed 7: bank_empty: 2.000 s of 1.000; the turn is lost",
+        "ann, game 1, turn 8, seed 7: bank_empty: nothing is left; the turn is lost",
+        "ann, game 1, turn 10, seed 7: bank_empty: nothing is left; the turn is lost",
+    ]
+    assert [limited_by for limited_by, _ in bot.left] == ["turn_timeout", "turn_timeout", "bank_empty"]
+    assert all(shots_of(bot, game=2))
+
+
+def test_the_view_tells_what_is_left() -> None:
+    clock = Clock()
+    bot = Thinks(clock, 1.0)
+    limit_time(bot, TimeLimits(bank_seconds=100), clock)
+    shots_of(bot)
+    (_, first), (_, second), *_ = bot.left
+    assert first is not None
+    assert second is not None
+    assert 99 < first <= 100
+    assert 98 < second <= 99
+
+
+def test_one_that_is_async_is_not_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    class Waits(RandomBot):
+        async def choose_salvo(self, view: View) -> Any:  # type: ignore[override]
+            if not view.salvos:
+                await asyncio.sleep(60)
+            return view.untouched.sample(view.shots)
+
+    assert shots_of(limit_time(Waits(), TimeLimits(turn_seconds=0.05)))[:2] == [0, 5]
+    assert [message.partition(": ")[2][:12] for message in caplog.messages] == ["turn_timeout"]
+
+
+def test_nobody_is_late_under_a_debugger(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(time_limits, "is_debugged", lambda: True)
+    clock = Clock()
+    bot = Thinks(clock, 60.0, 60.0)
+    assert all(shots_of(limit_time(bot, TimeLimits(turn_seconds=1, bank_seconds=1), clock)))
+    assert {left for _, left in bot.left} == {None}
+    assert caplog.messages == []
+
+
+def test_a_turn_that_stopped_at_a_breakpoint_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stopped = []
+    monkeypatch.setattr(sys, "breakpointhook", lambda: stopped.append(True))
+    clock = Clock()
+
+    class Stops(Thinks):
+        def choose_salvo(self, view: View) -> Any:
+            if len(view.salvos) == 1:
+                breakpoint()
+            return super().choose_salvo(view)
+
+    bot = limit_time(Stops(clock, 0.5, 60.0, 0.6), TimeLimits(bank_seconds=1), clock)
+    assert shots_of(bot)[:3] == [5, 5, 0]
+    assert stopped == [True]
+    assert len(caplog.messages) >= 1
+
+
+def test_a_debugger_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = sys.gettrace()
+    try:
+        sys.settrace(None)
+        assert not debugger.is_debugged()
+        sys.settrace(lambda *_: None)
+        assert debugger.is_debugged()
+    finally:
+        sys.settrace(trace)
+    monkeypatch.setitem(sys.modules, "debugpy", sys)
+    assert debugger.is_debugged()
+    assert not debugger.is_traced(os.getpid())
+    assert not debugger.is_traced(2**30)
+
+
+def test_the_command_line_holds_bots_to_limits(tmp_path: Path) -> None:
+    file = tmp_path / "sleepy.py"
+    file.write_text(
+        "import time, salvo\n"
+        "@salvo.bot\n"
+        "def sleepy(view):\n"
+        "    time.sleep(0.2)\n"
+        "    return view.untouched.sample(view.shots)\n"
+    )
+    command = [SALVO, "play", str(file), "random", "--seed", "7"]
+    done = subprocess.run(
+        [*command, "--turn-seconds", "5", "--bank", "0.3"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "winner: random" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("--seed 7 --turn-seconds 5 --bank 0.3")
+    assert done.stderr.count("bank_empty") == 3
+    refused = subprocess.run([*command, "--bank", "0"], capture_output=True, text=True, timeout=60, check=False)
+    assert refused.returncode == 2
+    free = subprocess.run(
+        [SALVO, "play", "hunter", "random", "--seed", "7", "--json"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(free.stdout)["winner"] == "hunter"
