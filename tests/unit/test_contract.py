@@ -71,7 +71,7 @@ def test_every_code_that_players_meet_is_published() -> None:
     )
     of_the_sdk = {"fleet_incomplete", "unknown_version", "bad_signature", "bad_key"}
     for path in SOURCES:
-        if "tests" not in path.parts:
+        if not {"tests", "human"} & {*path.parts}:  # a person's mistakes at the keys never come to a server
             assert set(raised.findall(path.read_text())) - of_the_sdk <= set(CODES), path
 
 
