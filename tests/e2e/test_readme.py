@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -24,6 +26,7 @@ THREE_LINES, CLASS, TESTING, SPEC_CLIENT = PYTHON
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
     "make test": (".ci/run", "make check"),
+    "salvo dev mybot.py": ("tests/e2e/test_laboratory.py", '"dev"'),
     "SALVO_PLAYERS=2 docker compose up --detach": ("tests/compose/run.py", "docker-compose.yml"),
     "docker compose exec server salvo teams add red blue": (
         "tests/compose/run.py",
@@ -65,10 +68,13 @@ def secrets(folder: Path) -> dict[str, str]:
     return found
 
 
+SERVES = [line for line in COMMANDS if line.startswith("salvo serve")]
+
+
 @pytest.fixture
 def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
     """The README's server, on a port of its own, for one game."""
-    [command] = [line for line in COMMANDS if line.startswith("salvo serve")]
+    [command] = [line for line in SERVES if "--gateway" not in line]
     server = subprocess.Popen(
         shlex.split(command.replace("0.0.0.0:1883", "127.0.0.1:0") + " --games 1"),
         cwd=folder,
@@ -164,6 +170,33 @@ def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest
     assert "fair" in _run(verify, folder)
 
 
+@pytest.mark.parametrize("command", [line for line in SERVES if "--gateway" in line])
+def test_a_gateway_listens_beside_the_server(command: str, folder: Path) -> None:
+    anywhere = re.sub(r"0\.0\.0\.0:\d+", "127.0.0.1:0", command) + " --listen 127.0.0.1:0"
+    with subprocess.Popen(
+        shlex.split(anywhere), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        said = next(line for line in server.stdout if " gateway " in line)
+        assert re.search(r"gateway \w+: .* on 127\.0\.0\.1:\d+$", said)
+        server.send_signal(signal.SIGINT)
+        server.stdout.read()
+    assert server.returncode == 0
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith(("salvo solo", "salvo compare"))])
+def test_the_bot_is_measured(command: str, folder: Path) -> None:
+    assert re.search(r"\bmybot\b", _run(command, folder))
+
+
+def test_a_tournament_is_made_run_and_shown(folder: Path) -> None:
+    make, run, show = [line for line in COMMANDS if line.startswith("salvo tournament")]
+    _run(make, folder)
+    _run(run, folder)
+    assert json.loads(_run(show, folder))
+    assert (folder / "cup.html").exists()
+
+
 def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
     [record, *look] = [line for line in COMMANDS if "game.jsonl.gz" in line and "contest.journal" not in line]
     recorded = _run(record, folder)
@@ -221,6 +254,9 @@ def test_no_command_is_left_out() -> None:
         "salvo join",
         "salvo watch",
         "salvo verify",
+        "salvo solo",
+        "salvo compare",
+        "salvo tournament",
     )
     for command in COMMANDS:
         if command.startswith(run_above):
