@@ -231,15 +231,13 @@ class Roster:
             raise RosterError("name_in_roster", f"{name!r} is the server's own name; take another one")
         if role not in (Role.TEAM, Role.WATCHER, Role.REFEREE):
             raise RosterError("bad_role", f"{role.value!r} is no role to be given; there are team, watcher, referee")
-        if not 1 <= screens <= MOST_SCREENS:
-            raise RosterError("bad_screens", f"{screens} screens; there are 1 to {MOST_SCREENS}")
-        if role is Role.TEAM and screens != SCREENS:
-            raise RosterError("bad_screens", f"{screens} screens for a team; it has {SCREENS}, only others have more")
+        _check_screens(role, screens)
         with self._changing() as kept:
             if any(each.name.lower() == name.lower() for each in kept.members):
                 raise RosterError(
                     "name_in_roster",
-                    f"{self.path} has {name!r} already, in this or another spelling; rotate its secret",
+                    f"{self.path} has {name!r} already, in this or another spelling; "
+                    "salvo teams rotate gives it another secret, salvo teams screens more screens",
                 )
             secret, member = self._draw(name, role.value, screens, door)
             kept.members.append(member)
@@ -256,6 +254,20 @@ class Roster:
             old = kept.members[place]
             secret, kept.members[place] = self._draw(old.name, old.role, old.screens, old.door)
         return secret
+
+    def give_screens(self, name: str, screens: int) -> None:
+        """Give a watcher or referee another number of users to look on as; its secret stays.
+
+        Args:
+            screens: 1 to 200; when there are fewer than before, the last ones are users no longer.
+
+        Raises:
+            RosterError: ``not_in_roster``, ``bad_screens``, or see :meth:`members`.
+        """
+        with self._changing() as kept:
+            member = kept.members[self._find(kept, name)]
+            _check_screens(Role(member.role), screens)
+            member.screens = screens
 
     def remove(self, name: str) -> None:
         """Strike somebody off.
@@ -304,6 +316,13 @@ class Roster:
             file.flush()
             os.fsync(file.fileno())
         part.replace(self.path)
+
+
+def _check_screens(role: Role, screens: int) -> None:
+    if not 1 <= screens <= MOST_SCREENS:
+        raise RosterError("bad_screens", f"{screens} screens; there are 1 to {MOST_SCREENS}")
+    if role is Role.TEAM and screens != SCREENS:
+        raise RosterError("bad_screens", f"{screens} screens for a team; it has {SCREENS}, only others have more")
 
 
 class Register:

@@ -174,3 +174,27 @@ def test_the_register_knows_teams_and_nobody_else(roster: Roster) -> None:
     roster.remove("red")
     register.replace(roster.accounts())
     assert not register.has("red", secret)
+
+
+def test_the_number_of_screens_changes_and_the_secret_stays(roster: Roster) -> None:
+    """The story: whoever needed more screens was told that the name is in the roster."""
+    secret = roster.add("hall", Role.WATCHER)
+    roster.give_screens("hall", 60)
+    users = [account for account in roster.accounts() if account.name == "hall"]
+    assert [account.user for account in users] == ["hall", *(f"hall.{number}" for number in range(1, 61))]
+    assert {account.secret for account in users} == {secret}
+    roster.give_screens("hall", 1)
+    assert roster.members()[0].screens == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "screens", "expected"),
+    [("hall", 0, "bad_screens"), ("hall", 201, "bad_screens"), ("red", 5, "bad_screens"), ("blue", 5, "not_in_roster")],
+)
+def test_screens_that_cannot_be_given_change_nothing(roster: Roster, name: str, screens: int, expected: str) -> None:
+    roster.add("hall", Role.WATCHER)
+    roster.add("red")
+    before = roster.path.read_bytes()
+    with pytest.raises(RosterError, match=expected):
+        roster.give_screens(name, screens)
+    assert roster.path.read_bytes() == before

@@ -24,7 +24,7 @@ _ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
 )
 @click.pass_context
 def teams(ctx: click.Context, file: Path | None) -> None:
-    """Add teams and watchers to the roster, list them, give them new secrets, or strike them off.
+    """Add teams and watchers to the roster, list them, give them new secrets or more screens, or strike them off.
 
     A running server notices it at once; nothing has to be started anew.
     """
@@ -81,6 +81,16 @@ def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
     for name in names:
         roster.rotate(name)
         _show(roster, name, as_json)
+
+
+@teams.command()
+@click.argument("name")
+@click.argument("number", type=click.IntRange(1, MOST_SCREENS))
+@click.pass_obj
+def screens(roster: Roster, name: str, number: int) -> None:
+    """Let so many people look on with a watcher's or referee's secret, which stays."""
+    roster.give_screens(name, number)
+    click.echo(f"{name} has users {name}.1 to {name}.{number} now" if number > 1 else f"{name} has user {name}.1 now")
 
 
 @teams.command()
