@@ -31,7 +31,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from salvo import tls
 from salvo.buffered_socket import BufferedSocket
 from salvo.errors import ConnectionLost
-from salvo.rivals import DECIDE_SECONDS, MOST_THROWN_OUT, Rivals
+from salvo.rivals import DECIDE_SECONDS, Rivals
 
 log = logging.getLogger(__name__)
 
@@ -149,6 +149,7 @@ class Connection:
         on_connect: Callable[[bool], None] | None = None,
         ca: str | None = None,
         gives_way: bool = True,
+        newcomer_gives_way: bool = False,
     ) -> None:
         """Prepare a connection; nothing is sent before the first :meth:`connect` or :meth:`poll`.
 
@@ -159,6 +160,8 @@ class Connection:
                 system's.
             gives_way: whether to end with ``account_in_use`` when somebody else keeps connecting as the same user. If
                 not, that is logged, and tried on with longer pauses.
+            newcomer_gives_way: which of two ends: the older one by default, so that a program can be started anew while
+                a forgotten one still runs; else the newcomer, at once, so that nobody loses what he has.
 
         Raises:
             ConnectionLost: ``bad_url`` or ``bad_ca``.
@@ -170,8 +173,9 @@ class Connection:
         self._ca = ca or os.environ.get("SALVO_CA") or None
         self._hung_up = False  # before the broker greeted
         self._gives_way = gives_way
+        self._newcomer_gives_way = newcomer_gives_way
         self._name = client_id
-        self._rivals = Rivals()
+        self._rivals = Rivals(newcomer_gives_way=newcomer_gives_way)
         self._plain_socket: socket.socket | None = None
         self._unconfirmed: dict[int, int] = {}  # running number by message id, the oldest first
         self._connections = 0
@@ -244,7 +248,7 @@ class Connection:
         log.debug("connected to %s", self.url)
         self.connected = True
         self._connections += 1
-        if self._rivals.count < MOST_THROWN_OUT:
+        if self._rivals.count < self._rivals.most:
             self._attempt = 0
         if self._plain_socket is not None:
             self._rivals.accepted(self._plain_socket, time.monotonic())
@@ -268,7 +272,9 @@ class Connection:
             self._rivals.lost(now)
             if self._rivals.undecided:
                 self._next_attempt = max(self._next_attempt, now + DECIDE_SECONDS)
-            level = logging.DEBUG if self._rivals.undecided else logging.WARNING  # what comes of it is told in the end
+            # What comes of it is told in the end; and a newcomer's attempt is over in a moment.
+            quiet = self._rivals.undecided or self._newcomer_gives_way
+            level = logging.DEBUG if quiet else logging.WARNING
             log.log(level, "lost the connection to %s: closed there", self.url)
         else:
             self._rivals.forget()
@@ -279,16 +285,16 @@ class Connection:
 
     def _look_for_rivals(self) -> None:
         """Find out whether somebody else uses this user."""
-        if not self._rivals.undecided or self._rivals.decide() < MOST_THROWN_OUT:
+        if not self._rivals.undecided or self._rivals.decide() < self._rivals.most:
             return
         text = (
-            f"{self.url} has ended this connection {MOST_THROWN_OUT} times as soon as it was there, as it does when "
+            f"{self.url} has ended this connection as soon as it was there ({self._rivals.count}x), as it does when "
             f"somebody else connects as {self._user or self._name!r}: a user has one connection, the newest; end one "
             "of the two programs; to look on beside a bot there is salvo watch"
         )
         if self._gives_way:
             raise self._give_up(ConnectionLost("account_in_use", text))
-        if self._rivals.count == MOST_THROWN_OUT:
+        if self._rivals.count == self._rivals.most:
             log.error("account_in_use: %s", text)
 
     def _arrived(self, client: paho.Client, userdata: Any, message: paho.MQTTMessage) -> None:

@@ -15,6 +15,11 @@ from typing import Final
 #: So often in a row a connection must end, the broker there all the time, until somebody else is thought to use its
 #: user. Of two that throw each other out the older one comes to it first, so the newest stays.
 MOST_THROWN_OUT: Final = 3
+#: Who has held a user for so long is established: a newcomer that it throws out at once gives way, and it stays.
+ESTABLISHED_SECONDS: Final = 3.0
+#: So often in a row an established one is thrown out until it gives way, too: many newcomers come one after another,
+#: and each of them throws it out once; what does not give way throws it out for ever.
+MOST_ESTABLISHED_THROWN_OUT: Final = 30
 #: So soon after it was accepted such a connection ends, because the other one comes back as fast as it can. Less than
 #: brokers wait for a first packet: ours 10 s.
 THROWN_OUT_SECONDS: Final = 8.0
@@ -31,17 +36,35 @@ class Rivals:
         undecided: whether :meth:`decide` is to be called, :data:`DECIDE_SECONDS` after the loss.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, newcomer_gives_way: bool = False) -> None:
+        """Begin with nothing lost.
+
+        Args:
+            newcomer_gives_way: whether of two the newcomer gives way, after the first time, and not the older one.
+        """
         self.count = 0
         self.undecided = False
+        self._newcomer_gives_way = newcomer_gives_way
+        self._established = False
         self._accepted_at = 0.0
         self._silent: socket.socket | None = None
 
+    @property
+    def most(self) -> int:
+        """How often in a row it must be thrown out until somebody else is thought to use its user."""
+        if not self._newcomer_gives_way:
+            return MOST_THROWN_OUT
+        return MOST_ESTABLISHED_THROWN_OUT if self._established else 1
+
     def accepted(self, connection: socket.socket, now: float) -> None:
-        """The broker has accepted a connection; after a loss a silent one is made beside it, without waiting for it."""
+        """The broker has accepted a connection.
+
+        Where the next loss may count a silent one is made beside it, without waiting for it: after a loss, and at once
+        for a newcomer that gives way.
+        """
         self._accepted_at = now
         self.close()
-        if not self.count:
+        if not self.count and self.most > 1:
             return
         self._silent = socket.socket(connection.family, socket.SOCK_STREAM)
         self._silent.setblocking(False)
@@ -50,6 +73,7 @@ class Rivals:
 
     def lost(self, now: float) -> None:
         """The other side has ended an accepted connection."""
+        self._established = self._established or now - self._accepted_at >= ESTABLISHED_SECONDS
         self.undecided = self._silent is not None and now - self._accepted_at < THROWN_OUT_SECONDS
         if not self.undecided:
             self.close()
@@ -66,6 +90,7 @@ class Rivals:
         """Begin anew: the broker was not there, or the connection broke in another way."""
         self.count = 0
         self.undecided = False
+        self._established = False
         self.close()
 
     def tend(self, now: float) -> None:
