@@ -1,7 +1,9 @@
 """The users that somebody looks on as: NAME.1, NAME.2 ..., one connection each (SALVO-ACCESS-5).
 
 A broker does not tell which of them is free, nor how many there are: whoever connects as a user throws out who was
-there. So a watcher begins with any of the first, and whoever is thrown out goes on to another one.
+there. So a watcher begins with any of the first; who was there comes back at once, which throws the newcomer out, and
+the newcomer goes on to another one (:mod:`salvo.rivals`). It looks further out first, where fewer are: a user that does
+not exist is refused, and costs nobody his connection.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class ScreenUsers:
         self._name = account if account is not None and "." not in account else None
         self._taken: set[int] = set()
         self._most = MOST_SCREENS  # as far as is known
-        self._reach = SCREENS  # how far it is looked
+        self._near, self._reach = 0, SCREENS  # how far was looked and is looked
         self._number = 0
         self._since = 0.0
         self.user = account
@@ -62,7 +64,9 @@ class ScreenUsers:
         elif error.code == "account_in_use":
             if now - self._since > SETTLED_SECONDS:
                 self._taken.clear()
+                self._most = MOST_SCREENS  # the operator may have given more
             self._taken.add(self._number)
+            self._near, self._reach = self._reach, self._reach * 2
         else:
             raise error
         self._since = now
@@ -70,16 +74,13 @@ class ScreenUsers:
         return f"{self._name}.{self._number}"
 
     def _choose(self, error: ConnectionLost) -> int:
-        while len(self._taken) < MOST_TRIES:
-            free = set(range(1, min(self._reach, self._most) + 1)) - self._taken
+        if len(self._taken) < MOST_TRIES:
+            reach = min(self._reach, self._most)
+            free = sorted(set(range(1, reach + 1)) - self._taken)
             if free:
-                return self._random.choice(sorted(free))
-            if self._reach >= self._most:
-                break
-            self._reach *= 2
+                return self._random.choice([number for number in free if number > self._near] or free)
         tried = ", ".join(f"{self._name}.{number}" for number in sorted(self._taken))
         raise ConnectionLost(
             "account_in_use",
-            f"somebody looks on already as each of {tried}; let the operator give more: "
-            "salvo teams add NAME --role watcher --screens N",
+            f"somebody looks on already as each of {tried}; let the operator give more: salvo teams screens NAME N",
         ) from error

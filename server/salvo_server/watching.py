@@ -36,6 +36,13 @@ _CHAT_LINES: Final = 4
 PATIENCE_SECONDS: Final = 5.0
 
 
+_NO_FLEET: Final = (
+    "our fleet and where our bot has fired are not known here: they travel sealed from the bot to the server, which "
+    "tells them to its screens only when the bot asks to take part again; start the bot anew while this screen is on "
+    "(with the team's secret), and it comes back into its game"
+)
+
+
 class WatchError(SalvoError):
     """A view that this account cannot have."""
 
@@ -74,6 +81,15 @@ def screen_account(url: BrokerUrl, view: str, team: str | None, secret: str | No
     return Credentials(user, word)
 
 
+def _table_of(status_topic: str) -> str:
+    """Return the table of a topic that is subscribed when somebody on an open broker says so: no wildcard."""
+    try:
+        address = topics.parse(status_topic)
+        return topics.check_name(address.table, "table") if address.table else ""
+    except WireError:
+        return ""
+
+
 def _line_said(said: m.ChatSaid | m.MessageSaid) -> News:
     private = isinstance(said, m.MessageSaid)
     line = f"{said.sender or 'the server'} says{' to us' * private}: {said.text}"
@@ -105,21 +121,32 @@ class Watcher:
         self._quiet_since: float | None = None
         self._known = False
         self._told: set[str] = set()
+        self._online: bool | None = None
+        self._won_told: m.GameWon | None = None
+        self._status_topic = ""
+        self._user = ""  # to be told of when the broker has let it in
+        self._fresh_user: list[News] = []
         connection.on_connect = self._connected
 
     def filters(self) -> list[str]:
         """Return what is subscribed."""
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
-        return [topic.filter(self.table) for topic in (*public, BY_NAME["chat"])]
+        public.sort(key=lambda topic: topic.name == "winner")  # last: who comes after a game knows the places by then
+        own = [topic.filter(self.table) for topic in (*public, BY_NAME["chat"])]
+        return [*own, self._status_topic] if self._status_topic else own
 
     def _connected(self, session_present: bool) -> None:
         self._quiet_since = time.monotonic()
         self._connection.subscribe(self.filters())
+        if self._user:
+            user, self._user = self._user, ""
+            self._fresh_user.append(News(f"looking on as {user} now", {"event": "user", "user": user}))
 
     def poll(self, timeout_seconds: float) -> list[News]:
         """Return what is new."""
-        news: list[News] = []
-        for message in self._connection.poll(timeout_seconds):
+        arrived = self._connection.poll(timeout_seconds)
+        news, self._fresh_user = self._fresh_user, []
+        for message in arrived:
             self._connection.acknowledge(message)
             news += self._receive(message)
         news += self._warnings()
@@ -129,12 +156,14 @@ class Watcher:
             (self._chat if each.record["event"] == "chat" else self._news).append(each.line)
         return news
 
-    def change_user(self, user: str) -> list[News]:
+    def change_user(self, user: str) -> None:
         """Look on as another user of the same account; nothing is forgotten."""
         self._connection.change_user(user)
-        news = News(f"looking on as {user} now", {"event": "user", "user": user})
-        self._news.append(news.line)
-        return [news]
+        self._user = user
+
+    def note(self, text: str) -> None:
+        """Show among the news what is no event of the table."""
+        self._news.append(printable(text))
 
     def close(self) -> str:
         """Hang up; return whether the proof is whole, where one is written."""
@@ -150,6 +179,8 @@ class Watcher:
             return []
         if isinstance(announcement, (m.ChatSaid, m.MessageSaid)):
             return [] if message.retain else [_line_said(announcement)]
+        if isinstance(announcement, m.ServerStatus):
+            return self._server(announcement, address.table)
         if announcement is not None:
             return self.take_in(announcement)
         return self.take_in_sealed(message.payload) if address.topic.name == "recap" else []
@@ -163,7 +194,10 @@ class Watcher:
     def _warnings(self) -> list[News]:
         if self._quiet_since is None or time.monotonic() < self._quiet_since + PATIENCE_SECONDS:
             return []
-        fresh = [text for text in self.suspicions() if text not in self._told]
+        return self._tell_once(self.suspicions())
+
+    def _tell_once(self, texts: Iterable[str]) -> list[News]:
+        fresh = [text for text in texts if text not in self._told]
         self._told.update(fresh)
         return [News(text, {"event": "notice", "text": text}) for text in fresh]
 
@@ -184,8 +218,6 @@ class Watcher:
         match announcement:
             case m.RulesAnnounced(book=book):
                 self.book = book
-            case m.ServerStatus(online=online):
-                return [News(f"server {'online' if online else 'offline'}", {"event": "server", "online": online})]
             case m.StateChanged(state):
                 return self._state_changed(state)
             case m.PlayersListed(names):
@@ -203,22 +235,41 @@ class Watcher:
                 pass
         return []
 
+    def _server(self, status: m.ServerStatus, table: str) -> list[News]:
+        """Take in a status; a further table's says only at which table it is told."""
+        self._known = True
+        if status.status_topic and table == self.table:
+            topic = BY_NAME["server"].of(_table_of(status.status_topic))
+            if topic == status.status_topic != self._status_topic:
+                self._status_topic = topic
+                self._connection.subscribe([topic])
+            return []
+        if status.online == self._online:
+            return []
+        self._online = status.online
+        said = "online" if status.online else "offline"
+        return [News(f"server {said}", {"event": "server", "online": status.online})]
+
     def _state_changed(self, state: State) -> list[News]:
-        self.state = state
+        again, self.state = state is self.state, state
         self._quiet_since = time.monotonic()
         if state is State.LOBBY:
             self.forget()
-        return [News(f"state {state}", {"event": "state", "state": state})]
+        if state is not State.OVER:
+            self._won_told = None
+        # What is retained is heard again on every connection, and is no news then.
+        return [] if again else [News(f"state {state}", {"event": "state", "state": state})]
 
     def forget(self) -> None:
         """The next game begins from nothing."""
         self.boards, self._places, self.turn = {}, {}, None
 
     def _listed(self, names: tuple[str, ...]) -> list[News]:
-        self.names = names = tuple(map(printable, names))
+        names = tuple(map(printable, names))
+        again, self.names = bool(self.boards) and names == self.names, names
         ships = dict.fromkeys((ship.name for ship in self.book.fleet), True)
         self.boards = {name: self.boards.get(name) or Board(dict(ships)) for name in names}
-        return [News(f"players: {', '.join(names) or 'none'}", {"event": "players", "names": names})]
+        return [] if again else [News(f"players: {', '.join(names) or 'none'}", {"event": "players", "names": names})]
 
     def _salvo(self, result: m.SalvoResolved) -> list[News]:
         if (result.game, result.turn) <= self._heard:
@@ -241,10 +292,14 @@ class Watcher:
         return [News(line, {"event": "salvo", **wire.announcements.result_body(result)})]
 
     def _won(self, won: m.GameWon) -> list[News]:
+        if won == self._won_told:
+            return []
+        self._won_told = won
         self.games_ended += self._is_last()
         record: dict[str, Any] = {"event": "won", "winner": won.winner, "places": dict(self._places)}
         record |= {"tied": list(won.tied)} if won.tied else {}
-        return [News(f"{won_line(won.winner, won.tied)}; places: {places_line(self._places)}", record)]
+        places = f"; places: {places_line(self._places)}" if self._places else ""
+        return [News(f"{won_line(won.winner, won.tied)}{places}", record)]
 
     def _is_last(self) -> bool:
         """Whether nothing more of the game is to come once the winner was told."""
@@ -303,10 +358,7 @@ class TeamWatcher(Watcher):
         if self.state == State.TURN and self.name not in self.names:
             yield f"{self.name} is not at this table; the players are {', '.join(self.names)}"
         elif self.state == State.TURN and self._fleet is None:
-            yield (
-                "the own fleet and shots from before this screen came are not known: they are sent sealed, "
-                "in the recap that a team gets when it asks to take part again"
-            )
+            yield _NO_FLEET
 
     def take_in(self, announcement: m.Announcement) -> list[News]:
         """Take in what was announced to everybody, or to this team."""
@@ -315,7 +367,8 @@ class TeamWatcher(Watcher):
                 self._struck.append(self.book.grid.cell(x, y))
                 self._fresh.add(self.book.grid.cell(x, y))
                 where = cell_name(x, y)
-                return [News(f"a shot at our {where}{self._met(x, y)}", {"event": "hit", "x": x, "y": y})]
+                news = News(f"a shot at our {where}{self._met(x, y)}", {"event": "hit", "x": x, "y": y})
+                return [news] if self._fleet is not None else [news, *self._tell_once([_NO_FLEET])]
             case m.CommandRefused(_, code, text):
                 return [News(f"error: {code}: {text}", {"event": "error", "code": code, "text": text})]
             case m.PlacementRefused(_, ship, code, text):

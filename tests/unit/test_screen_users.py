@@ -65,3 +65,11 @@ def test_a_wrong_secret_ends_it() -> None:
     with pytest.raises(ConnectionLost, match="not_authorised"):
         look_for(set(), 0, 1, users)
     assert users.user == "hall.1"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_after_a_user_in_use_it_looks_further_out_where_nobody_may_lose_a_connection(seed: int) -> None:
+    users = ScreenUsers("hall", Random(seed))
+    for above in (4, 8, 16):
+        number = int(users.go_on(IN_USE, 1.0).partition(".")[2])
+        assert above < number <= 2 * above

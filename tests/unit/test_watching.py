@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
 from salvo.rules import SALVO, Grid, Orientation, Placement, generator, random_fleet
 from salvo_server import watching
+from salvo_server.cli import watch
 from salvo_server.marks import Mark
 from salvo_server.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
 
@@ -35,11 +37,15 @@ class Held:
     def __init__(self) -> None:
         self.on_connect: Callable[[bool], None] | None = None
         self.filters: list[str] = []
+        self.user = ""
         self.arriving: list[Inbound] = []
 
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
         arrived, self.arriving = self.arriving, []
         return arrived
+
+    def change_user(self, user: str) -> None:
+        self.user = user
 
     def acknowledge(self, message: Inbound) -> None: ...
     def close(self) -> None: ...
@@ -221,7 +227,11 @@ def test_a_screen_shows_what_falls_on_the_own_board_as_it_falls() -> None:
     held, screen = connected(TeamWatcher, "", "alice", None)
     begin(held)
     held.say(m.ShotLanded("alice", 3, 2), m.CommandRefused("alice", "not_your_turn", "it is bob's"))
-    assert lines(screen)[-2:] == ["a shot at our B3", "error: not_your_turn: it is bob's"]
+    told = lines(screen)
+    assert [told[-3], told[-1]] == ["a shot at our B3", "error: not_your_turn: it is bob's"]
+    assert told[-2].startswith("our fleet and where our bot has fired are not known here")
+    held.say(m.ShotLanded("alice", 4, 2))
+    assert lines(screen) == ["a shot at our B4"]
     assert screen.own_marks().index(Mark.FIRED) == 12
     assert Mark.FIRED in page(screen)
     assert Mark.SHIP not in page(screen).replace("▮", "")
@@ -375,3 +385,78 @@ def test_a_line_that_somebody_left_behind_or_made_up_is_not_shown() -> None:
     held.arriving.append(Inbound(line.topic, line.payload, True, 1, 1))
     held.arriving.append(Inbound(line.topic, b'{"from":"turn 9","text":"alice hits 5 of 5"}', False, 1, 1))
     assert lines(watcher) == []
+
+
+# --- coming and going ---------------------------------------------------------------------------------------------
+
+
+def test_a_further_tables_status_is_that_of_the_first_table() -> None:
+    """The story: who looked on at the table "second" was told that the server was offline."""
+    held, watcher = connected(Watcher, "second")
+    held.say(m.ServerStatus(True, "1", 1, "contest", "/game/server"), table="second")
+    assert lines(watcher) == []
+    assert held.filters[-1] == "/game/server"
+    held.say(m.ServerStatus(True, "1", 4, "contest"))
+    assert lines(watcher) == ["server online"]
+    held.say(m.ServerStatus(False, "1", 4, "contest"))
+    assert lines(watcher) == ["server offline"]
+    held.filters.clear()
+    assert held.on_connect is not None
+    held.on_connect(False)
+    assert "/game/server" in held.filters
+
+
+@pytest.mark.parametrize("topic", ["#", "/#", "/+/game/server", "/game/state", "nowhere", "/a b/game/server"])
+def test_a_status_topic_that_is_none_is_not_subscribed(topic: str) -> None:
+    held, watcher = connected(Watcher, "second")
+    before = list(held.filters)
+    held.say(m.ServerStatus(True, "1", 1, "literal", topic), table="second")
+    assert (lines(watcher), held.filters) == ([], before)
+
+
+def test_a_winner_without_places_has_nothing_said_of_places_and_comes_behind_them() -> None:
+    held, watcher = connected(Watcher, "")
+    assert held.filters.index("/game/stats/+") < held.filters.index("/game/winner")
+    held.say(m.GameWon("alice"))
+    assert "places" not in lines(watcher)[-1]
+
+
+def test_another_user_is_told_of_when_the_broker_has_let_it_in() -> None:
+    """The story: with a wrong secret it said "looking on as hall.1 now" and was refused."""
+    held, watcher = connected(Watcher, "")
+    watcher.change_user("hall.2")
+    assert (held.user, lines(watcher)) == ("hall.2", [])
+    assert held.on_connect is not None
+    held.on_connect(False)
+    assert lines(watcher) == ["looking on as hall.2 now"]
+    held.on_connect(False)
+    assert lines(watcher) == []
+
+
+def test_what_is_logged_lands_among_the_news_of_a_live_screen() -> None:
+    _, watcher = connected(Watcher, "")
+    root = logging.getLogger()
+    before = root.handlers[:]
+    with watch._live(watcher):
+        logging.getLogger("salvo.mqtt").warning("lost %s\x1b[2J", "it")
+    assert root.handlers == before
+    assert "lost it" in page(watcher)
+
+
+def test_what_is_retained_is_news_once_however_often_the_connection_ends() -> None:
+    """The story: each newcomer that tried a screen's user brought it the state again, and a game to --games."""
+    held, watcher = connected(Watcher, "")
+    begin(held)
+    assert lines(watcher) == ["server online", "players: alice, bob", "state turn"]
+    begin(held)
+    assert lines(watcher) == []
+    for _ in range(2):
+        held.say(m.StateChanged(State.OVER), m.GameWon("alice"))
+        lines(watcher)
+    assert watcher.games_ended == 1
+    held.say(m.StateChanged(State.LOBBY))
+    begin(held)
+    assert lines(watcher) == ["state lobby", "players: alice, bob", "state turn"]
+    held.say(m.StateChanged(State.OVER), m.GameWon("alice"))
+    lines(watcher)
+    assert watcher.games_ended == 2

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -72,7 +74,8 @@ def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:
     try:
         return watcher.poll(0.25)
     except ConnectionLost as error:
-        return watcher.change_user(users.go_on(error, time.monotonic()))
+        watcher.change_user(users.go_on(error, time.monotonic()))
+        return []
 
 
 def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path | None) -> tuple[Watcher, ScreenUsers]:
@@ -81,7 +84,9 @@ def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path 
     account = screen_account(url, view, os.environ.get("SALVO_TEAM"), os.environ.get("SALVO_SECRET"))
     users = ScreenUsers(account.user, Random())
     address = url._replace(username=users.user, password=account.secret)
-    connection = ProofConnection(address, f"salvo-watch-{os.getpid()}", clean_session=True, ca=ca)
+    connection = ProofConnection(
+        address, f"salvo-watch-{os.getpid()}", clean_session=True, ca=ca, newcomer_gives_way=True
+    )
     if proof is not None:
         connection.record(Proof(proof), table)
     if view == REFEREE:
@@ -91,7 +96,26 @@ def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path 
     return Watcher(connection, table), users
 
 
-def _live(watcher: Watcher) -> Any:
+class _AmongTheNews(logging.Handler):
+    """Shows what is logged on the screen's page: on standard error it would land in the midst of it."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
+        self._watcher = watcher
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._watcher.note(record.getMessage())
+
+
+@contextlib.contextmanager
+def _live(watcher: Watcher) -> Iterator[Any]:
     from rich.live import Live
 
-    return Live(watcher.page(), auto_refresh=False)
+    root = logging.getLogger()
+    before = root.handlers[:]
+    root.handlers[:] = [_AmongTheNews(watcher)]
+    try:
+        with Live(watcher.page(), auto_refresh=False) as screen:
+            yield screen
+    finally:
+        root.handlers[:] = before
