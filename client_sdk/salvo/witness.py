@@ -355,8 +355,13 @@ class Witness:
                 game.steps += 1
                 game.hidden += hidden
                 for result in (each["result"] for each in announcements if "result" in each):
-                    if result["player"] == self._name:
-                        game.shots[result["turn"]] = result["shots"]
+                    match result:
+                        case {"player": str(player), "turn": int(turn), "shots": int(shots)}:
+                            if player == self._name:
+                                game.shots[turn] = shots
+                        case _:
+                            assert game.chain.opening is not None
+                            raise _unfair(game.chain.opening, f"the result of a salvo says {result!r:.80}")
             case Reveal(texts=texts):
                 game.texts += texts
                 game.revealed = game.revealed or entry.body

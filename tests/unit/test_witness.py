@@ -464,6 +464,10 @@ def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
     assert team.hear(moments).found == [GameVerified(1, True)]
 
 
+def _results_of_nobody(said: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    return tuple({"result": {"turn": 1}} if "result" in each else each for each in said)
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -478,6 +482,7 @@ def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
         (changed(Reveal, texts=lambda b: b.texts[:-1]), "revealed texts, and its end tells of"),
         (changed(LogStep, hidden=lambda b: b.hidden[:-1]), "commitments and"),
         (changed(LogStep, hidden=lambda b: (*b.hidden, bytes(32)) if b.hidden else b.hidden), "commitments and"),
+        (changed(LogStep, said=lambda b: _results_of_nobody(b.said)), "the result of a salvo says"),
         (changed(LogEnd, steps=lambda b: b.steps + 1), "its end tells of"),
         (changed(LogEnd, hidden=lambda b: b.hidden - 1), "its end tells of"),
     ],
