@@ -153,7 +153,7 @@ def check_ports(patient: Patient) -> Iterator[Finding]:
         except BrokerError as error:
             yield failed("ports", error.text, "--listen HOST:PORT")
             continue
-        yield _port(host, port, answering=patient.reachable and address == settings.listen)
+        yield _port(host, port, answering=patient.serves or (patient.reachable and address == settings.listen))
 
 
 def _port(host: str, port: int, *, answering: bool) -> Finding:

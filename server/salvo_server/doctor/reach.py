@@ -65,7 +65,10 @@ def check_tls(patient: Patient) -> Iterator[Finding]:
     try:
         certificate = _certificate(patient)
     except ProbeError as error:
-        cure = "a certificate for this very host name, of an authority that clients know; --ca FILE for one of your own"
+        cure = (
+            "a certificate for this very host name, or salvo doctor mqtts://NAME:PORT with a name that it has; "
+            "an authority that clients know, or SALVO_CA or --ca FILE with your own"
+        )
         yield failed("tls", f"clients refuse to connect: {error.text}", cure)
         return
     ends = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
