@@ -128,9 +128,10 @@ def test_a_strict_server_is_examined_as_well_and_its_key_is_told(tmp_path: Path)
 
 def test_without_accounts_it_tries_what_a_stranger_can(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
-        findings = list(examine(Patient(BrokerUrl.parse(contest.url))))
+        websocket = BrokerUrl.parse(contest.websocket_url)
+        findings = list(examine(Patient(BrokerUrl.parse(contest.url), websocket=websocket)))
     assert of(findings, Verdict.FAIL) == set()
-    assert {"anonymous", "wrong password"} <= of(findings, Verdict.PASS)
+    assert {"websocket", "anonymous", "wrong password"} <= of(findings, Verdict.PASS)
     [left_out] = [finding.text for finding in findings if finding.check == "break-in"]
     assert left_out == "12 attempts are not made: what a team could do takes an account"
     assert any("--as NAME:SECRETFILE" in finding.cure for finding in findings)

@@ -316,7 +316,7 @@ def check_websocket(patient: Patient) -> Iterator[Finding]:
     try:
         connection.connect(ANSWER_SECONDS)
     except ConnectionLost as error:
-        if error.code == "connection_refused" and login is None:
+        if error.code == "not_authorised" and login is None:
             yield passed("websocket", f"{patient.websocket} speaks MQTT, and asks for a name")
         else:
             yield failed("websocket", error.text, "salvo serve --websocket HOST:PORT, or the broker's own listener")
