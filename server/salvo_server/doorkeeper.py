@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from salvo.errors import ConnectionLost
-from salvo_server.roster import NO_FILE, Account, Register, Roster, RosterError
+from salvo_server.roster import Account, Register, Roster, RosterError
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,6 @@ class Doorkeeper:
         self._register = register
         self._furnish = furnish
         self._seen: tuple[int, int, int] | None = None
-        self._begun = False  # whether there was a file: none before the first name is no loss
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -49,12 +48,6 @@ class Doorkeeper:
         if revision == self._seen:
             return
         accounts = self._roster.accounts()
-        if self._begun and not self._roster.path.exists():
-            raise RosterError(
-                "roster_missing",
-                f"{self._roster.path} is gone; restore it from a copy, or strike teams off with salvo teams remove",
-            )
-        self._begun = self._begun or revision != NO_FILE
         self._register.replace(accounts)
         self._furnish(accounts)
         self._seen = revision

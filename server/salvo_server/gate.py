@@ -267,12 +267,19 @@ class Gate:
         return hashlib.blake2b(f"{name}\0{secret}".encode(), digest_size=16, key=self._pepper).digest()
 
     def admit(self, table: str, name: str, secret: str, now: int) -> None:
-        """Take in a team that the referee has listed; nothing changes for one that is in already."""
+        """Take in a team that the referee has listed; nothing changes for one that is in already with this secret.
+
+        One with another secret goes on with that: no key of the former one opens anything any more (SALVO-ACCESS-8).
+        """
         members = self._members.setdefault(table, {})
-        if name not in members:
-            credential = self.credential(name, secret)
+        known = members.get(name)
+        credential = self.credential(name, secret)
+        if known is None:
             members[name] = _Member(name, secret, credential, bucket=Bucket(filled_ms=now))
             members[name].refused = Bucket(REFUSED_SIZE, now, REFUSED_SIZE, REFUSED_REFILL_A_SECOND)
+        elif known.credential != credential:
+            members[name] = _Member(name, secret, credential, bucket=known.bucket, refused=known.refused)
+            self.learned = [key for key in self.learned if (key.table, key.name) != (table, name)]
 
     def teams(self, table: str) -> list[tuple[str, str]]:
         """Return name and secret of every team at a table."""
@@ -411,8 +418,8 @@ class Gate:
             return None
         message = self._let_in(request, found, _digest(request), spent=spent)
         member = self._members.get(request.table, {}).get(found.name)
-        if member is None:  # it left while the worker was busy; its nonce is burned all the same
-            return None
+        if member is None or member.credential != found.credential:
+            return None  # it left, or has another secret, since the worker began; its nonce is burned all the same
         self._learn(request.table, member, request.blob.salt, found.key)
         return message
 
@@ -513,7 +520,8 @@ class Gate:
         ready = []
         while self._sealings and self._sealings[0].key.done():
             table, member, salt, future = self._sealings.popleft()
-            self._learn(table, member, salt, future.result())
+            if self._members.get(table, {}).get(member.name) is member:
+                self._learn(table, member, salt, future.result())
             ready.append((table, member.name))
         return ready
 

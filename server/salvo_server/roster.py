@@ -22,6 +22,7 @@ from typing import Final, Literal
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo.topics import Role, check_name
+from salvo_server.private_file import create_private
 from salvo_server.vault import Vault
 
 try:
@@ -42,8 +43,6 @@ MOST_SCREENS: Final = 200
 SERVER_USER: Final = "salvo-server"
 KEEPER_USER: Final = "salvo-roster"
 _LOCK_SECONDS: Final = 5.0
-#: The revision of a roster without a file.
-NO_FILE: Final = (0, 0, 0)
 
 
 class RosterError(SalvoError):
@@ -110,8 +109,13 @@ class Member:
 
 
 def has_begun(path: Path) -> bool:
-    """Whether there is a roster, if only its key: before the first name the server's own accounts are there already."""
+    """Whether there is a roster, if only its key."""
     return path.exists() or _key_path(path).exists()
+
+
+def is_lost(path: Path) -> bool:
+    """Whether a roster has its key and no file any more: they begin together."""
+    return _key_path(path).exists() and not path.exists()
 
 
 def _key_path(path: Path) -> Path:
@@ -122,12 +126,14 @@ class Roster:
     """The roster in a file, whose key lies beside it as ``<file>.key``."""
 
     def __init__(self, path: Path) -> None:
-        """Use a file; it begins to exist with the first name.
+        """Use a file; the first use makes it, with nobody in it, and its key.
 
         Raises:
-            RosterError: ``roster_key``.
+            RosterError: ``roster_key``, ``roster_unwritable``.
         """
         self.path = path
+        if not has_begun(path):
+            self._begin()
         self._vault = Vault.at(_key_path(path), "roster", RosterError)
 
     # --- reading --------------------------------------------------------------------------------------------------
@@ -138,14 +144,14 @@ class Roster:
         try:
             found = self.path.stat()
         except OSError:
-            return NO_FILE
+            return (0, 0, 0)
         return (found.st_mtime_ns, found.st_ino, found.st_size)
 
     def members(self) -> tuple[Member, ...]:
         """Return everybody, in the order in which they were added.
 
         Raises:
-            RosterError: ``roster_corrupt``, ``roster_unreadable`` or ``roster_key``.
+            RosterError: ``roster_missing``, ``roster_corrupt``, ``roster_unreadable`` or ``roster_key``.
         """
         return tuple(
             Member(each.name, Role(each.role), each.since, each.screens, self._open(each, number), each.door)
@@ -158,20 +164,26 @@ class Roster:
         Raises:
             RosterError: see :meth:`members`.
         """
-        found = [self.server]
-        own = self.server.secret
-        found += [Account(f"{SERVER_USER}.{n}", SERVER_USER, Role.WATCHER, own) for n in range(1, SCREENS + 1)]
+        found = [self.server, *self.lookers_on]
         for member in self.members():
             found.append(Account(member.name, member.name, member.role, member.secret))
             looking = Role.SCREEN if member.role is Role.TEAM else member.role
-            for number in range(1, member.screens + 1):
-                found.append(Account(f"{member.name}.{number}", member.name, looking, member.secret))
+            found += (
+                Account(f"{member.name}.{number}", member.name, looking, member.secret)
+                for number in range(1, member.screens + 1)
+            )
         return tuple(found)
 
     @property
     def server(self) -> Account:
         """The server's account at the tables."""
         return Account(SERVER_USER, SERVER_USER, Role.SERVER, self._own_secret(SERVER_USER))
+
+    @property
+    def lookers_on(self) -> tuple[Account, ...]:
+        """The server's further accounts, which may only look on; its key alone makes them."""
+        own = self.server.secret
+        return tuple(Account(f"{SERVER_USER}.{n}", SERVER_USER, Role.WATCHER, own) for n in range(1, SCREENS + 1))
 
     @property
     def keeper(self) -> Credentials:
@@ -196,7 +208,11 @@ class Roster:
         try:
             text = self.path.read_bytes()
         except FileNotFoundError:
-            return _File(roster=_FORM)
+            raise RosterError(
+                "roster_missing",
+                f"{self.path} is gone, and its key is still there: restore it from a copy, or begin a new one with "
+                "salvo teams add --new NAME, where all others are out, of a server that runs, too",
+            ) from None
         except OSError as error:
             raise RosterError("roster_unreadable", f"{self.path}: {error.strerror}") from None
         try:
@@ -214,6 +230,23 @@ class Roster:
         return kept
 
     # --- changing -------------------------------------------------------------------------------------------------
+
+    def begin_anew(self) -> None:
+        """Begin with nobody where the file is lost; one that has somebody stays.
+
+        Raises:
+            RosterError: ``roster_exists``: there is somebody; or see :meth:`members`.
+        """
+        if not self._begin() and (there := self._read().members):
+            names = ", ".join(each.name for each in there)
+            raise RosterError("roster_exists", f"{self.path} is there, with {names}; add to it without --new")
+
+    def _begin(self) -> bool:
+        """Make the file, before any key, so that a key without it tells of a loss; whether it was not there yet."""
+        try:
+            return create_private(self.path, _text(_File(roster=_FORM)))
+        except OSError as error:
+            raise RosterError("roster_unwritable", f"{self.path}: {error.strerror}") from None
 
     def add(self, name: str, role: Role = Role.TEAM, screens: int = SCREENS, *, door: str = "") -> str:
         """Take in a team, a watcher or a referee; return its new secret, which is shown this once.
@@ -308,11 +341,10 @@ class Roster:
             raise RosterError("roster_unwritable", f"{self.path}: {error.strerror}") from None
 
     def _write(self, kept: _File) -> None:
-        text = json.dumps(kept.model_dump(), indent=1) + "\n"
         part = self.path.with_name(self.path.name + ".part")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_text(kept))
             file.flush()
             os.fsync(file.fileno())
         part.replace(self.path)
@@ -323,6 +355,10 @@ def _check_screens(role: Role, screens: int) -> None:
         raise RosterError("bad_screens", f"{screens} screens; there are 1 to {MOST_SCREENS}")
     if role is Role.TEAM and screens != SCREENS:
         raise RosterError("bad_screens", f"{screens} screens for a team; it has {SCREENS}, only others have more")
+
+
+def _text(kept: _File) -> bytes:
+    return (json.dumps(kept.model_dump(), indent=1) + "\n").encode()
 
 
 class Register:

@@ -557,13 +557,22 @@ class Service:
             return
         self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
+        known = table.referee.players.get(request.name)
+        rotated = self._register is not None and known is not None and known.credential != command.credential
+        if known is not None and rotated:  # the roster vouches for the secret: the team plays on with it
+            known.credential = command.credential
+            self._admit(table, request, now)
         step = table.carry_out(command, now)
         if step.recorded:
-            self._batch.teams.append(TeamAdmitted(self._games[table.name], request.name, request.secret))
-            self.gate.admit(table.name, request.name, request.secret, now)
+            self._admit(table, request, now)
         elif not self._may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
             return
         self._follow(table, step, None)
+
+    def _admit(self, table: Table, request: wire.ParticipationRequest, now: int) -> None:
+        admitted = TeamAdmitted(self._games[table.name], request.name, request.secret)
+        self._batch.teams = [team for team in self._batch.teams if team[:2] != admitted[:2]] + [admitted]
+        self.gate.admit(table.name, request.name, request.secret, now)
 
     def _may_answer(self, name: str, kind: str, now: int) -> bool:
         """Whether one more request in a name is answered (SALVO-ERR-6).

@@ -257,7 +257,7 @@ def _roster(data: bytes) -> None:
 @cache
 def _kept_roster() -> Roster:
     roster = Roster(_folder() / "kept.json")
-    if not roster.path.exists():
+    if not roster.members():
         roster.add("ann")
     return roster
 

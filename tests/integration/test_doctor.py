@@ -22,7 +22,7 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, wait_for_users
-from integration.mosquitto import ContestMosquitto, Mosquitto
+from integration.mosquitto import ContestMosquitto, Mosquitto, free_port
 from salvo.client import play
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl
@@ -34,11 +34,15 @@ from salvo.wire import write_participation
 from salvo_server.broker.limits import Action
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.broker.tls import ServerTls
+from salvo_server.cli.tls import make_set
+from salvo_server.contest import Contest
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
 from salvo_server.doctor import patient as patient_module
 from salvo_server.doctor.probe import Heard, Probe
 from salvo_server.identity import Identity
 from salvo_server.roster import Roster
+from salvo_server.running import announced
+from salvo_server.settings import ServerSettings
 
 KINDS = ["embedded", "mosquitto"]
 #: What an open broker of either kind lets everybody do.
@@ -124,9 +128,10 @@ def test_a_strict_server_is_examined_as_well_and_its_key_is_told(tmp_path: Path)
 
 def test_without_accounts_it_tries_what_a_stranger_can(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
-        findings = list(examine(Patient(BrokerUrl.parse(contest.url))))
+        websocket = BrokerUrl.parse(contest.websocket_url)
+        findings = list(examine(Patient(BrokerUrl.parse(contest.url), websocket=websocket)))
     assert of(findings, Verdict.FAIL) == set()
-    assert {"anonymous", "wrong password"} <= of(findings, Verdict.PASS)
+    assert {"websocket", "anonymous", "wrong password"} <= of(findings, Verdict.PASS)
     [left_out] = [finding.text for finding in findings if finding.check == "break-in"]
     assert left_out == "12 attempts are not made: what a team could do takes an account"
     assert any("--as NAME:SECRETFILE" in finding.cure for finding in findings)
@@ -419,8 +424,8 @@ def test_a_server_of_another_profile_than_is_wanted_is_a_failure(tmp_path: Path)
 # --- the command --------------------------------------------------------------------------------------------------
 
 
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+def _run(*arguments: str, **given: str) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")} | given
     command = [sys.executable, "-m", "salvo_server", "doctor", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
 
@@ -471,6 +476,37 @@ def test_a_doctor_that_is_interrupted_takes_its_accounts_with_it(number: signal.
         running.communicate(timeout=20)
         assert running.returncode == 130
         assert [member.name for member in other.members()] == ["red"]
+
+
+def test_a_server_with_websockets_under_tls_is_found_healthy_by_the_name_of_its_certificate(tmp_path: Path) -> None:
+    """Its own port for WebSockets was somebody else's, SALVO_CA was not read, and the certificate not for 127.0.0.1."""
+    ca, cert, key = make_set(tmp_path / "tls", ["localhost"])
+    roster, identity = tmp_path / "roster.json", tmp_path / "identity.key"
+    settings = ServerSettings(
+        listen="127.0.0.1:0",
+        websocket=f"127.0.0.1:{free_port()}",
+        profile="strict",
+        tls_cert=cert,
+        tls_key=key,
+        roster=roster,
+        identity=identity,
+        journal=str(tmp_path / "games.journal"),
+    )
+    contest = Contest(settings)
+    running = threading.Thread(target=contest.run)
+    running.start()
+    try:
+        with announced(settings, contest.url, contest.websocket_url):
+            done = _run("--roster", str(roster), SALVO_CA=str(ca))
+            unknown = _run("--roster", str(roster))
+    finally:
+        contest.stop.set()
+        running.join(20)
+    assert (done.returncode, "FAIL" in done.stdout.replace("none is FAIL", "")) == (0, False), done.stdout
+    assert "the certificate is for localhost" in done.stdout
+    assert f"{settings.websocket} is in use by the broker that is examined" in done.stdout
+    assert "wss://localhost:" in done.stdout
+    assert "SALVO_CA or --ca FILE" in unknown.stdout
 
 
 def test_one_account_is_one_too_few(tmp_path: Path) -> None:

@@ -58,6 +58,18 @@ def test_a_file_with_secrets_that_others_read_is_named_with_its_cure(name: str, 
     assert found.cure == f"chmod 600 {tmp_path / name}"
 
 
+def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path) -> None:
+    """It wrote a new one for its two accounts, and the server that ran threw out everybody else."""
+    roster = Roster(tmp_path / "roster.json")
+    roster.add("red")
+    roster.path.unlink()
+    found = one(machine.check_files(here(tmp_path, profile="contest")))
+    assert (found.verdict, "--new" in found.cure) == (Verdict.FAIL, True)
+    done = CliRunner(env={"SALVO_PROFILE": "contest"}).invoke(doctor, [_unreachable(), "--roster", str(roster.path)])
+    assert found.line in done.stdout
+    assert not roster.path.exists()
+
+
 def test_the_key_of_the_certificate_is_a_secret_too(tmp_path: Path) -> None:
     key = tmp_path / "tls.key"
     key.touch(0o644)

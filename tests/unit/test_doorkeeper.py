@@ -73,7 +73,7 @@ def test_a_roster_whose_file_is_gone_strikes_nobody_off(roster: Roster, tmp_path
     """An operator who tidied up the folder ended everybody's contest with it."""
     register = Register()
     keeper = Doorkeeper(roster, register, lambda accounts: None)
-    keeper.look()  # no file yet, and no complaint
+    keeper.look()  # nobody yet, and no complaint
     secret = roster.add("red")
     keeper.look()
     kept = roster.path.rename(tmp_path / "away")

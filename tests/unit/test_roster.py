@@ -8,10 +8,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from salvo.errors import WireError
 from salvo.topics import Role
-from salvo_server.roster import SCREENS, Register, Roster, RosterError
+from salvo_server.cli.teams import teams
+from salvo_server.roster import SCREENS, Register, Roster, RosterError, is_lost
 
 
 @pytest.fixture
@@ -142,6 +144,39 @@ def test_damage_is_named_and_nothing_is_written_over_it(roster: Roster, damage: 
         with pytest.raises(RosterError):
             roster.add("bob")
         assert roster.path.read_text() == damage
+
+
+def test_a_roster_begins_with_nobody_in_it_so_that_a_lost_one_is_known(roster: Roster) -> None:
+    assert json.loads(roster.path.read_text()) == {"roster": 1, "members": []}
+    assert not is_lost(roster.path)
+    roster.path.unlink()
+    assert is_lost(roster.path)
+
+
+def test_a_roster_that_is_lost_is_not_begun_anew_without_being_told(roster: Roster) -> None:
+    """One team that was added to a lost roster threw out all others, of the server that ran, too."""
+    roster.add("red")
+    kept = roster.path.rename(roster.path.with_name("away"))
+    lost = Roster(roster.path)
+    for change in (lost.add, lost.rotate, lost.remove):
+        with pytest.raises(RosterError, match=r"roster_missing: .*restore it from a copy, or .* teams add --new"):
+            change("green")
+    assert lost.server == roster.server  # whoever only asks how the server is gets in
+    assert not roster.path.exists()
+    kept.rename(roster.path)
+    lost.add("green")
+    assert [member.name for member in roster.members()] == ["red", "green"]
+
+
+def test_a_new_roster_is_begun_when_that_is_said_and_never_over_one_that_is_there(roster: Roster) -> None:
+    arguments = ["--roster", str(roster.path), "add", "--new"]
+    assert CliRunner().invoke(teams, [*arguments, "red"]).exit_code == 0  # nobody is in the first one
+    done = CliRunner().invoke(teams, [*arguments, "green"])
+    assert "roster_exists" in str(done.exception)
+    assert [member.name for member in roster.members()] == ["red"]
+    roster.path.unlink()
+    assert CliRunner().invoke(teams, [*arguments, "green"]).exit_code == 0
+    assert [member.name for member in roster.members()] == ["green"]
 
 
 def test_another_key_opens_nothing(roster: Roster) -> None:

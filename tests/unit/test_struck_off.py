@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from attacks.stage import TEAMS, Stage, secret
+from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
 from salvo import messages as m
 from salvo import wire
 from salvo.messages import Limits, State
-from salvo.topics import Role
+from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
+from salvo.topics import BY_NAME, Role
+from salvo_server.gate import Gate
 from salvo_server.journal.database import DatabaseJournal
 from salvo_server.referee import Referee
 from salvo_server.roster import Account, Register
@@ -23,6 +26,22 @@ from unbrokered import Wire
 
 def accounts(*names: str, **secrets: str) -> list[Account]:
     return [Account(name, name, Role.TEAM, secrets.get(name, secret(name))) for name in names]
+
+
+class Later(Executor):
+    """Works when it is told to."""
+
+    def __init__(self) -> None:
+        self._left: list[tuple[Future[Any], Any, Any]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self._left.append((Future(), fn, args))
+        return self._left[-1][0]
+
+    def work(self) -> None:
+        for future, fn, args in self._left:
+            future.set_result(fn(*args))
+        self._left.clear()
 
 
 @pytest.fixture
@@ -74,6 +93,89 @@ def test_in_a_game_it_stays(register: Register) -> None:
     stage.wait(0)
     assert TEAMS[0] in stage.referee.players
     assert stage.heard == []
+
+
+def test_in_a_game_it_plays_on_with_its_new_secret_and_the_former_one_is_worth_nothing(register: Register) -> None:
+    """It was refused as somebody else who takes its name, heard nothing, and lost turn after turn."""
+    stage = Stage(TEAMS, register=register)
+    name = stage.current
+    other = next(team for team in TEAMS if team != name)
+    register.replace(accounts(*TEAMS, **{name: "rotated"}))
+    stage.hush()
+    stage.join(name, "rotated")
+    stage.wait(0)
+    [recap] = [payload for topic, payload in stage.heard if topic == f"/players/{name}/recap"]
+    blob = parse_blob(recap.decode())
+    assert b"fleet" in open_blob(blob, key_to_team(derive_key("rotated", blob.salt)))
+    shots = stage.referee.players[name].shots
+    before = len(shots)
+    stage.fire(other, stage.shot(name))  # by whoever has found the former one
+    assert len(shots) == before
+    stage.sealers[name] = Sealer("rotated")
+    stage.fire(other, stage.shot(name))
+    assert len(shots) == before + 1
+    stage.join(name)
+    assert "not_in_roster" in stage.codes()
+    stage.hush()
+    stage.fire(other, stage.shot(name, 2))
+    assert len(shots) == before + 2
+
+
+def test_without_a_roster_another_secret_is_somebody_else() -> None:
+    stage = Stage(TEAMS)
+    stage.hush()
+    stage.join(TEAMS[0], "rotated")
+    assert stage.codes() == ["name_taken"]
+    assert dict(stage.gate.teams(""))[TEAMS[0]] == secret(TEAMS[0])
+
+
+def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
+    """The recap's key was being derived when the team came back with another secret."""
+    name = TEAMS[0]
+    gate = Gate(executor=(worker := Later()))
+    gate.admit("", name, "former", 0)
+    assert gate.seal_recap("", name, b"{}") is None
+    gate.admit("", name, "rotated", 0)
+    worker.work()
+    assert gate.keyed() == [("", name)]
+    assert gate.learned == []
+    assert gate.seal_recap("", name, b"{}") is None  # its own key is to be derived yet
+
+
+def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register: Register) -> None:
+    world: list[DatabaseJournal] = []
+
+    def serve() -> tuple[Service, Wire]:
+        edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
+        world.append(journal)
+        gate = Gate(executor=AtOnce(), pepper=journal.pepper)
+        given: Any = {"limits": Limits(players=2), "journal": journal, "gate": gate, "register": register}
+        service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, **given)
+        edge.connect()
+        service.step()
+        service.step()
+        return service, edge
+
+    service, edge = serve()
+    for number, name in enumerate(TEAMS[:2]):
+        edge.give("/game/request_participation", wire.write_participation(name, secret(name)))
+        sealer = Sealer(secret(name))
+        for placement in fleet(number).placements:
+            topic = BY_NAME["place"].of(player=name, ship=placement.ship)
+            edge.give(topic, wire.write_placement(placement, sealer))
+    service.step()
+    service.step()
+    assert service.tables[""].referee.state is State.TURN
+    register.replace(accounts(*TEAMS, **{TEAMS[0]: "rotated"}))
+    edge.give("/game/request_participation", wire.write_participation(TEAMS[0], "rotated"))
+    service.step()
+    world[-1].close()
+    service, edge = serve()
+    assert dict(service.gate.teams(""))[TEAMS[0]] == "rotated"
+    saved = world[-1].load().games[0].teams
+    keys = {team.name: team.keys for team in saved}
+    assert keys[TEAMS[0]] == [(salt, derive_key("rotated", salt)) for salt, _ in keys[TEAMS[0]]]  # none of the former
+    world[-1].close()
 
 
 def test_a_complete_fleet_goes_with_it() -> None:

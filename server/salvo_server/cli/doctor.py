@@ -39,7 +39,9 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 )
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--websocket", metavar="URL", help="Where MQTT over WebSocket should be spoken.")
-@click.option("--ca", type=click.Path(path_type=Path), help="Who vouches for the broker's certificate, PEM.")
+@click.option(
+    "--ca", type=click.Path(path_type=Path), envvar="SALVO_CA", help="Who vouches for the broker's certificate, PEM."
+)
 @click.option("--roster", type=click.Path(path_type=Path), help="The roster's file.  [default: one a user]")
 @click.option("--config", type=click.Path(path_type=Path), help="The server's TOML file with its settings.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a finding.")
@@ -70,9 +72,11 @@ def doctor(
         patient.tables = ("", *tables)
     if websocket is not None:
         patient.websocket = BrokerUrl.parse(websocket)
-    if (trusted := ca or settings.tls_ca) is not None:
+    if (trusted := ca or (patient.settings or settings).tls_ca) is not None:
         patient.ca = str(trusted)
         client_context(patient.ca)  # a file that is none is the caller's mistake, not the contest's
+    if url is None:
+        patient.go_by_certificate()
     counts = Counter[Verdict]()
     with _ending_on_sigterm(), _accounts(patient, accounts), _reporting(as_json) as (trying, say):
         for finding in examine(patient, trying):
@@ -101,15 +105,16 @@ def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patien
         )
     patient = Patient(address._replace(username=None, password=None), tables=("", *settings.tables))
     if here or is_here(address.host):
-        websocket = None
+        websocket, serves = None, False
         if settings.websocket is not None:
             websocket = f"{'wss' if settings.tls_cert is not None else 'ws'}://{settings.websocket}/mqtt"
         for server in running:
             served = BrokerUrl.parse(server.url)
             if served.port == address.port and (served.host == address.host or is_here(served.host)):
                 settings, websocket = server.settings, server.websocket_url
+                serves = True
                 patient.tables = ("", *settings.tables)
-        patient.settings = settings
+        patient.settings, patient.serves = settings, serves
         patient.websocket = None if websocket is None else BrokerUrl.parse(websocket)
         _open_roster(patient, roster_path(settings.roster))
     return patient

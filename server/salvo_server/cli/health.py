@@ -12,7 +12,7 @@ from salvo import topics, wire
 from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
 from salvo.mqtt import BrokerUrl, Connection, without_password
-from salvo.topics import BY_NAME, Role
+from salvo.topics import BY_NAME
 from salvo_server.roster import Account, Roster, has_begun
 from salvo_server.settings import roster_path
 
@@ -42,7 +42,7 @@ def _looker_on(broker: str, file: Path | None) -> Account | None:
     path = roster_path(file)
     if BrokerUrl.parse(broker).username is not None or not has_begun(path):
         return None
-    return next(account for account in Roster(path).accounts() if account.role is Role.WATCHER)
+    return Roster(path).lookers_on[0]
 
 
 def ask(broker: str, table: str, timeout_seconds: float, account: Account | None = None) -> ServerStatus | None:

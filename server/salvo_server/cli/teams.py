@@ -40,13 +40,16 @@ def teams(ctx: click.Context, file: Path | None) -> None:
     default=SCREENS,
     help="How many people look on with a watcher's or referee's secret.",
 )
+@click.option("--new", is_flag=True, help="Begin a new roster where the file is lost; who was in it is out.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
 @click.pass_obj
-def add(roster: Roster, names: tuple[str, ...], role: str, screens: int, as_json: bool) -> None:
+def add(roster: Roster, names: tuple[str, ...], role: str, screens: int, new: bool, as_json: bool) -> None:
     """Take in names and show their secrets, this once.
 
     A team plays; a watcher reads what everybody may read; a referee sees all boards, too.
     """
+    if new:
+        roster.begin_anew()
     for name in names:
         roster.add(name, _ROLES[role], screens)
         _show(roster, name, as_json)
@@ -77,7 +80,10 @@ def list_(roster: Roster, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
 @click.pass_obj
 def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
-    """Give names new secrets; who is connected with an old one is disconnected."""
+    """Give names new secrets; who is connected with an old one is disconnected.
+
+    A team that is in a game plays on once its bot is started with the new one.
+    """
     for name in names:
         roster.rotate(name)
         _show(roster, name, as_json)

@@ -17,6 +17,7 @@ from typing import Final
 from salvo_server.broker.addresses import BrokerError, split_address
 from salvo_server.doctor.finding import Finding, failed, passed, skipped
 from salvo_server.doctor.patient import Patient
+from salvo_server.roster import is_lost
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 
 _DISTRIBUTION: Final = "battleship-salvo"
@@ -83,9 +84,14 @@ def check_files(patient: Patient) -> Iterator[Finding]:
             loose.append((f"{path} belongs to user {found.st_uid}, not to you", f"chown {os.getuid()} {path}"))
         elif stat.S_IMODE(found.st_mode) & 0o077:
             loose.append((f"{path} has mode {stat.S_IMODE(found.st_mode):o}: others can read it", f"chmod 600 {path}"))
+    roster = roster_path(patient.settings.roster)
+    lost = patient.settings.profile != "literal" and is_lost(roster)
+    if lost:
+        text = f"{roster} is gone, and its key is still there; a server that runs keeps its users as they were"
+        yield failed("files", text, "restore it from a copy, or begin a new one: salvo teams add --new NAME")
     for text, cure in loose:
         yield failed("files", text, cure)
-    if not loose:
+    if not loose and not lost:
         names = ", ".join(path.name for path in present) or "none yet; they are made at the first start"
         yield passed("files", f"nobody but you reads the files with secrets: {names}")
 
@@ -147,7 +153,7 @@ def check_ports(patient: Patient) -> Iterator[Finding]:
         except BrokerError as error:
             yield failed("ports", error.text, "--listen HOST:PORT")
             continue
-        yield _port(host, port, answering=patient.reachable and address == settings.listen)
+        yield _port(host, port, answering=patient.serves or (patient.reachable and address == settings.listen))
 
 
 def _port(host: str, port: int, *, answering: bool) -> Finding:

@@ -14,7 +14,7 @@ from typing import Final
 from salvo import messages as m
 from salvo.mqtt import BrokerUrl
 from salvo.topics import Role
-from salvo_server.doctor.probe import Greeting, Login, Probe, ProbeError
+from salvo_server.doctor.probe import Greeting, Login, Probe, ProbeError, certified_names
 from salvo_server.roster import Roster, RosterError
 from salvo_server.settings import ServerSettings
 
@@ -32,6 +32,7 @@ class Patient:
         profile: what the broker should be, where that was asked for; with ``literal`` an open one is no failure.
         ca: whose certificates are believed, a PEM file; the system's authorities by default.
         websocket: where MQTT over WebSocket should be spoken.
+        serves: whether the settings are those of a server that runs, so that the ports are its own.
         tables: the server's, ``""`` for the default one.
         is_open: whether the broker lets in whoever comes without a name; None while nobody knows.
         no_guests: why there are no accounts, where the roster is here and takes none.
@@ -48,6 +49,7 @@ class Patient:
     profile: str | None = None
     ca: str | None = None
     websocket: BrokerUrl | None = None
+    serves: bool = False
     tables: Sequence[str] = ("",)
     is_open: bool | None = None
     no_guests: str = ""
@@ -64,6 +66,23 @@ class Patient:
         if self.victim is None or self.attacker is None:
             return (f"{PREFIX}victim", f"{PREFIX}attacker")
         return (self.victim.user, self.attacker.user)
+
+    def go_by_certificate(self) -> None:
+        """Call this machine by a name that the broker's certificate has, where it has not the one of the URL.
+
+        A server that is found by its settings is at 127.0.0.1, for which few certificates are.
+        """
+        if self.url.scheme != "mqtts" or not is_loopback(self.url.host):
+            return
+        names = certified_names(self.url, self.ca)
+        if self.url.host in names:
+            return
+        for name in sorted(names, key=lambda name: not is_loopback(name)):
+            if is_here(name):
+                self.url = self.url._replace(host=name)
+                if self.websocket is not None:
+                    self.websocket = self.websocket._replace(host=name)
+                return
 
     def connect(self) -> Probe:
         """Open a connection to the broker.

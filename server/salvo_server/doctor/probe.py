@@ -13,7 +13,7 @@ import ssl
 import struct
 import time
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from salvo.errors import SalvoError
 from salvo.mqtt import BrokerUrl
@@ -67,6 +67,21 @@ class Login(NamedTuple):
 
     user: str
     secret: str
+
+
+def certified_names(url: BrokerUrl, ca: str | None) -> list[str]:
+    """Return the host names and addresses of a broker's certificate; none where it is not believed or not reached."""
+    trust = client_context(ca)
+    trust.check_hostname = False
+    try:
+        with (
+            socket.create_connection((url.host, url.port), ANSWER_SECONDS) as plain,
+            trust.wrap_socket(plain, server_hostname=url.host) as wrapped,
+        ):
+            certificate: dict[str, Any] = wrapped.getpeercert() or {}
+    except OSError:
+        return []
+    return [name for kind, name in certificate.get("subjectAltName", ()) if kind in ("DNS", "IP Address")]
 
 
 class Probe:

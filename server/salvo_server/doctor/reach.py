@@ -65,7 +65,10 @@ def check_tls(patient: Patient) -> Iterator[Finding]:
     try:
         certificate = _certificate(patient)
     except ProbeError as error:
-        cure = "a certificate for this very host name, of an authority that clients know; --ca FILE for one of your own"
+        cure = (
+            "a certificate for this very host name, or salvo doctor mqtts://NAME:PORT with a name that it has; "
+            "an authority that clients know, or SALVO_CA or --ca FILE with your own"
+        )
         yield failed("tls", f"clients refuse to connect: {error.text}", cure)
         return
     ends = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
@@ -313,7 +316,7 @@ def check_websocket(patient: Patient) -> Iterator[Finding]:
     try:
         connection.connect(ANSWER_SECONDS)
     except ConnectionLost as error:
-        if error.code == "connection_refused" and login is None:
+        if error.code == "not_authorised" and login is None:
             yield passed("websocket", f"{patient.websocket} speaks MQTT, and asks for a name")
         else:
             yield failed("websocket", error.text, "salvo serve --websocket HOST:PORT, or the broker's own listener")

@@ -134,7 +134,7 @@ class DatabaseJournal:
         if batch.steps:
             self._connection.exec_driver_sql(self._insert_step, [_step_row(step) for step in batch.steps])
         if batch.teams:
-            again = [{"of_game": t.game, "of_name": t.name} for t in batch.teams]  # left the list and came back
+            again = [{"of_game": t.game, "of_name": t.name} for t in batch.teams]  # came back, or with another secret
             execute(_DELETE_KEYS, again)
             execute(_DELETE_TEAM, again)
             rows = [{"game": t.game, "name": t.name, "secret": seal(t.secret.encode())} for t in batch.teams]
