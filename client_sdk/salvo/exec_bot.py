@@ -36,8 +36,6 @@ LEEWAY_SECONDS: Final = 0.05
 #: process is taken for hung, and ended.
 MOST_CRASHES: Final = 3
 MOST_SILENT: Final = 2
-#: How many of the failures of a bot are kept as files.
-MOST_FILES: Final = 3
 _MOST_HEARD: Final = 20
 
 
@@ -49,10 +47,12 @@ class ExecBot(Bot):
     Attributes:
         command: the program and its arguments.
         strict: whether a failure is raised, instead of costing the turn.
+        most_files: how many of its failures are kept as files.
     """
 
     command: ClassVar[tuple[str, ...]] = ()
     strict: bool = False
+    most_files: int = 3
 
     def __init__(self) -> None:
         self._program = Program(self.command, self._show)
@@ -262,7 +262,7 @@ class ExecBot(Bot):
     def _lose(self, where: str, error: BotError, consequence: str) -> None:
         """Tell in one line what became of a question and why."""
         at = f"game {self._game}, {where}, seed {self._seed}"
-        again = f"; again: {self._keep()}" if self._program.kept and self._files < MOST_FILES else ""
+        again = f"; again: {self._keep()}" if self._program.kept and self._files < self.most_files else ""
         if self.strict:
             raise BotError("bot_failed", f"{self.name}, {at}: {error}{again}") from None
         log.error("%s, %s: %s; %s%s", self.name, at, error, consequence, again)

@@ -179,7 +179,7 @@ def test_it_is_not_started_again_for_ever(caplog: pytest.LogCaptureFixture) -> N
     left_alone = [message for message in caplog.messages if "is left alone" in message]
     assert len(crashed) == exec_bot.MOST_CRASHES
     assert left_alone
-    assert len([message for message in caplog.messages if "again: " in message]) == exec_bot.MOST_FILES
+    assert len([message for message in caplog.messages if "again: " in message]) == ExecBot.most_files
 
 
 def test_who_is_silent_twice_in_a_row_is_ended_and_started_again(caplog: pytest.LogCaptureFixture) -> None:

@@ -118,6 +118,13 @@ class Talks(Fine):
         return super().choose_salvo(view)
 
 
+class Closes(Fine):
+    def close(self):
+        with open(__file__ + ".closed", "a") as file:
+            print(self.name, file=file)
+        raise ValueError("too late")
+
+
 class Remembers(Fine):
     def __init__(self):
         self.games = 0
@@ -382,6 +389,29 @@ def test_a_bot_that_fails_loses_its_own_game_only(kind: str, cause: str, bots: P
         assert game.forfeited[mine]
         assert game.strikes[1 - mine] == ()
         assert not game.forfeited[1 - mine]
+
+
+def test_a_program_that_crashes_has_strikes_and_one_that_plays_has_none(tmp_path: Path) -> None:
+    rude = Path(__file__).parents[1] / "rude_program.py"
+    program = f"exec:{sys.executable} -I -S {rude}"
+    games = _play(tmp_path, f"{program} crash 2 always", f"{program} none")
+    assert len(games) == 2
+    for game in games:
+        mine = game.bots.index("a")
+        assert len(game.strikes[mine]) == 3
+        assert "bot_crashed: it ended with exit code 3; its last words: the pond is dry" in game.strikes[mine][0]
+        assert "again:" not in game.strikes[mine][0]
+        assert game.forfeited[mine]
+        assert game.places[mine] == 2
+        assert game.strikes[1 - mine] == ()
+        assert game.shots[1 - mine] > 0
+
+
+def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path, tmp_path: Path) -> None:
+    games = _play(tmp_path, f"{bots}:Closes", f"{bots}:Closes", games=3)
+    assert [game.strikes for game in games] == [((), ())] * 3
+    closed = Path(f"{bots}.closed").read_text().split()
+    assert sorted(Counter(closed).values()) == [3, 3]
 
 
 def test_a_game_that_would_not_end_is_ended(bots: Path, tmp_path: Path) -> None:

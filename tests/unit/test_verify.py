@@ -697,6 +697,84 @@ def test_two_stories_are_not_fair_though_each_file_is(file: Path, tmp_path: Path
     assert "NOT FAIR: the server cheated: it told two stories of game 1" in said
 
 
+@pytest.fixture
+def four() -> list[list[bytes]]:
+    """Three games and a fourth, one after the other."""
+    return [LINES, *(Played(f"game {number}", LOOSE).play().proof() for number in (2, 3, 4))]
+
+
+def _verdicts(path: Path, games: list[list[bytes]]) -> tuple[int, str, dict[str, Any]]:
+    path.write_bytes(b"".join(line for lines in games for line in lines))
+    code, said = _run(str(path), "--plain")
+    return code, said, json.loads(_run(str(path), "--json")[1])
+
+
+def test_a_last_game_that_is_under_way_is_no_fault_of_the_others(tmp_path: Path, four: list[list[bytes]]) -> None:
+    won = next(number for number, line in enumerate(four[3]) if b'"won"' in line)
+    begun = next(number for number, line in enumerate(four[3]) if b'"state":"turn"' in line)
+    code, said, record = _verdicts(tmp_path / "a", [*four[:3], four[3][:won]])
+    assert (code, said.count(": fair: game 1: "), record["fair"]) == (0, 3, True)
+    assert f": under way: game 1: team0, team1; nothing is revealed yet; a fair draw; {won} entries" in said
+    assert [game["verdict"] for game in record["games"]] == ["fair", "fair", "fair", "under way"]
+    assert _verdicts(tmp_path / "a", [*four[:3], four[3][:begun]])[2]["games"][3]["verdict"] == "not begun"
+    for games, line in (
+        ([*four[:3], four[3][: won + 1]], sum(map(len, four[:3])) + won + 2),  # now the server owes what was hidden
+        ([*four[:2], four[3][:won], four[2]], sum(map(len, four[:2])) + won + 1),  # another one has begun since
+    ):
+        code, said, record = _verdicts(tmp_path / "a", games)
+        assert (code, record["line"], record["fault"], said.count(": fair: ")) == (
+            1,
+            line,
+            "incomplete",
+            len(games) - 1,
+        )
+    assert _verdicts(tmp_path / "a", [four[3][:won]])[0] == 1  # nothing is known of it
+
+
+def test_a_gap_or_a_changed_line_in_one_game_hides_no_verdict_on_the_others(
+    tmp_path: Path, four: list[list[bytes]]
+) -> None:
+    gap = [LINES[:7] + LINES[8:], *four[1:3], cheated(four[3], CHEATS["nothing revealed"][0])[:-1]]
+    gap[3] = cheated(four[3], lambda entries: entries[-1]["end"].update(steps=1))
+    code, said, record = _verdicts(tmp_path / "a", gap)
+    assert code == 1
+    assert "line 8: NOT PROVEN: the file is incomplete: entry 7 is missing before entry 8 of game 1" in said
+    assert said.count(": fair: ") == 2
+    assert "NOT FAIR: the server cheated: by the rules the entry" in said
+    assert [game["verdict"] for game in record["games"]] == ["not proven", "fair", "fair", "not fair"]
+    assert record["games"][0]["line"] == 8
+    assert (record["line"], record["fault"]) == (sum(map(len, gap)), "server")  # of all, who is to blame goes first
+    changed = [*LINES[:7], LINES[7].replace(b'"at":1', b'"at":2', 1), *LINES[8:]]
+    code, said, record = _verdicts(tmp_path / "a", [*four[1:3], changed])
+    assert (code, said.count(": fair: "), said.count("NOT ")) == (1, 2, 1)
+    assert f"line {len(four[1]) + len(four[2]) + 8}: NOT FAIR: the file was changed" in said
+    assert [game["fault"] for game in record["games"]] == [None, None, "file"]
+
+
+def test_a_line_of_no_game_takes_no_verdict_away(tmp_path: Path, four: list[list[bytes]]) -> None:
+    code, said, record = _verdicts(tmp_path / "a", [*four[:2], [b"{}\n"], four[2]])
+    assert (code, said.count(": fair: "), record["fair"], record["fault"]) == (1, 3, False, "file")
+    assert f"line {len(four[0]) + len(four[1]) + 1}: NOT FAIR: the file was changed" in said
+
+
+def test_of_a_game_under_way_nothing_is_said_to_have_been_lost(tmp_path: Path, four: list[list[bytes]]) -> None:
+    fired = json.dumps({"sent": {"team": "team0", "topic": "/players/team1/fire", "body": {"x": 1, "y": 1}}})
+    note = fired.replace(" ", "").encode() + b"\n"
+    won = next(number for number, line in enumerate(four[3]) if b'"won"' in line)
+    own = [*LINES, *_notes(HONEST, "team0")]
+    remarks = _verdicts(tmp_path / "a", [own])[2]["notes"]
+    _, _, record = _verdicts(tmp_path / "a", [own, four[3][:won], [note]])
+    assert (record["fair"], record["notes"]) == (True, remarks)
+    assert _verdicts(tmp_path / "a", [own, [note]])[2]["notes"] != remarks
+
+
+def test_a_file_that_is_no_proof_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "red.txt").write_text("hunter2 is the secret\nof red\n")
+    for given in (["--plain"], ["--json"]):
+        code, said = _run(str(tmp_path / "red.txt"), *given)
+        assert (code, "hunter2" in said, "this is no proof" in said or "no_proof" in said) == (1, False, True)
+
+
 @pytest.mark.parametrize("spaces", [True, False])
 def test_a_pinned_key_is_compared(file: Path, spaces: bool) -> None:
     mine, other = fingerprint(IDENTITY.signing_key), fingerprint(Identity(bytes(32)).signing_key)

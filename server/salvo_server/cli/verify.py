@@ -22,11 +22,14 @@ from salvo_server.verify import (
     Finding,
     LoggedGame,
     ProofReport,
+    Verdict,
     agreements,
     compare_stories,
     verify_file,
 )
 
+#: Verdicts that are told in a line of their own; of a game that has not begun there may be a remark.
+_COLORS: Final = {Verdict.FAIR: "green", Verdict.UNDER_WAY: "cyan"}
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{16}")
 
 
@@ -54,8 +57,9 @@ def _read_key(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 def verify(files: Sequence[Path], key: str | bytes | None, plain: bool, as_json: bool) -> None:
     """Check offline that games were fair. FILE is a proof: of serve --transcripts, watch --proof or join --proof.
 
-    Of several files of one game it is also checked that the server told them all the same. Exit code 0: all is fair; 1:
-    something is not, and the text names the first bad line and who is at fault.
+    Each game has its own verdict. Of several files of one game it is also checked that the server told them all the
+    same. Exit code 0: all is fair, and the last game of a file may still be under way; 1: something is not fair, and
+    the text names the first bad line and who is at fault.
     """
     reports = [verify_file(path, key) for path in files]
     stories = compare_stories(reports)
@@ -76,14 +80,15 @@ def verify(files: Sequence[Path], key: str | bytes | None, plain: bool, as_json:
 
 
 def _tell(report: ProofReport, pinned: bool, color: bool | None) -> None:
-    if report.finding is not None:
-        _tell_finding(report.finding, color)
-    else:
-        for game in report.games:
-            if game.ended:
-                click.echo(
-                    f"{report.file}: {click.style('fair', fg='green', bold=True)}: {_summary(game)}", color=color
-                )
+    for game in report.games:
+        if game.finding is not None:
+            named = len(report.games) < 2 or str(game) in game.finding.text
+            _tell_finding(game.finding, color, "" if named else f" ({game})")
+        elif game.verdict in _COLORS:
+            told = click.style(game.verdict, fg=_COLORS[game.verdict], bold=True)
+            click.echo(f"{report.file}: {told}: {_summary(game)}", color=color)
+    if report.stray is not None:
+        _tell_finding(report.stray, color)
     for remark in report.remarks:
         click.echo(f"{report.file}: {click.style('note', fg='yellow')}: {remark}", color=color)
     if report.key is not None:
@@ -91,12 +96,12 @@ def _tell(report: ProofReport, pinned: bool, color: bool | None) -> None:
         click.echo(f"{report.file}: signed by the server {fingerprint(report.key)}{known}", color=color)
 
 
-def _tell_finding(finding: Finding, color: bool | None) -> None:
+def _tell_finding(finding: Finding, color: bool | None, of: str = "") -> None:
     where = f"{finding.file}, line {finding.line}"
     told = click.style(f"NOT FAIR: {BLAME[finding.fault]}", fg="red", bold=True)
     if finding.fault in UNPROVEN:
         told = click.style(f"NOT PROVEN: {BLAME[finding.fault]}", fg="yellow", bold=True)
-    click.echo(f"{where}: {told}: {finding.text}", color=color)
+    click.echo(f"{where}: {told}: {finding.text}{of}", color=color)
 
 
 def _tell_agreement(found: Agreement, color: bool | None) -> None:
@@ -112,7 +117,8 @@ def _tell_agreement(found: Agreement, color: bool | None) -> None:
 def _summary(game: LoggedGame) -> str:
     opening = game.opening
     drawn = "a fair draw" if opening.draw == "fair" else "drawn from an explicit seed"
-    return f"{game}: {', '.join(game.players)}; won by {game.winner}; {drawn}; {len(game.lines)} entries"
+    state = f"won by {game.winner}" if game.winner else "nothing is revealed yet"
+    return f"{game}: {', '.join(game.players)}; {state}; {drawn}; {len(game.lines)} entries"
 
 
 def _record(report: ProofReport, stories: Sequence[Finding], same: Sequence[Agreement]) -> dict[str, Any]:
@@ -133,6 +139,10 @@ def _record(report: ProofReport, stories: Sequence[Finding], same: Sequence[Agre
                 "winner": game.winner,
                 "draw": game.opening.draw.value,
                 "entries": len(game.lines),
+                "verdict": game.verdict.value,
+                "line": game.finding and game.finding.line,
+                "fault": game.finding and game.finding.fault.value,
+                "text": game.finding and game.finding.text,
             }
             for game in report.games
         ],

@@ -13,12 +13,14 @@ import signal
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from random import Random
 from types import FrameType
 from typing import Any, Final, Protocol
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, SalvoError
+from salvo.exec_bot import ExecBot
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MOST_UNSAID, Bot, Line, check_salvo
 from salvo.rules import Fleet, RuleBook, generator
@@ -30,6 +32,8 @@ from salvo_server.tournament.file import TimeLimits
 _AGAIN_SECONDS: Final = 0.5
 #: Salvos of a bot for each cell of its rivals' boards, after which the game is one that never ends.
 _SALVOS_A_CELL: Final = 10
+#: How long a bot may take to let go of what it holds: a program that does not leave within a second is killed.
+_CLOSE_SECONDS: Final = 3.0
 #: Letters of a strike's cause.
 _CAUSE_LETTERS: Final = 300
 
@@ -115,6 +119,9 @@ class Judged(Bot):
         if self._bot is None:
             self.forfeited = True
             return
+        if isinstance(self._bot, ExecBot):
+            self._bot.strict = True  # else its failures come as empty salvos, and cost nothing
+            self._bot.most_files = 0  # as many as games, and another name in every run's strikes
         self._bot.unsaid = deque(maxlen=MOST_UNSAID)
         self._ask("prepare", self._bot.prepare, name, seed, game)
         drawn = getattr(self._bot, "random", None)
@@ -161,6 +168,20 @@ class Judged(Bot):
         if self._bot is not None and not self.forfeited:
             self._ask("on_game_over", self._bot.on_game_over, winner, stats)
             self.forfeited = False
+
+    def close(self) -> None:
+        """Have the bot let go of what it holds; the result stands, so what goes wrong now costs nothing."""
+        if self._bot is None:
+            return
+        self._watch.asks(self._seat, _CLOSE_SECONDS)
+        with suppress(BaseException):
+            try:
+                self._alarm.set(_CLOSE_SECONDS)
+                self._bot.close()
+            finally:
+                self._alarm.off()
+        self._watch.answered()
+        self._bot = None
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
         """Tell what another one said."""

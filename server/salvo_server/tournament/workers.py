@@ -98,7 +98,11 @@ def play_game(
         bots[name] = judged(seat, kind, [each for each in names if each != name], limits, alarm, clock)
         if cause:
             bots[name].forfeit(cause)
-    outcome = arena.play(bots, seed=pairing.seed, game=pairing.game, book=book)
+    try:
+        outcome = arena.play(bots, seed=pairing.seed, game=pairing.game, book=book)
+    finally:
+        for bot in bots.values():
+            bot.close()
     stats = [outcome.stats[name] for name in names]
     return Played(
         match=pairing.match,

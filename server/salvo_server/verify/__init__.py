@@ -8,7 +8,7 @@ else has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from salvo.wire.log import LARGEST_ENTRY_BYTES, Fault
@@ -16,7 +16,7 @@ from salvo_server.verify.again import Repetition
 from salvo_server.verify.notes import check_sent
 from salvo_server.verify.reading import check_chain, check_ends, read_lines, what_it_is
 from salvo_server.verify.remarks import remarks_on
-from salvo_server.verify.report import BLAME, UNPROVEN, Finding, LoggedGame, ProofError, ProofReport, Wrong
+from salvo_server.verify.report import BLAME, UNPROVEN, Finding, LoggedGame, ProofError, ProofReport, Verdict, Wrong
 from salvo_server.verify.stories import Agreement, agreements, compare_stories
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "LoggedGame",
     "ProofError",
     "ProofReport",
+    "Verdict",
     "agreements",
     "compare_stories",
     "verify_file",
@@ -46,7 +47,8 @@ def verify_file(path: Path, key: str | bytes | None = None) -> ProofReport:
     try:
         other = what_it_is(path)
         if other is not None:
-            return ProofReport(str(path), finding=Finding(str(path), 1, Fault.NO_PROOF, other))
+            finding = Finding(str(path), 1, Fault.NO_PROOF, other)
+            return ProofReport(str(path), finding=finding, stray=finding)
         with path.open("rb") as file:
             return verify_lines(iter(lambda: file.readline(LARGEST_ENTRY_BYTES + 1), b""), str(path), key)
     except FileNotFoundError:
@@ -59,23 +61,45 @@ def verify_lines(lines: Iterator[bytes], name: str, key: str | bytes | None = No
     """Check a proof file's lines, each with its line feed."""
     report = ProofReport(name)
     wrong = read_lines(lines, report, key)
-    missing: list[Wrong] = []
     for game in report.games:
         try:
             check_chain(game)
             if game.ended:
                 Repetition(game).run()
         except Wrong as each:
-            (missing if each.fault is Fault.INCOMPLETE else wrong).append(each)
+            each.of = game.of
+            wrong.append(each)
+    wrong += check_ends(report)
+    _find_homes(report, wrong)
+    fair = [game for game in report.games if all(each.of != game.of for each in wrong)]
+    report.remarks += [remark for game in fair for remark in remarks_on(report, game)]
     if not wrong:
-        try:
-            check_ends(report)
-            report.remarks += [remark for game in report.games for remark in remarks_on(report, game)]
-            if not missing:
-                report.remarks += check_sent(report)
-        except Wrong as each:
-            missing.append(each)
-    if wrong or missing:
-        first = min(wrong or missing, key=lambda each: each.line)
-        report.finding = Finding(name, first.line, first.fault, first.text)
+        wrong = check_sent(report)
+    report.finding = _first(name, wrong)
+    report.stray = _first(name, [each for each in wrong if not each.of])
+    for game in report.games:
+        game.finding = _first(name, [each for each in wrong if each.of == game.of])
     return report
+
+
+def _find_homes(report: ProofReport, wrong: Sequence[Wrong]) -> None:
+    """Give a line that nobody signed to the game that lacks an entry where it stands, if that is one only."""
+    lacking = {each.of for each in wrong if each.fault is Fault.INCOMPLETE}
+    spans = [
+        (game.of, game.lines[0].number, max(line.number for line in game.lines) + (not game.ended))
+        for game in report.games
+        if game.of in lacking or not game.ended
+    ]
+    for each in wrong:
+        homes = [of for of, first, last in spans if first < each.line <= last]
+        if not each.of and len(homes) == 1:
+            [each.of] = homes
+
+
+def _first(name: str, wrong: Sequence[Wrong]) -> Finding | None:
+    """Return what is wrong first; of what is missing only where nobody is to blame for anything."""
+    blamed = [each for each in wrong if each.fault is not Fault.INCOMPLETE]
+    if not wrong:
+        return None
+    first = min(blamed or wrong, key=lambda each: each.line)
+    return Finding(name, first.line, first.fault, first.text)

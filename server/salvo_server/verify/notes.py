@@ -17,7 +17,7 @@ from salvo.wire import read_ship
 from salvo.wire.log import Fault, LogStep, read_hidden
 from salvo.wire.strict_json import Strict, parse_json, validate
 from salvo_server.verify.again import texts_of
-from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Wrong
+from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
 
 
 class SentBody(Strict):
@@ -66,28 +66,39 @@ def read_sent(number: int, line: bytes) -> Sent:
     return Sent(number, noted.team, address, message, body)
 
 
-def check_sent(report: ProofReport) -> list[str]:
-    """Hold what counted as a team's commands against what the team noted; return remarks.
+def check_sent(report: ProofReport) -> list[Wrong]:
+    """Hold what counted as a team's commands against what the team noted; add remarks.
 
-    What did not count may have been refused or late, so it is worth a remark and proves nothing.
+    What did not count may have been refused or late, so it is worth a remark and proves nothing; of what was sent since
+    a game that is under way was opened, that is not known yet.
 
-    Raises:
-        Wrong: ``UNDECIDED``: something counted that is not noted.
+    Returns:
+        of each game the first that counted and is not noted, ``UNDECIDED``.
     """
     waiting = list(report.sent)
     told = {step.message for game in report.games for step in game.told if step.message}
     strays = [sent for sent in waiting if sent.message and sent.message not in told]
-    remarks: list[str] = []
+    wrong: list[Wrong] = []
     for game in report.games:
-        for team in dict.fromkeys(sent.team for sent in report.sent):
-            if game.ended and team in game.players:
-                remarks += _Notes(game, team, waiting, strays).check()
+        try:
+            for team in dict.fromkeys(sent.team for sent in report.sent):
+                if game.ended and team in game.players:
+                    report.remarks += _Notes(game, team, waiting, strays).check()
+        except Wrong as each:
+            wrong.append(each)
+    if wrong:
+        return wrong
+    for game in report.games:
+        if game.verdict is Verdict.UNDER_WAY:
+            begin, table = game.lines[0].number, game.opening.table
+            waiting = [each for each in waiting if each.line < begin or each.address.table != table]
     for what, names in (("placements", ("place",)), ("shots or skips", ("fire", "skip"))):
         left = [each for each in waiting if each.address.topic.name in names]
         if left:
             first = f"first that of line {left[0].line}"
-            remarks.append(f"{len(left)} {what} that were sent did not count, {first}: refused, late, void or lost")
-    return remarks
+            told_of = f"{len(left)} {what} that were sent did not count, {first}"
+            report.remarks.append(f"{told_of}: refused, late, void or lost")
+    return []
 
 
 _UNLESS: Final = "unless a note was changed or lost, or another program of its sent it, the server made it up"
@@ -183,7 +194,7 @@ class _Notes:
 
     def _undecided(self, line: Line, what: str) -> NoReturn:
         text = f"{what} of {self._team} counted that {self._team} has not noted: {_UNLESS}"
-        raise Wrong(line.number, Fault.UNDECIDED, text)
+        raise Wrong(line.number, Fault.UNDECIDED, text, self._game.of)
 
 
 def _told(command: m.Fire | m.Skip) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from salvo import messages as m
-from salvo_server.verify.report import LoggedGame, ProofReport
+from salvo_server.verify.report import LoggedGame, ProofReport, Verdict
 
 
 def remarks_on(report: ProofReport, game: LoggedGame) -> list[str]:
     """Return what an operator may do by the rules, and others may want to know."""
     if game.ended:
         return [*_struck_off(game), *_begun_anew(game)]
-    return [_not_begun(report, game)] if game.told else []
+    return [_not_begun(report, game)] if game.told and game.verdict is Verdict.NOT_BEGUN else []
 
 
 def _struck_off(game: LoggedGame) -> list[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Final, NamedTuple, NoReturn
 
 from salvo import topics
 from salvo.errors import SalvoError
+from salvo.proof import has_begun
 from salvo.wire.log import Entry, Fault, LogEnd, LogStep, Opening
 from salvo.wire.transcript import Header
 from salvo_server.table import Step
@@ -23,6 +25,16 @@ BLAME: Final = {
 }
 #: Of these nothing is known about the game; the others are reproaches.
 UNPROVEN: Final = frozenset({Fault.INCOMPLETE, Fault.UNDECIDED, Fault.STRANGER, Fault.NO_PROOF})
+
+
+class Verdict(StrEnum):
+    """What is to be said of one game."""
+
+    FAIR = "fair"
+    UNDER_WAY = "under way"
+    NOT_BEGUN = "not begun"
+    NOT_FAIR = "not fair"
+    NOT_PROVEN = "not proven"
 
 
 class ProofError(SalvoError):
@@ -47,11 +59,15 @@ class Finding:
 
 
 class Wrong(Exception):
-    """Ends a check; the file's name is known further out."""
+    """Ends a check; the file's name is known further out.
 
-    def __init__(self, line: int, fault: Fault, text: str) -> None:
+    Attributes:
+        of: the game that it is about, as far as it is known.
+    """
+
+    def __init__(self, line: int, fault: Fault, text: str, of: str = "") -> None:
         super().__init__(text)
-        self.line, self.fault, self.text = line, fault, text
+        self.line, self.fault, self.text, self.of = line, fault, text, of
 
 
 class Line(NamedTuple):
@@ -76,6 +92,7 @@ class LoggedGame:
         lines: its entries in their order, each once.
         steps: executed again; empty when something is wrong.
         header: what it was played by, once that is revealed.
+        finding: what is wrong with it first; None when nothing is.
     """
 
     of: str
@@ -83,6 +100,16 @@ class LoggedGame:
     lines: list[Line] = field(default_factory=list)
     header: Header | None = None
     steps: list[Step] = field(default_factory=list)
+    finding: Finding | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is to be said of it, once everything is checked."""
+        if self.finding is not None:
+            return Verdict.NOT_PROVEN if self.finding.fault in UNPROVEN else Verdict.NOT_FAIR
+        if self.ended:
+            return Verdict.FAIR
+        return Verdict.UNDER_WAY if has_begun(self.told) else Verdict.NOT_BEGUN
 
     @property
     def told(self) -> list[LogStep]:
@@ -146,7 +173,8 @@ class ProofReport:
         key: the server's; None when not even the first line holds.
         loose: entries of games that have no opening in the file.
         sent: what the file's team sent, as it noted it.
-        finding: what is wrong first; None when all is well.
+        finding: what is wrong first, in a game or anywhere; None when all is well.
+        stray: what is wrong first of what belongs to no game of the file; None when nothing is.
         remarks: what is no fault and worth knowing.
     """
 
@@ -156,4 +184,5 @@ class ProofReport:
     loose: list[Loose] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
     finding: Finding | None = None
+    stray: Finding | None = None
     remarks: list[str] = field(default_factory=list)
