@@ -96,6 +96,15 @@ def test_in_a_hall_without_a_way_out_the_interfaces_tell(monkeypatch: pytest.Mon
 # --- who is not there ---------------------------------------------------------------------------------------------
 
 
+def test_who_is_left_out_of_a_game_that_begins_is_told_as_that(capsys: pytest.CaptureFixture[str]) -> None:
+    late = m.CommandRefused("cy", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
+    assert said(capsys, late) == [f"cy: {late.text}"]
+    assert said(capsys, late, m.StateChanged(State.TURN)) == [
+        "cy: left out; the game begins with those whose fleets are complete",
+        "the game begins",
+    ]
+
+
 def test_a_player_that_is_gone_is_told_of_once_until_it_comes_back(capsys: pytest.CaptureFixture[str]) -> None:
     referee = Referee(7, book=XBS, limits=Limits(players=2, empty_turns=1, absent_ms=2000))
     report = ServeReport(False, None)

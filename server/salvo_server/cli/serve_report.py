@@ -101,6 +101,11 @@ class ServeReport:
                     self.say(f"{where}players: {', '.join(names) or 'none'}", event="players", table=table, names=names)
                 case m.StateChanged(State.TURN):
                     self.say(f"{where}the game begins", event="begin", table=table)
+                case m.CommandRefused(player, "placement_timeout" as code, _) if (
+                    m.StateChanged(State.TURN) in announcements
+                ):
+                    left_out = f"{player}: left out; the game begins with those whose fleets are complete"
+                    self.say(f"{where}{left_out}", event="missed", table=table, player=player, code=code)
                 case m.CommandRefused(player, "turn_timeout" | "bank_empty" | "placement_timeout" as code, text):
                     if (table, player) not in self._absent:
                         self.say(f"{where}{player}: {text}", event="missed", table=table, player=player, code=code)
