@@ -79,7 +79,9 @@ CODES = {
     "table_full": Code("the table has no seat left", Answered.NAME, "SALVO-JOIN-11"),
     "wrong_state": Code("the command is not accepted in the table's state", Answered.SENDER, "SALVO-GAME-6"),
     "placement_timeout": Code(
-        "the fleet was not complete in time; the team left the list", Answered.PLAYER, "SALVO-JOIN-5"
+        "the fleet was not complete when the game began, or its time ended; the team left the list",
+        Answered.PLAYER,
+        "SALVO-JOIN-5",
     ),
     "fleet_final": Code("the fleet is complete and cannot be changed", Answered.SENDER, "SALVO-PLACE-7"),
     "off_grid": Code("a cell or a ship is not on the grid", Answered.SENDER, "SALVO-GAME-2"),

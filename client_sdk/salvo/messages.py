@@ -47,6 +47,8 @@ class Limits:
         most_players: seats at the table; a list of 64 names of 32 letters is still a small message.
         bank_ms: time for all salvos of a player in a game; None for no such limit (SALVO-TIME-1).
         increment_ms: what a player's bank gets at the begin of each of its turns; None for nothing.
+        absent_ms: time for a salvo of a player that is gone where nobody is ever out (SALVO-TURN-8); None for as much
+            as others have, as in games that were written down before there was such a limit.
     """
 
     players: int | None = None
@@ -57,6 +59,7 @@ class Limits:
     most_players: int = 64
     bank_ms: int | None = None
     increment_ms: int | None = None
+    absent_ms: int | None = None
 
 
 # --- commands ---------------------------------------------------------------------------------------------------

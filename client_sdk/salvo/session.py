@@ -15,7 +15,7 @@ from random import Random
 
 from salvo import messages as m
 from salvo import topics, wire
-from salvo.errors import IllegalCommand, ImpostorError, SealError, WireError
+from salvo.errors import CODES, IllegalCommand, ImpostorError, SealError, WireError
 from salvo.messages import State
 from salvo.rules import Fleet, Placement, RuleBook
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
@@ -201,6 +201,7 @@ class Session:
         self._sealer = sealer or Sealer(secret)
         self._outbox: list[wire.Publication] = []
         self._players: tuple[str, ...] = ()
+        self._left_out_of: int | None = None  # the game whose list the team left without a complete fleet
         self._listed = False
         self._fleet: Fleet | None = None
         self._approved: set[str] = set()
@@ -568,6 +569,8 @@ class Session:
             self._fleet = None
             self._ask_to_take_part(now)  # struck off the list: the fleet was not complete in time
         # A kept list that has the name already means a team that comes back; then the recap tells what to place.
+        if self._listed:
+            self._left_out_of = None
         if self._listed and not was_listed and not retained:
             return self._want_fleet(now)
         return []
@@ -581,6 +584,9 @@ class Session:
 
     def _refused(self, code: str, text: str, now: float) -> list[Event]:
         self._unanswered_since = None
+        if code == "placement_timeout":
+            self._left_out_of = self.game
+            text = CODES[code].meaning  # the server's speaks of the time, also where the game began before it was over
         if code in _OF_THE_NAME:
             self._rejection = self._rejection or (now, Refused(code, text))
             return []
@@ -591,6 +597,8 @@ class Session:
                 return []
             game = f"game {self.game}" if self.game else "a game"
             how = "over" if self.state is State.OVER else "on"
+            if self._left_out_of == self.game and self.state is State.TURN:
+                how = f"on; it began with {', '.join(self._players)}, whose fleets were complete first"
             return self._wait("game_on", f"{game} is {how}; {self.name} plays the next one", self.game)
         if code == "name_taken" and (self._listed or self._fleet is not None):
             return []  # somebody else asked for this name and was refused; it is ours

@@ -78,6 +78,7 @@ class Player:
         spellings: how the team wrote a ship's name when it placed it, by ship.
         answered: the spelling under which the last answer stands, by ship.
         silent_turns: turns in a row without a shot.
+        missed_turns: those of them, the last ones, that ended by their time and not by a skip.
         answers: refusals that may still be answered.
         open_answers: the same for what came under its name without proof, kept apart so that a rival's noise does
             not silence the answers to the team itself.
@@ -95,6 +96,7 @@ class Player:
     answered: dict[str, str] = field(default_factory=dict)
     seat: int = -1
     silent_turns: int = 0
+    missed_turns: int = 0
     answers: int = 0
     open_answers: int = 0
     shots: list[m.OwnShot] = field(default_factory=list)
@@ -212,6 +214,10 @@ class Referee:
         if self.limits.bank_ms is None or self.state is not State.TURN or self._delivered is not None:
             return None
         return self.game.turn if self.game is not None else None
+
+    def is_absent(self, player: Player) -> bool:
+        """Whether a player has missed so many turns that its next ones are short (SALVO-TURN-8)."""
+        return self.limits.absent_ms is not None and player.missed_turns >= self.limits.empty_turns
 
     def _check_state(self, command: m.Command) -> None:
         accepted = ACCEPTED[type(command)]
@@ -381,9 +387,13 @@ class Referee:
 
     def _set_clock(self, player: Player, now: int) -> int:
         """Let a turn's time begin; return the end to announce, as if its begin had been delivered already."""
-        self._deadline = now + self.limits.turn_ms
+        self._deadline = now + self._turn_ms(player)
         self._delivered, self._bank_ends_turn = None, False
         return self._deadline if self.limits.bank_ms is None else min(self._deadline, now + player.bank_ms)
+
+    def _turn_ms(self, player: Player) -> int:
+        absent_ms = self.limits.absent_ms
+        return self.limits.turn_ms if absent_ms is None or not self.is_absent(player) else absent_ms
 
     def _count_from(self, command: m.TurnDelivered, now: int) -> list[m.Announcement]:
         """Let the current player's bank count (SALVO-TIME-2); nothing is said, since nobody has less time by it."""
@@ -469,6 +479,7 @@ class Referee:
         game = self.game
         assert game is not None
         x, y = self.book.grid.xy(cell)
+        player.missed_turns = 0
         player.shots.append(m.OwnShot(game.turn, target.name, x, y))
         game.fire(((target.seat, cell),))
         if self.book.order is Order.ROUNDS:
@@ -494,6 +505,7 @@ class Referee:
             self._check_skip(player, command)
         except IllegalCommand as error:
             return self._refuse(player, error.code, error.text)
+        player.missed_turns = 0
         self._note_silence(player)
         return self._end_turn(now)
 
@@ -528,7 +540,7 @@ class Referee:
         assert game is not None
         player = self._order[game.current]
         left = game.shots_left
-        code, reason = "turn_timeout", f"turn {game.turn} ended after {self.limits.turn_ms // 1000} s"
+        code, reason = "turn_timeout", f"turn {game.turn} ended after {self._turn_ms(player) // 1000} s"
         if self._bank_ends_turn:
             code = "bank_empty"
             reason = (
@@ -537,6 +549,9 @@ class Referee:
         reason += f" with {left} shots not fired"
         if self._note_silence(player):
             reason += f"; {player.silent_turns} empty turns in a row are a defeat"
+        player.missed_turns = 0 if game.shots_fired else player.missed_turns + 1
+        if self.is_absent(player):
+            reason += f"; your turns have {self._turn_ms(player) // 1000} s until you fire or skip"
         return [m.CommandRefused(player.name, code, reason), *self._end_turn(now)]
 
     def _end_turn(self, now: int) -> list[m.Announcement]:

@@ -13,13 +13,13 @@ import tomllib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo.messages import Limits
-from salvo.rules import RuleBook
+from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.toml_lines import line_of
 from salvo.topics import check_name
@@ -31,6 +31,9 @@ except ModuleNotFoundError:
     raise MissingExtra("the server", "server") from None
 
 Seconds = Annotated[int, Field(ge=1, le=86_400)]
+
+#: A turn of a player that is gone (SALVO-TURN-8): a program that comes back has time to fire, a person to press a key.
+ABSENT_MS: Final = 2000
 
 
 class SettingsError(SalvoError):
@@ -175,6 +178,7 @@ class ServerSettings(BaseSettings):
             most_players=self.most_players,
             bank_ms=None if self.bank_seconds is None else self.bank_seconds * 1000,
             increment_ms=None if self.increment_seconds is None else self.increment_seconds * 1000,
+            absent_ms=min(ABSENT_MS, self.turn_seconds * 1000) if self.book.ending is Ending.GOAL else None,
         )
 
 

@@ -121,6 +121,9 @@ def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
         ("xbs 'open", "No closing quotation"),
         ("", "does not begin with one of"),
         ("xbs --help", "--help is for salvo gateway xbs"),
+        ("xbs", "gateway xbs: the rules 'salvo' have announce count; xbs needs cells; give --rules xbs"),
+        ("smackdown --listen 127.0.0.1:0", "give --rules smackdown"),
+        ("classic --opponent nobody", "no bot 'nobody'"),
     ],
 )
 def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, said: str) -> None:

@@ -290,6 +290,16 @@ def test_what_is_said_reaches_whom_it_is_meant_for(tmp_path: Path) -> None:
         assert len(heard) > 1
 
 
+def test_what_is_said_right_behind_the_request_is_heard_when_it_is_granted(tmp_path: Path) -> None:
+    with table(tmp_path, players=3) as (url, _), open_door(url, tmp_path, door) as address:
+        [ann] = sit_down(address, "ann")
+        bob = Client(*address, "bob")
+        bob.connect()
+        bob.send(f"J|bob|{bob.draw_board()}")
+        bob.send("M||hello from the doorstep")
+        assert until(ann, "M") == ["M", "bob", "hello from the doorstep", "All"]
+
+
 def test_where_the_chat_is_off_they_are_told(tmp_path: Path) -> None:
     with table(tmp_path, chat=False) as (url, _), open_door(url, tmp_path, door) as address:
         ann, bob = sit_down(address, "ann", "bob")

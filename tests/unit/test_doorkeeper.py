@@ -11,6 +11,7 @@ import pytest
 from salvo.errors import ConnectionLost
 from salvo_server import doorkeeper
 from salvo_server.doorkeeper import Doorkeeper
+from salvo_server.gateway.accounts import RosterAccounts
 from salvo_server.roster import Account, Register, Roster, RosterError
 
 
@@ -33,6 +34,17 @@ def test_a_team_that_is_added_or_struck_off_is_known_at_the_next_look(roster: Ro
     keeper.look()
     assert not register.has("red", secret)
     assert "red" not in furnished[-1]
+
+
+def test_a_gateways_guest_waits_for_the_next_look_when_it_first_comes(roster: Roster) -> None:
+    """The story: every gateway's first attempt was logged by the broker as a stranger's, which looked like a fault."""
+    slept: list[float] = []
+    accounts = RosterAccounts(roster, "xbs", slept.append)
+    first = accounts.secret_of("ann"), accounts.onlooker("")
+    assert len(slept) == 2
+    assert min(slept) > doorkeeper.LOOK_SECONDS
+    assert (accounts.secret_of("ann"), accounts.onlooker("")) == first
+    assert len(slept) == 2
 
 
 def test_a_broker_that_is_away_is_furnished_later(roster: Roster) -> None:

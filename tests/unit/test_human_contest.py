@@ -79,7 +79,28 @@ def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent()
     assert place.sent() == [f"/players/me/ships/{ship.name}/place" for ship in BOOK.fleet]
     place.person._take(FLEET)
     assert place.sent() == []
-    assert place.told() == [Told("the fleet came too late: the fleet was not complete in time; the team left the list")]
+    assert place.told() == [
+        Told(
+            "the fleet came too late: "
+            "the fleet was not complete when the game began, or its time ended; the team left the list"
+        )
+    ]
+
+
+def test_who_is_left_out_since_others_were_complete_is_told_so() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    late = m.CommandRefused("me", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
+    begun = m.PlayersListed(("ann", "bob")), m.StateChanged(State.TURN), m.CommandRefused("me", "wrong_state", "no")
+    for announcement in (late, *begun):
+        for event in place.server.say(announcement):
+            place.person._handle(event)
+    refused, waits = place.told()
+    assert isinstance(refused, Told)
+    assert isinstance(waits, Told)
+    assert refused.text.startswith("placement_timeout: the fleet was not complete when the game began, or")
+    assert "it began with ann, bob, whose fleets were complete first; me plays the next one" in waits.text
 
 
 def test_shots_are_fired_and_what_is_left_of_the_turn_is_skipped() -> None:

@@ -341,6 +341,16 @@ def test_what_falls_on_the_own_board_is_told_until_the_person_shoots() -> None:
     _run(act)
 
 
+def test_what_falls_here_and_what_came_of_shots_there_stand_apart() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["streak"])
+        await person.see(view_of("streak"))
+        here, there = (person.app.query_one(f"#{name}").content_region for name in ("incoming", "outcome"))
+        assert here.right < there.x
+
+    _run(act)
+
+
 # --- the end ------------------------------------------------------------------------------------------------------
 
 

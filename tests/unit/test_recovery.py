@@ -6,6 +6,7 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +16,7 @@ from salvo import messages as m
 from salvo import wire
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
-from salvo.rules import SALVO, Orientation, Placement, generator, random_fleet
+from salvo.rules import SALVO, XBS, Orientation, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.wire.transcript import read_input, write_input
 from salvo_server.journal import Batch, Journal, JournalError, JournalUnavailable
@@ -443,3 +444,26 @@ def test_a_waiting_snapshot_wakes_the_server(world: World) -> None:
     service = world.restart(referee_delay_ms=5_000)
     world.join()
     assert service._wait_seconds(60.0) == 5.0
+
+
+class WithPoints(World):
+    """Where nobody is ever out, and one missed turn is enough for short ones."""
+
+    def _serve(self, **given: Any) -> Service:
+        limits = Limits(players=2, empty_turns=1, absent_ms=2_000)
+        book = replace(XBS, name="points", fleet=SALVO.fleet, goal=None)
+        return super()._serve(**{"limits": limits, "book": book} | given)
+
+
+def test_who_is_gone_is_gone_after_a_restart_too(tmp_path: Path) -> None:
+    world = WithPoints(tmp_path / "a.journal")
+    world.join()
+    world.now += 30_000
+    world.run()
+    world.fire(1)
+    before = state(world.table)
+    assert world.table.referee.deadline() == world.now + 2_000
+    world.restart(limits=Limits(players=2))  # the game keeps what it began with
+    assert state(world.table)[:-1] == before[:-1]  # type: ignore[index]
+    assert world.table.referee.deadline() == world.now + 2_000
+    world.journal.close()

@@ -29,6 +29,7 @@ from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
 from salvo_server.referee import Referee
+from salvo_server.settings import load_settings
 from salvo_server.table import Table
 from salvo_server.transcript import no_status
 
@@ -188,6 +189,81 @@ def test_a_game_for_points_ends_when_everybody_sleeps_and_one_that_wakes_goes_on
         turns += 1
     assert turns == 4
     assert [each.winner for each in said if isinstance(each, m.GameWon)] == [winner]
+
+
+# --- a player that is gone ----------------------------------------------------------------------------------------
+
+
+def gone(**limits: int) -> tuple[Referee, str, str, int]:
+    """Return a game for points with one that has missed two turns, who it is, the other one, and the time."""
+    referee, now = playing(XBS, "a", "b", empty_turns=2, absent_ms=2000, **limits), NOW
+    assert referee.current is not None
+    name = referee.current.name
+    other = "b" if name == "a" else "a"
+    for y in (3, 4):
+        assert referee.deadline() == now + 30_000
+        now += 30_000
+        refused, *_ = referee.receive(m.TimePassed(), now)
+        assert isinstance(refused, m.CommandRefused)
+        assert refused.text.endswith("; your turns have 2 s until you fire or skip") == (y == 4)
+        fire(referee, name, (1, y), now=now)
+    return referee, name, other, now
+
+
+def test_who_is_gone_where_nobody_is_out_costs_two_seconds_a_round_until_it_fires() -> None:
+    referee, name, other, now = gone()
+    for x in (2, 3):
+        assert referee.deadline() == now + 2000
+        now += 2000
+        refused, *_ = referee.receive(m.TimePassed(), now)
+        assert isinstance(refused, m.CommandRefused)
+        assert refused.text.split(" ended after ")[1].startswith("2 s with 1 shots not fired")
+        assert referee.deadline() == now + 30_000
+        fire(referee, name, (x, 3), now=now)
+    fire(referee, other, (3, 3), now=now + 1999)
+    fire(referee, name, (4, 4), now=now + 1999)
+    assert referee.current is referee.players[name]
+    assert referee.deadline() == now + 31_999
+
+
+def test_who_skips_is_not_gone() -> None:
+    referee, name, _, now = gone()
+    referee.receive(m.Skip(name), now)
+    for x in (2, 3, 4):
+        fire(referee, name, (x, 3), now=now)
+        assert referee.deadline() == now + 30_000
+        referee.receive(m.Skip(name), now)
+
+
+def test_a_short_turn_is_announced_as_such_and_as_short_after_an_outage() -> None:
+    referee, name, _, now = gone()
+    said = referee.receive(m.Resumed(), now + 500)
+    assert said == [m.TurnResumed(1, 5, name, 1, now + 500, now + 2500)]
+
+
+def test_a_bank_counts_in_short_turns_too() -> None:
+    referee, name, _, now = gone(bank_ms=61_000)
+    assert referee.receive(m.TurnDelivered(5), now + 100) == []
+    assert referee.deadline() == now + 2000
+    referee.receive(m.TimePassed(), now + 2000)
+    assert referee.players[name].bank_ms == 61_000 - 1900
+
+
+def test_without_the_limit_all_turns_are_as_long_as_they_were() -> None:
+    referee, now = playing(XBS, "a", "b", empty_turns=2), NOW
+    for x in range(1, 4):
+        assert referee.current is not None
+        assert referee.deadline() == now + 30_000
+        now += 30_000
+        referee.receive(m.TimePassed(), now)
+        fire(referee, referee.results[-1].player, (x, 3), now=now)
+
+
+@pytest.mark.parametrize(
+    ("rules", "turn_seconds", "absent_ms"), [("xbs", 30, 2000), ("xbs", 1, 1000), ("salvo", 30, None)]
+)
+def test_a_server_has_short_turns_where_nobody_is_out(rules: str, turn_seconds: int, absent_ms: int | None) -> None:
+    assert load_settings({"rules": rules, "turn_seconds": turn_seconds}).limits.absent_ms == absent_ms
 
 
 # --- the others ---------------------------------------------------------------------------------------------------

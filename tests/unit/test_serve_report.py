@@ -7,13 +7,18 @@ import re
 import socket
 from collections.abc import Sequence
 from datetime import datetime
+from random import Random
+from types import SimpleNamespace
 
 import pytest
 
 from salvo import messages as m
+from salvo.messages import Limits, State
+from salvo.rules import XBS
 from salvo_server.broker import addresses
 from salvo_server.broker.addresses import lan_addresses
 from salvo_server.cli.serve_report import ServeReport
+from salvo_server.referee import Referee
 
 LATE = m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s with 5 shots not fired")
 FALL = m.SalvoResolved(1, 3, "ann", 0, 0, (), ("ann",), None, None)
@@ -86,3 +91,46 @@ def test_in_a_hall_without_a_way_out_the_interfaces_tell(monkeypatch: pytest.Mon
     assert set(known) >= set(lan_addresses("0.0.0.0"))
     monkeypatch.setattr(socket, "if_nameindex", lambda: [(1, "docker0"), (2, "veth12"), (3, "nowhere0")])
     assert lan_addresses("0.0.0.0") == []
+
+
+# --- who is not there ---------------------------------------------------------------------------------------------
+
+
+def test_who_is_left_out_of_a_game_that_begins_is_told_as_that(capsys: pytest.CaptureFixture[str]) -> None:
+    late = m.CommandRefused("cy", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
+    assert said(capsys, late) == [f"cy: {late.text}"]
+    assert said(capsys, late, m.StateChanged(State.TURN)) == [
+        "cy: left out; the game begins with those whose fleets are complete",
+        "the game begins",
+    ]
+
+
+def test_a_player_that_is_gone_is_told_of_once_until_it_comes_back(capsys: pytest.CaptureFixture[str]) -> None:
+    referee = Referee(7, book=XBS, limits=Limits(players=2, empty_turns=1, absent_ms=2000))
+    report = ServeReport(False, None)
+    report.contest = SimpleNamespace(service=SimpleNamespace(tables={"": SimpleNamespace(referee=referee)}))  # type: ignore[assignment]
+
+    def tell(command: m.Input, now: int) -> None:
+        report("", now, command, referee.receive(command, now))
+
+    for name in ("ann", "bob"):
+        tell(m.Participate(name, name.encode()), 0)
+        for place in XBS.random_fleet(Random(1)).placements:
+            tell(m.PlaceShip(name, place.ship, place), 0)
+    assert referee.current is not None
+    gone = referee.current.name
+    other = "bob" if gone == "ann" else "ann"
+    capsys.readouterr()
+    now = 0
+    for x in (1, 2, 3):
+        now = referee.deadline() or 0
+        tell(m.TimePassed(), now)
+        tell(m.Fire(other, gone, x, 1), now)
+    assert [line[9:] for line in capsys.readouterr().out.splitlines()] == [
+        f"{gone}: turn 1 ended after 30 s with 1 shots not fired; your turns have 2 s until you fire or skip",
+        f"{gone} is passed over quickly until it comes back",
+    ]
+    tell(m.Fire(gone, other, 1, 1), now)
+    tell(m.Fire(other, gone, 4, 1), now)
+    tell(m.TimePassed(), now + 30_000)
+    assert len(capsys.readouterr().out.splitlines()) == 2

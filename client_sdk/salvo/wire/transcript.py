@@ -45,6 +45,7 @@ class LimitsBody(Strict):
     most_players: _Count
     bank_ms: _Count | None = None
     increment_ms: _Count | None = None
+    absent_ms: _Count | None = None
 
 
 class HeaderBody(Strict):

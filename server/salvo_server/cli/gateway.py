@@ -15,10 +15,13 @@ from typing import Any, TypeVar
 
 import click
 
+from salvo import sources
+from salvo.errors import BotError
 from salvo.mqtt import BrokerUrl
+from salvo.rules import BOOKS, RuleBook
 from salvo.topics import check_name
 from salvo_server.broker.addresses import split_address
-from salvo_server.gateway.accounts import Accounts, OpenAccounts, RosterAccounts
+from salvo_server.gateway.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.house import House
 from salvo_server.roster import Roster, has_begun
@@ -68,11 +71,14 @@ def _end_with_input() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def read_gateway(line: str) -> list[str]:
+def read_gateway(line: str, book: RuleBook) -> list[str]:
     """Read what ``--gateway`` was given: the words behind ``salvo gateway``.
 
+    Args:
+        book: what the server plays.
+
     Raises:
-        SettingsError: ``bad_setting``: no such protocol or option.
+        SettingsError: ``bad_setting``: no such protocol, option or opponent, or other rules than the protocol's.
     """
     try:
         words = shlex.split(line)
@@ -88,7 +94,43 @@ def read_gateway(line: str) -> list[str]:
         command.make_context(words[0], words[1:])
     except click.ClickException as error:
         raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
+    _check_rules(words[0], book)
     return words
+
+
+def _check_rules(protocol: str, book: RuleBook) -> None:
+    check: Callable[[RuleBook], None] = importlib.import_module(f"salvo_server.gateway.{protocol}").check
+
+    def fits(other: RuleBook) -> bool:
+        with contextlib.suppress(GatewayError):
+            check(other)
+            return True
+        return False
+
+    try:
+        check(book)
+    except GatewayError as error:
+        which = " or ".join(f"--rules {name}" for name, other in BOOKS.items() if fits(other))
+        raise SettingsError("bad_setting", f"gateway {protocol}: {error.text}; give {which}") from None
+
+
+def opponent_option(text: str, *, none: str = "") -> Callable[[_Command], _Command]:
+    """Return the option for who plays against a program; no such bot is said before a broker is looked for.
+
+    Args:
+        text: the option's help.
+        none: what else may be given, for no bot.
+    """
+
+    def checked(_: click.Context, __: click.Parameter, source: str) -> str:
+        try:
+            if not none or source != none:
+                sources.load(source)
+        except BotError as error:
+            raise click.BadParameter(error.text) from None
+        return source
+
+    return click.option("--opponent", metavar="BOT", default="hunter", callback=checked, help=text)
 
 
 def table_options(command: _Command) -> _Command:

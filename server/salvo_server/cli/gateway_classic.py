@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from salvo_server.cli.gateway import ended_by_signals, house_of, serve_guests, table_options
+from salvo_server.cli.gateway import ended_by_signals, house_of, opponent_option, serve_guests, table_options
 from salvo_server.gateway.classic import Role, door
 from salvo_server.gateway.classic.carried import Carrier
 from salvo_server.gateway.host import Host
@@ -28,9 +28,7 @@ from salvo_server.gateway.host import Host
     default=Role.SERVER.value,
     help="The gateway's: as server it leads and begins, and programs are clients; as client it calls a server.",
 )
-@click.option(
-    "--opponent", metavar="BOT", default="hunter", help="Who plays for the gateway: a bot that ships, or a bot's file."
-)
+@opponent_option("Who plays for the gateway: a bot that ships, or a bot's file.")
 @click.option("--rounds", type=click.IntRange(min=1), help="As server, games before it exits.  [default: for ever]")
 @click.option("--name", default="classic-guest", help="The program's name at the table.")
 @click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one a table]")

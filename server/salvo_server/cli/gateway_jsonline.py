@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from salvo_server.cli.gateway import house_of, serve_guests, table_options
+from salvo_server.cli.gateway import house_of, opponent_option, serve_guests, table_options
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.jsonline import NO_OPPONENT, door
 from salvo_server.gateway.jsonline.words import Dialect
@@ -15,11 +15,9 @@ from salvo_server.gateway.jsonline.words import Dialect
 
 @click.command()
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
-@click.option(
-    "--opponent",
-    metavar="BOT",
-    default="hunter",
-    help=f"Who plays for the server: a bot that ships, a bot's file, or {NO_OPPONENT}: whoever sits at the table.",
+@opponent_option(
+    f"Who plays for the server: a bot that ships, a bot's file, or {NO_OPPONENT}: whoever sits at the table.",
+    none=NO_OPPONENT,
 )
 @click.option(
     "--dialect",

@@ -74,7 +74,7 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = load_settings(given, config).with_journal()
     check_start(settings)
-    gateways = [read_gateway(line) for line in settings.gateways]
+    gateways = [read_gateway(line, settings.book) for line in settings.gateways]
     report = ServeReport(as_json, settings.games)
     identity = open_identity(settings)
     kept: KeptGames | None = None

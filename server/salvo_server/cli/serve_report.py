@@ -30,6 +30,7 @@ class ServeReport:
         self._games = games
         self._stats: dict[str, list[m.PlayerStats]] = {}
         self._ended: dict[str, int] = {}
+        self._absent: set[tuple[str, str]] = set()  # table and player
         self.contest: Contest | None = None
         self.kept: KeptGames | None = None
         self.folder: TranscriptFolder | None = None
@@ -94,15 +95,25 @@ class ServeReport:
             match announcement:
                 case m.TableOpened(opened):
                     self._stats[table] = []
+                    self._absent = {each for each in self._absent if each[0] != table}
                     self.say(f"{where}game {opened}: lobby is open", event="lobby", table=table, game=opened)
                 case m.PlayersListed(names):
                     self.say(f"{where}players: {', '.join(names) or 'none'}", event="players", table=table, names=names)
                 case m.StateChanged(State.TURN):
                     self.say(f"{where}the game begins", event="begin", table=table)
+                case m.CommandRefused(player, "placement_timeout" as code, _) if (
+                    m.StateChanged(State.TURN) in announcements
+                ):
+                    left_out = f"{player}: left out; the game begins with those whose fleets are complete"
+                    self.say(f"{where}{left_out}", event="missed", table=table, player=player, code=code)
                 case m.CommandRefused(player, "turn_timeout" | "bank_empty" | "placement_timeout" as code, text):
-                    self.say(f"{where}{player}: {text}", event="missed", table=table, player=player, code=code)
+                    if (table, player) not in self._absent:
+                        self.say(f"{where}{player}: {text}", event="missed", table=table, player=player, code=code)
+                        self._tell_if_absent(table, player)
                 case m.SalvoResolved():
                     game = announcement.game
+                    if announcement.shots:
+                        self._absent.discard((table, announcement.player))
                     self._tell_of_defeats(table, announcement)
                 case m.PlayerStats():
                     self._stats.setdefault(table, []).append(announcement)
@@ -123,6 +134,19 @@ class ServeReport:
             file=str(file),
             proof=str(proof),
         )
+
+    def _tell_if_absent(self, table: str, name: str) -> None:
+        """Say once that a player's turns are short from now on; those that it misses then are told no more."""
+        referee = None if self.contest is None else self.contest.service.tables[table].referee
+        player = None if referee is None else referee.players.get(name)
+        if referee is not None and player is not None and referee.is_absent(player):
+            self._absent.add((table, name))
+            self.say(
+                f"{_where(table)}{name} is passed over quickly until it comes back",
+                event="absent",
+                table=table,
+                player=name,
+            )
 
     def _tell_of_defeats(self, table: str, salvo: m.SalvoResolved) -> None:
         for name in salvo.defeated:

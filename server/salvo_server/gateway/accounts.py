@@ -7,15 +7,20 @@ from. But it gets no name that somebody else brought: a gateway plays only with 
 from __future__ import annotations
 
 import base64
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
 from salvo.errors import SalvoError
 from salvo.topics import Role, check_name
+from salvo_server.doorkeeper import LOOK_SECONDS
 from salvo_server.roster import Credentials, Roster
 from salvo_server.vault import Vault
 
 _SECRET_BYTES: Final = 16
+#: Until the broker knows an account that was just written down; whoever comes sooner is logged there as a stranger.
+_KNOWN_SECONDS: Final = LOOK_SECONDS + 0.5
 
 
 class GatewayError(SalvoError):
@@ -67,9 +72,11 @@ class OpenAccounts:
 class RosterAccounts:
     """For a contest: guests are written into the roster when they first come, with the gateway's mark."""
 
-    def __init__(self, roster: Roster, door: str) -> None:
+    def __init__(self, roster: Roster, door: str, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Use a roster; a new account is there when the server has had time to look at it again."""
         self._roster = roster
         self._door = door
+        self._sleep = sleep
 
     def secret_of(self, name: str) -> str:
         """Return the secret of a guest, who is in the roster then."""
@@ -91,4 +98,6 @@ class RosterAccounts:
                 return member.secret
             if member.name.lower() == name.lower():
                 raise GatewayError("name_taken", f"{name!r} is a name of the roster that did not come in through here")
-        return self._roster.add(name, role, door=self._door)
+        secret = self._roster.add(name, role, door=self._door)
+        self._sleep(_KNOWN_SECONDS)
+        return secret

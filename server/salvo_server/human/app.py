@@ -93,7 +93,7 @@ class Table(App[str]):
     #left, #right { width: 1fr; height: 1fr; overflow-x: auto; }
     BoardView { width: auto; height: auto; border: round $surface-lighten-2; border-title-color: $text; padding: 0 1; }
     BoardView.active { border: heavy $success; }
-    .caption { height: auto; max-height: 4; }
+    .caption { height: auto; max-height: 4; padding: 0 1; }
     #actions { width: 36; height: auto; max-height: 100%; border: round $success; }
     .hidden { display: none; }
     #message { height: auto; min-height: 1; color: $text-warning; }

@@ -32,7 +32,7 @@ from salvo_server.gateway.host import Door
 from salvo_server.gateway.peer import Lines
 from salvo_server.gateway.unseen.room import Room
 
-__all__ = ["Role", "door"]
+__all__ = ["Role", "check", "door"]
 
 
 def door(
@@ -61,7 +61,7 @@ def door(
         BotError: ``bad_bot``.
         WireError: ``bad_name``.
     """
-    _check(book)
+    check(book)
     room = Room("classic", book, sources.load(opponent), check_name(name), file=games)
     return Door(
         welcome=lambda peer, house: ClassicGuest(peer, house, room, Role(role), rounds=rounds, lasting=lasting),
@@ -71,7 +71,12 @@ def door(
     )
 
 
-def _check(book: RuleBook) -> None:
+def check(book: RuleBook) -> None:
+    """Make sure that a program can be told what is played.
+
+    Raises:
+        GatewayError: ``wrong_rules``.
+    """
     for fits, why in (
         (book.shots is Shots.ONE and book.order is Order.ROTATION, "each side has one shot in turn"),
         (book.announce is Announce.CELLS, "both sides are told where a shot fell"),

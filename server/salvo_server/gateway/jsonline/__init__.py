@@ -35,7 +35,7 @@ from salvo_server.gateway.jsonline.guest import JsonGuest
 from salvo_server.gateway.jsonline.words import Dialect, Values, Wording
 from salvo_server.gateway.unseen.room import Room
 
-__all__ = ["NO_OPPONENT", "door"]
+__all__ = ["NO_OPPONENT", "check", "door"]
 
 #: Whoever is at the table.
 NO_OPPONENT = "none"
@@ -65,7 +65,7 @@ def door(
         BotError: ``bad_bot``.
         WireError: ``bad_name``.
     """
-    _check(book)
+    check(book)
     bot = None if opponent == NO_OPPONENT else sources.load(opponent)
     house_name = f"{sources.team_name(opponent)[:20]}-jsonline"
     room = Room("jsonline", book, bot, check_name(name), house_name, games)
@@ -78,7 +78,12 @@ def door(
     )
 
 
-def _check(book: RuleBook) -> None:
+def check(book: RuleBook) -> None:
+    """Make sure that a program can be told what is played.
+
+    Raises:
+        GatewayError: ``wrong_rules``.
+    """
     for fits, why in (
         (book.shots is Shots.ONE, "a message is one shot"),
         (book.order is not Order.ROUNDS, "the answer to a shot comes at once"),

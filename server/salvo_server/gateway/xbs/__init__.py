@@ -9,7 +9,7 @@ What a client says, and what becomes of it at the table:
                        other, S, N, the own B, and M||name reconnected. E|... where another try may help
     S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays
     K|reason           the turn is skipped; ignored out of turn
-    M|player|text      a line of chat to that player, or to everybody
+    M|player|text      a line of chat to that player, or to everybody; behind J it is said when that is answered
     T|type|text        kept here; an empty text clears the type. Who shoots at the client is told one of them, privately
                        in the chat, and once in two seconds at most
     L|reason           the end of the connection. A table knows no leaving: the player's turns pass until it comes back
@@ -63,6 +63,22 @@ _NEEDED: Final = {
 }
 
 
+def check(book: RuleBook) -> None:
+    """Make sure that a client can be told what is played.
+
+    Raises:
+        GatewayError: ``wrong_rules``.
+    """
+    for key, needed in _NEEDED.items():
+        value = getattr(book, key)
+        if value != needed:
+            raise GatewayError("wrong_rules", f"the rules {book.name!r} have {key} {value}; xbs needs {needed}")
+    for ship in book.fleet:
+        if ship.name not in _LETTERS or ship.length < 2:
+            text = f"the rules {book.name!r} have the ship {ship.name} of {ship.length}"
+            raise GatewayError("wrong_rules", f"{text}; xbs needs ships called a to w of 2 cells or more")
+
+
 def door(book: RuleBook, *, title: str = "Salvo", most: int = MOST_PLAYERS) -> Door:
     """Return the door to a table.
 
@@ -74,14 +90,7 @@ def door(book: RuleBook, *, title: str = "Salvo", most: int = MOST_PLAYERS) -> D
         GatewayError: ``wrong_rules``: the table's rules cannot be told in this protocol; ``bad_title``;
             ``bad_players``.
     """
-    for key, needed in _NEEDED.items():
-        value = getattr(book, key)
-        if value != needed:
-            raise GatewayError("wrong_rules", f"the rules {book.name!r} have {key} {value}; xbs needs {needed}")
-    for ship in book.fleet:
-        if ship.name not in _LETTERS or ship.length < 2:
-            text = f"the rules {book.name!r} have the ship {ship.name} of {ship.length}"
-            raise GatewayError("wrong_rules", f"{text}; xbs needs ships called a to w of 2 cells or more")
+    check(book)
     if not title or speakable(title) != title:
         raise GatewayError("bad_title", f"the title {title[:60]!r} is empty, or has a | or a control character in it")
     if most < FEWEST_PLAYERS:

@@ -42,6 +42,8 @@ JOIN_SECONDS: Final = 20.0
 TAKEN_SECONDS: Final = 1.0
 #: Of each type; more are forgotten.
 MOST_TAUNTS: Final = 100
+#: Lines of chat between J and its answer that are kept until somebody may hear them; more are dropped.
+MOST_UNSAID: Final = 10
 #: Between two taunts, so that a player who is shot at often may still say something (SALVO-CHAT-4).
 TAUNT_SECONDS: Final = 2.0
 
@@ -99,6 +101,7 @@ class XbsGuest(Guest):
         self._away = False
         self._taunts: dict[str, list[str]] = {"hit": [], "miss": []}
         self._taunt_at = 0.0
+        self._unsaid: list[tuple[str, str]] = []  # to whom and what
 
     # --- what the client says -------------------------------------------------------------------------------------
 
@@ -226,7 +229,9 @@ class XbsGuest(Guest):
         return view is self.session.view and view.shots > 0 and self._told_turn == view.turn
 
     def _speak(self, to: str, text: str) -> None:
-        """Say a line; what nobody can be told of is ignored, as an empty one is."""
+        """Say a line, as soon as there is a place; what nobody can be told of is ignored, as an empty one is."""
+        if self._stage is Stage.JOINING and len(self._unsaid) < MOST_UNSAID:
+            self._unsaid.append((to, text))
         if self._stage not in (Stage.WAITING, Stage.PLAYING) or not text:
             return
         hearer = self._names.meant(to)
@@ -333,11 +338,14 @@ class XbsGuest(Guest):
         if self._back or self._fleet != fleet:  # its place in the lobby may have had another one already
             self.peer.send(write("Y", complete(fleet, view.incoming if view is not None else ())))
         self._stage = Stage.WAITING
+        unsaid, self._unsaid = self._unsaid, []
+        for to, text in unsaid:
+            self._speak(to, text)
 
     def _turn_away(self) -> None:
         self.stand_up()
         line, self._sent_away = self._sent_away, ""
-        self._listed, self._taken_by, self._turn = None, None, None
+        self._listed, self._taken_by, self._turn, self._unsaid = None, None, None, []
         if line.startswith("E|"):
             self._stage = Stage.OUTSIDE
             self.peer.send(line)
