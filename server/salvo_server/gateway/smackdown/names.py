@@ -76,6 +76,7 @@ class Names:
         with self._lock:
             self._ended.setdefault(name, Counter())[how] += 1
             self._unheard.pop(name, None)
+            self._placed.discard(name)  # its next fleet is waited for, also while this program is still leaving
 
     def games_of(self, name: str) -> int:
         """Return how many games have ended."""
