@@ -144,7 +144,7 @@ class Player(Guest):
                 self._find_a_seat()
             return
         rules = self.session.rules
-        if rules is not None and len(self._approved) == len(rules.fleet):
+        if self._told is not _Told.END and rules is not None and len(self._approved) == len(rules.fleet):
             self._names.has_placed(self._called)
         in_game = self._began and self._told is not _Told.END
         if in_game and self.session.view is None and self.session.state is State.LOBBY:
@@ -249,8 +249,8 @@ class Player(Guest):
 
     def announced(self, announcement: m.Announcement, retained: bool) -> None:
         match announcement:
-            case m.PlacementJudged(_, ship, True):
-                self._approved.add(ship)
+            case m.PlacementJudged(_, ship, True) if self._fleet is not None and not self._fleet_wanted:
+                self._approved.add(ship)  # of a fleet that was placed, and not that of the last game, which is retained
             case m.TurnBegan(game=game, turn=turn) if self._query == SHOTS:
                 assert self._wanted is not None
                 if (game, turn) > (self._wanted.game, self._wanted.turn):
