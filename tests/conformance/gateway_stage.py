@@ -73,6 +73,20 @@ def gateways(
         ]
 
 
+def side_by_side(
+    play: Callable[[str, tuple[str, int]], None], tables: Sequence[str], hosts: Sequence[Host], seconds: float
+) -> None:
+    """Play at all tables at once, each on a thread; return when all have ended, or have had their time."""
+    threads = [
+        threading.Thread(target=play, args=(table, host.address), daemon=True)
+        for table, host in zip(tables, hosts, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds)
+
+
 def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
     """Return when something has come about."""
     waiting = threading.Event()

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import socket
-import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from conformance.gateway_stage import Winners, gateway, gateways, served, until
+from conformance.gateway_stage import Winners, gateway, gateways, served, side_by_side, until
 from conformance.jsonline_client import Client, board_of
 from salvo.rules import BOOKS, STREAK, RuleBook
 from salvo_server.gateway.accounts import GatewayError
@@ -100,14 +99,7 @@ def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(tm
         served(winners, rules="streak", tables=tuple(tables), journal=str(journal), journal_safe="process") as contest,
         gateways(contest, "jsonline", tmp_path, make, tables) as hosts,
     ):
-        threads = [
-            threading.Thread(target=play, args=(table, host.address), daemon=True)
-            for table, host in zip(tables, hosts, strict=True)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(SECONDS + 10 * GAMES)
+        side_by_side(play, tables, hosts, SECONDS + 10 * GAMES)
         assert {len(played) for played in clients.values()} == {GAMES // len(tables)}, "a program has given up"
         until(lambda: all(len(winners.by_table.get(t, [])) >= GAMES // len(tables) for t in tables), 10 * GAMES)
     for table in tables:
