@@ -40,6 +40,11 @@ _LOOK_SECONDS: Final = 0.005
 _DEBUGGED_SECONDS: Final = 0.5
 
 
+def environment_of_others() -> dict[str, str]:
+    """Return what a program of somebody else's inherits: all but the variables of ours, which may hold secrets."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+
+
 class Program:
     """One process at a time, in a process group of its own.
 
@@ -85,7 +90,6 @@ class Program:
         """
         self._clear()
         self.keep_from_here()
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
         try:
             process = subprocess.Popen(
                 self.command,
@@ -93,7 +97,7 @@ class Program:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=environment,
+                env=environment_of_others(),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:

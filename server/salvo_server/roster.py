@@ -191,7 +191,7 @@ class Roster:
         return Credentials(KEEPER_USER, self._own_secret(KEEPER_USER))
 
     def _own_secret(self, user: str) -> str:
-        return base64.urlsafe_b64encode(self._vault.derive(f"account {user}")[:SECRET_BYTES]).decode().rstrip("=")
+        return self._vault.secret(f"account {user}")
 
     def _open(self, member: _Member, number: int) -> str:
         where = f"{self.path}, member {number}, {member.name!r}"

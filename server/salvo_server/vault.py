@@ -6,6 +6,7 @@ kept on a database server tells nobody's secret.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 from pathlib import Path
@@ -17,6 +18,7 @@ from salvo.errors import SalvoError
 from salvo_server.private_file import create_private
 
 _KEY_BYTES = nacl.secret.SecretBox.KEY_SIZE
+_SECRET_BYTES = 16
 
 
 class Vault:
@@ -62,6 +64,10 @@ class Vault:
     def derive(self, purpose: str) -> bytes:
         """Return another key, drawn from this one for a purpose; 32 bytes."""
         return hashlib.blake2b(purpose.encode(), key=self._key, digest_size=32).digest()
+
+    def secret(self, purpose: str) -> str:
+        """Return a secret of 128 bits, as text, drawn from this key for a purpose."""
+        return base64.urlsafe_b64encode(self.derive(purpose)[:_SECRET_BYTES]).decode().rstrip("=")
 
     def seal(self, plaintext: bytes) -> bytes:
         """Return a box that only this key opens."""

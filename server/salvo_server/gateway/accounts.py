@@ -6,7 +6,6 @@ from. But it gets no name that somebody else brought: a gateway plays only with 
 
 from __future__ import annotations
 
-import base64
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,6 @@ from salvo_server.doorkeeper import LOOK_SECONDS
 from salvo_server.roster import Credentials, Roster
 from salvo_server.vault import Vault
 
-_SECRET_BYTES: Final = 16
 #: Until the broker knows an account that was just written down; whoever comes sooner is logged there as a stranger.
 _KNOWN_SECONDS: Final = LOOK_SECONDS + 0.5
 
@@ -61,8 +59,7 @@ class OpenAccounts:
 
     def secret_of(self, name: str) -> str:
         """Return the secret of a guest; whether the name is free the server says (SALVO-JOIN-4)."""
-        drawn = self._vault.derive(f"{self._door} {check_name(name)}")[:_SECRET_BYTES]
-        return base64.urlsafe_b64encode(drawn).decode().rstrip("=")
+        return self._vault.secret(f"{self._door} {check_name(name)}")
 
     def onlooker(self, table: str) -> None:
         """Nobody needs an account to listen."""

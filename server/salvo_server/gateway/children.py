@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO, Final
 
+from salvo.process import environment_of_others
 from salvo_server.gateway.accounts import GatewayError
 
 log = logging.getLogger(__name__)
@@ -79,14 +80,13 @@ class Child:
 
     def _spawn(self) -> None:
         ours, theirs = socket.socketpair()
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
         try:
             process = subprocess.Popen(
                 self._command,
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=subprocess.PIPE,
-                env=environment,
+                env=environment_of_others(),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
