@@ -44,7 +44,6 @@ class Guest:
         self._team: Team | None = None
         self._name = ""
         self._let_in_by = 0.0
-        self._try_at = 0.0
         self._ended = False
         self._since = time.monotonic()
 
@@ -99,7 +98,7 @@ class Guest:
         """Whether there is a session."""
         return self._seat is not None
 
-    def sit_down(self, name: str, *, wants_to_play: bool = True) -> None:
+    def sit_down(self, name: str) -> None:
         """Take a place at the table under a name; the session asks to take part as soon as the broker is reached.
 
         Raises:
@@ -110,7 +109,6 @@ class Guest:
         self._name = name
         self._let_in_by = time.monotonic() + ACCOUNT_SECONDS
         self._take(self.house.seat(name))
-        self.session.wants_to_play = wants_to_play
 
     def say(self, text: str, to: str = "") -> None:
         """Say a line to everybody, or to one other player.
@@ -175,7 +173,7 @@ class Guest:
         self._since = time.monotonic()
         self._team.act()
         try:
-            self._team.hear(LONGEST_WAIT_SECONDS if time.monotonic() >= self._try_at else 0.0)
+            self._team.hear(LONGEST_WAIT_SECONDS)
         except ConnectionLost as error:
             self._try_again(error)
 
