@@ -44,8 +44,25 @@ EMPTY_TURNS = 3
 Listener = Callable[[Sequence[Shot], SalvoResolved], None]
 
 
+class Placed:
+    """Who has won and who came where, of anything that has the figures of the players."""
+
+    __slots__ = ()
+    stats: dict[str, PlayerStats]
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Who won, several after a tie."""
+        return tuple(name for name, stats in self.stats.items() if stats.place == 1)
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Place by player, 1 for the winner, best first."""
+        return dict(sorted(((name, s.place) for name, s in self.stats.items()), key=lambda pair: pair[1]))
+
+
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Placed):
     """How a game ended.
 
     Attributes:
@@ -61,16 +78,6 @@ class Outcome:
     turns: int
     stats: dict[str, PlayerStats]
     fleets: dict[str, Fleet] = field(repr=False)
-
-    @property
-    def winners(self) -> tuple[str, ...]:
-        """Who won, several after a tie."""
-        return tuple(name for name, stats in self.stats.items() if stats.place == 1)
-
-    @property
-    def places(self) -> dict[str, int]:
-        """Place by player, 1 for the winner, best first."""
-        return dict(sorted(((name, s.place) for name, s in self.stats.items()), key=lambda pair: pair[1]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import overload
 
 from salvo.again import again, seat_names
-from salvo.arena import Decisions, Failure
+from salvo.arena import Decisions, Failure, Placed
 from salvo.errors import BotError
 from salvo.messages import PlayerStats
 from salvo.player import Bot
@@ -38,7 +38,7 @@ TURN_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class Played(Placed):
     """How a game ended.
 
     Attributes:
@@ -54,16 +54,6 @@ class Played:
     turns: int
     stats: dict[str, PlayerStats]
     failures: tuple[Failure, ...] = ()
-
-    @property
-    def winners(self) -> tuple[str, ...]:
-        """Who won, several after a tie."""
-        return tuple(name for name, stats in self.stats.items() if stats.place == 1)
-
-    @property
-    def places(self) -> dict[str, int]:
-        """Place by player, 1 for the winner, best first."""
-        return dict(sorted(((name, s.place) for name, s in self.stats.items()), key=lambda pair: pair[1]))
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -163,31 +164,21 @@ def _play_many(
     turn_seconds: float,
     as_json: bool,
 ) -> None:
+    how: dict[str, Any] = {
+        "games": games,
+        "seed": seed,
+        "rules": rules,
+        "jobs": jobs,
+        "seats": seats,
+        "first": first,
+        "turn_seconds": turn_seconds,
+    }
     if as_json:
-        for played in stream(
-            bots,
-            games=games,
-            seed=seed,
-            rules=rules,
-            jobs=jobs,
-            seats=seats,
-            first=first,
-            turn_seconds=turn_seconds,
-        ):
+        for played in stream(bots, **how):
             click.echo(json.dumps(_record(played)))
         return
     with progress_bar(games, "games") as show:
-        simulation = simulate(
-            bots,
-            games=games,
-            seed=seed,
-            rules=rules,
-            jobs=jobs,
-            seats=seats,
-            first=first,
-            turn_seconds=turn_seconds,
-            progress=lambda done, _: show(done),
-        )
+        simulation = simulate(bots, **how, progress=lambda done, _: show(done))
     if has_terminal():
         click.echo(f"{games / simulation.seconds:,.0f} games a second", err=True)
     wins = Counter({name: sum(name in played.winners for played in simulation) for name in simulation.bots})
