@@ -16,11 +16,11 @@ from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Grid, Orientatio
 from salvo.rules.book import Announce
 from salvo.wire.log import OF_BYTES, entry_digest, sign_entry, take_apart
 from salvo.wire.transcript import Header
-from salvo_server.identity import Identity
-from salvo_server.log import proof_lines
+from salvo_server.records.log import proof_lines
+from salvo_server.records.transcript import no_status
 from salvo_server.referee import Referee
 from salvo_server.table import Step, Table
-from salvo_server.transcript import no_status
+from salvo_server.trust.identity import Identity
 from salvo_server.verify import ProofReport, verify_lines
 
 IDENTITY = Identity(bytes(range(32)))

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from salvo.client import play as play
     from salvo.client import run as run
-    from salvo.comparison import compare as compare
     from salvo.errors import SalvoError as SalvoError
+    from salvo.laboratory.comparison import compare as compare
+    from salvo.laboratory.simulation import simulate as simulate
     from salvo.player import Bot as Bot
     from salvo.player import bot as bot
     from salvo.rules import SALVO as SALVO
@@ -29,17 +30,16 @@ if TYPE_CHECKING:
     from salvo.rules import Orientation as Orientation
     from salvo.rules import Placement as Placement
     from salvo.rules import RuleBook as RuleBook
-    from salvo.simulation import simulate as simulate
     from salvo.view import Shot as Shot
     from salvo.view import View as View
 
 _HOMES = {
     "Bot": "salvo.player",
     "bot": "salvo.player",
-    "compare": "salvo.comparison",
+    "compare": "salvo.laboratory.comparison",
     "play": "salvo.client",
     "run": "salvo.client",
-    "simulate": "salvo.simulation",
+    "simulate": "salvo.laboratory.simulation",
     "SalvoError": "salvo.errors",
     "SALVO": "salvo.rules",
     "Fleet": "salvo.rules",

@@ -375,8 +375,8 @@ def _run_contest(bot: type[Bot]) -> None:
 
 
 def _run_local(bot: type[Bot]) -> None:
-    from salvo import arena
     from salvo.bots.hunter import Hunter
+    from salvo.laboratory import arena
 
     seed = os.environ.get("SALVO_SEED") or str(secrets.randbits(32))
     name = team_name(sys.argv[0])

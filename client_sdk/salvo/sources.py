@@ -107,7 +107,7 @@ def _words(source: str) -> list[str]:
 
 
 def _program(source: str) -> type[Bot]:
-    from salvo.exec_bot import ExecBot
+    from salvo.programs.exec_bot import ExecBot
 
     words = _words(source)
     if shutil.which(words[0]) is None:

@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from salvo import arena
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
-from salvo.exec_bot import ExecBot
-from salvo.process import Program
-from salvo.program import Answering
+from salvo.laboratory import arena
+from salvo.programs.answering import Answering
+from salvo.programs.exec_bot import ExecBot
+from salvo.programs.process import Program
 from salvo.rules import SALVO, Grid, ShipClass
 from salvo.wire.programs import Answer, Told
 

@@ -19,12 +19,12 @@ from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.limits import SERVER_CLIENT_ID
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.broker.tls import ServerTls
-from salvo_server.doorkeeper import Doorkeeper
-from salvo_server.identity import Identity
 from salvo_server.journal import Journal, NoJournal
-from salvo_server.roster import Account, Register, Roster
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
+from salvo_server.trust.doorkeeper import Doorkeeper
+from salvo_server.trust.identity import Identity
+from salvo_server.trust.roster import Account, Register, Roster
 
 log = logging.getLogger(__name__)
 

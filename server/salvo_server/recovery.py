@@ -15,7 +15,7 @@ from salvo import wire
 from salvo.errors import WireError
 from salvo.wire.transcript import parse_line, read_header, read_input
 from salvo_server.journal import JournalError, SavedGame, StepTaken
-from salvo_server.log import Signer, TableLog
+from salvo_server.records.log import Signer, TableLog
 from salvo_server.referee import Referee
 from salvo_server.table import Step, Table, seat
 

@@ -41,7 +41,6 @@ from salvo_server.gate import (
     Proof,
     SealedRecap,
 )
-from salvo_server.identity import Identity
 from salvo_server.journal import (
     Batch,
     GameOpened,
@@ -53,14 +52,15 @@ from salvo_server.journal import (
     StepTaken,
     TeamAdmitted,
 )
-from salvo_server.log import TableLog
+from salvo_server.records.log import TableLog
+from salvo_server.records.resend import Resends
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
-from salvo_server.referee_view import RefereeViews
-from salvo_server.resend import Resends
-from salvo_server.roster import Register
+from salvo_server.showing.referee_view import RefereeViews
 from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
+from salvo_server.trust.identity import Identity
+from salvo_server.trust.roster import Register
 
 log = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
 from salvo.topics import BY_NAME
 from salvo_server.gate import Gate
-from salvo_server.identity import Identity
-from salvo_server.roster import Register
 from salvo_server.service import Service
+from salvo_server.trust.identity import Identity
+from salvo_server.trust.roster import Register
 from unbrokered import Wire
 
 TEAMS = ("ann", "bob", "cy")

@@ -22,9 +22,9 @@ from salvo.wire import commands, strict_json
 from salvo_server import gate as gates
 from salvo_server.chat import Chat
 from salvo_server.gate import Bucket, Gate, Opened
-from salvo_server.resend import Resends
-from salvo_server.roster import Account, Register
+from salvo_server.records.resend import Resends
 from salvo_server.service import Service
+from salvo_server.trust.roster import Account, Register
 from simulation import crypto
 
 Patch = pytest.MonkeyPatch

@@ -24,7 +24,7 @@ from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.peers import Peer
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.broker.routing import Routes
-from salvo_server.roster import Account
+from salvo_server.trust.roster import Account
 
 Patch = pytest.MonkeyPatch
 ACCEPTED = b"\x20\2\0\0"

@@ -32,10 +32,10 @@ from salvo_server.broker.limits import SERVER_CLIENT_ID
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.broker.tls import ServerTls
 from salvo_server.gate import Gate
-from salvo_server.identity import Identity
 from salvo_server.journal.database import DatabaseJournal
-from salvo_server.roster import Register, Roster
 from salvo_server.service import Service
+from salvo_server.trust.identity import Identity
+from salvo_server.trust.roster import Register, Roster
 
 TESTS = Path(__file__).parents[1]
 #: No turn ends by itself while something is measured.

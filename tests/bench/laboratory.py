@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from bench.figures import row
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
-from salvo.comparison import SequentialTest, Verdict, compare
+from salvo.laboratory.comparison import SequentialTest, Verdict, compare
+from salvo.laboratory.simulation import Seats, simulate
 from salvo.rules import generator
-from salvo.simulation import Seats, simulate
 from salvo.view import Shot, View
 
 #: Share of games in which :class:`Mixed` hunts; found so that it beats the random bot in 55 of 100 games.

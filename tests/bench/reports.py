@@ -7,11 +7,11 @@ import functools
 from bench.children import answer, peak_mb, process
 from bench.figures import percentiles, rate, row
 from bench.teams import Door, Teams, echo_round_trips, echo_throughput
-from salvo import arena
 from salvo.bots import HOUSE_BOTS
 from salvo.bots.random_bot import RandomBot
+from salvo.laboratory import arena
+from salvo.laboratory.solo import clear, summary
 from salvo.rules import CLASSIC, SALVO, STREAK, XBS, Fleet, Game, generator, random_fleet, sample
-from salvo.solo import clear, summary
 
 # --- the engine ---------------------------------------------------------------------------------------------------
 

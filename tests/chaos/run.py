@@ -35,8 +35,8 @@ from salvo import messages as m
 from salvo.wire.transcript import parse_line, read_input
 from salvo_server.journal import SavedGame
 from salvo_server.journal.database import JournalReader
+from salvo_server.records.transcript import no_status
 from salvo_server.recovery import open_table, repeat
-from salvo_server.transcript import no_status
 
 SALVO = [sys.executable, "-m", "salvo_server"]
 BOT = Path(__file__).with_name("bot.py")

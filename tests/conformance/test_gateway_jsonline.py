@@ -20,7 +20,7 @@ from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.host import Door
 from salvo_server.gateway.jsonline import door
 from salvo_server.gateway.unseen.game import UnseenGame
-from salvo_server.recordings import open_recordings
+from salvo_server.records.recordings import open_recordings
 
 HERE = Path(__file__).parent / "gateways"
 GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "12"))

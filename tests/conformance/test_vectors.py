@@ -21,10 +21,10 @@ from salvo.rules import SALVO, Fleet, draw_starter, generator
 from salvo.topics import Role
 from salvo.view import Shot, View, board_shots
 from salvo_server.gate import Gate
-from salvo_server.identity import Identity
-from salvo_server.roster import Account, Register
 from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
+from salvo_server.trust.identity import Identity
+from salvo_server.trust.roster import Account, Register
 from salvo_server.verify import verify_lines
 from unbrokered import Wire
 

@@ -44,13 +44,13 @@ from salvo_server.gateway.jsonline.words import BadBody, Dialect, Values, Wordin
 from salvo_server.gateway.peer import Broken, Lines
 from salvo_server.gateway.smackdown import lines as smackdown
 from salvo_server.gateway.xbs import words as xbs
-from salvo_server.identity import Identity, IdentityError
 from salvo_server.journal import GameOpened, JournalError, SavedGame, StepTaken
-from salvo_server.log import proof_lines
+from salvo_server.records.log import proof_lines
+from salvo_server.records.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
 from salvo_server.recovery import recover
-from salvo_server.roster import Roster, RosterError
 from salvo_server.service import Service
-from salvo_server.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
+from salvo_server.trust.identity import Identity, IdentityError
+from salvo_server.trust.roster import Roster, RosterError
 from salvo_server.verify import ProofError, compare_stories, verify_lines
 from unbrokered import Wire
 

@@ -36,9 +36,9 @@ from salvo.rules.book import Announce, Starter
 from salvo.sources import load
 from salvo.view import Shot, View
 from salvo.wire.transcript import TRANSCRIPT_VERSION
+from salvo_server.records.transcript import no_status, write_transcript
 from salvo_server.referee import Referee
 from salvo_server.table import Step, Table
-from salvo_server.transcript import no_status, write_transcript
 
 FOLDER = Path(__file__).parent / f"v{TRANSCRIPT_VERSION}"
 

@@ -23,7 +23,7 @@ from salvo.rules import BOOKS
 from salvo.v1 import transcript_pb2
 from salvo.wire import transcript as form
 from salvo.wire.announcements import Publication
-from salvo_server.transcript import TranscriptError, check, parse_transcript, read_transcript
+from salvo_server.records.transcript import TranscriptError, check, parse_transcript, read_transcript
 
 FILES = sorted(Path(__file__).parent.glob("v*/*.jsonl.gz"))
 NAMES = [f"{path.parent.name}/{path.name}" for path in FILES]

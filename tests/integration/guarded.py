@@ -21,9 +21,9 @@ from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.broker.tls import ServerTls
 from salvo_server.doctor.probe import Login, Probe
-from salvo_server.doorkeeper import Doorkeeper
-from salvo_server.roster import SERVER_USER, Account, Register, Roster
 from salvo_server.service import Service, last_will
+from salvo_server.trust.doorkeeper import Doorkeeper
+from salvo_server.trust.roster import SERVER_USER, Account, Register, Roster
 
 _START_SECONDS = 15.0
 

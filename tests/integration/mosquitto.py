@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
-from salvo_server.roster import Account, Credentials
+from salvo_server.trust.roster import Account, Credentials
 
 _OPEN = Path(__file__).with_name("open_mosquitto.conf")
 _START_SECONDS = 10.0

@@ -16,7 +16,7 @@ from integration.mosquitto import ContestMosquitto
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.roster import Account
+from salvo_server.trust.roster import Account
 
 SECONDS = 15.0
 

@@ -21,7 +21,7 @@ from salvo_server.broker import dynamic_security, mosquitto_config
 from salvo_server.broker.dynamic_security import DynamicSecurity, DynamicSecurityError
 from salvo_server.broker.mosquitto_config import MosquittoConfigError, MosquittoTls
 from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.roster import Account
+from salvo_server.trust.roster import Account
 
 TABLES = ("",)
 OWN = "/players/red/hit"

@@ -19,9 +19,9 @@ from salvo.rules import BOOKS, RuleBook
 from salvo.topics import Role
 from salvo.view import Shot, View
 from salvo_server.doctor import Patient, Verdict, examine, guests
-from salvo_server.identity import Identity
+from salvo_server.showing.watching import RefereeWatcher
+from salvo_server.trust.identity import Identity
 from salvo_server.verify import compare_stories, verify_file
-from salvo_server.watching import RefereeWatcher
 
 EVERY_BOOK = pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 

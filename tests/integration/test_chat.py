@@ -21,8 +21,8 @@ from salvo.bots.random_bot import RandomBot
 from salvo.mqtt import Connection
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Role
-from salvo_server.roster import Account
 from salvo_server.service import Service
+from salvo_server.trust.roster import Account
 
 TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")

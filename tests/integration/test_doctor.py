@@ -39,10 +39,10 @@ from salvo_server.contest import Contest
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
 from salvo_server.doctor import patient as patient_module
 from salvo_server.doctor.probe import Heard, Probe
-from salvo_server.identity import Identity
-from salvo_server.roster import Roster
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
+from salvo_server.trust.identity import Identity
+from salvo_server.trust.roster import Roster
 
 KINDS = ["embedded", "mosquitto"]
 #: What an open broker of either kind lets everybody do.

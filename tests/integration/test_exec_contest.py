@@ -15,10 +15,10 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from integration.players import SECONDS, Heard, join, over
-from salvo import arena
 from salvo import messages as m
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
+from salvo.laboratory import arena
 from salvo.player import Bot
 from salvo.rules import SALVO, Placement
 from salvo.sources import make
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 SALVO_COMMAND = str(Path(sysconfig.get_path("scripts")) / "salvo")
 PYTHON = shlex.quote(sys.executable)
 PROGRAMS = {
-    "hunter": f"{PYTHON} -m salvo.program hunter",
+    "hunter": f"{PYTHON} -m salvo.programs hunter",
     "python": f"{PYTHON} -I -S {ROOT}/examples/exec/hunt.py",
     "perl": f"perl {ROOT}/examples/exec/pond.pl",
 }

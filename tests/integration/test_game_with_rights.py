@@ -12,8 +12,8 @@ from integration.secured import Client, secured
 from salvo.messages import Limits
 from salvo.mqtt import Connection
 from salvo.topics import Role
-from salvo_server.roster import Account
 from salvo_server.service import Service
+from salvo_server.trust.roster import Account
 
 TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")

@@ -20,8 +20,8 @@ from salvo.known_servers import KnownServers
 from salvo.mqtt import BrokerUrl, Connection
 from salvo.wire.log import Entry, LogStep, sign_entry, write_entry
 from salvo_server.contest import Contest
-from salvo_server.identity import Identity
 from salvo_server.settings import ServerSettings
+from salvo_server.trust.identity import Identity
 from salvo_server.verify import verify_file
 
 SECONDS = 20.0

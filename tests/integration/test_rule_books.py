@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from integration.players import Heard, Slower, join, over, salvos
-from salvo import arena, topics
 from salvo import messages as m
+from salvo import topics
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
+from salvo.laboratory import arena
 from salvo.messages import SalvoResolved
 from salvo.mqtt import Connection
 from salvo.player import Bot
@@ -25,7 +26,7 @@ from salvo.wire import read_announcement, write_recap
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.broker.limits import SERVER_CLIENT_ID
 from salvo_server.contest import Contest
-from salvo_server.recordings import open_recordings
+from salvo_server.records.recordings import open_recordings
 from salvo_server.settings import ServerSettings
 
 SEED = "11"

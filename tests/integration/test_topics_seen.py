@@ -22,8 +22,8 @@ from salvo.proof import Proof, ProofConnection
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
 from salvo.wire.log import read_entry, take_apart
+from salvo_server.showing.watching import Watcher
 from salvo_server.verify import compare_stories, verify_file, verify_lines
-from salvo_server.watching import Watcher
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
@@ -233,7 +233,7 @@ def test_the_same_accepted_commands_give_the_same_announcements_in_process(
 def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
     broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
-    from salvo import arena
+    from salvo.laboratory import arena
 
     with start_server(players=3):
         observer.until(said("/game/state", b"lobby"))

@@ -19,9 +19,9 @@ from salvo.messages import State
 from salvo.proof import ProofConnection
 from salvo.rules import SALVO, Fleet
 from salvo.topics import Role
-from salvo_server import watching
 from salvo_server.referee import Player
-from salvo_server.watching import RefereeWatcher, TeamWatcher, Watcher
+from salvo_server.showing import watching
+from salvo_server.showing.watching import RefereeWatcher, TeamWatcher, Watcher
 
 KINDS = ["embedded", "mosquitto"]
 _SECONDS = 60.0

@@ -29,8 +29,8 @@ from salvo.seal import SALT_BYTES, Sealer
 from salvo.topics import BY_NAME, Action, Role
 from salvo.wire import announcements
 from salvo_server.gate import Gate
-from salvo_server.identity import Identity
 from salvo_server.service import Service
+from salvo_server.trust.identity import Identity
 from simulation import crypto
 from unbrokered import Wire
 
@@ -423,7 +423,7 @@ def test_pairs_differ_and_leave_somebody_uninvolved() -> None:
 @pytest.mark.parametrize("first", range(0, PAIRS // 5, 10))
 def test_the_log_tells_hidden_cells_by_nothing_but_commitments(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the one function replaced that commits to them, the log is the same byte for byte."""
-    monkeypatch.setattr("salvo_server.log.blind", lambda secret, number, text: number.to_bytes(32, "big"))
+    monkeypatch.setattr("salvo_server.records.log.blind", lambda secret, number, text: number.to_bytes(32, "big"))
     for seed in range(first, first + 10):
         plan, twin = draw_pair(seed)
         one, other = ([each for each, _ in _log(play(game))] for game in (plan, twin.plan))
@@ -513,6 +513,6 @@ def test_a_planted_leak_is_found(leak: Callable[[pytest.MonkeyPatch], None], mon
 
 def test_a_log_that_commits_without_a_key_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commitment that is as long as what it hides tells its length."""
-    monkeypatch.setattr("salvo_server.log.blind", lambda secret, number, text: text.encode())
+    monkeypatch.setattr("salvo_server.records.log.blind", lambda secret, number, text: text.encode())
     plan, twin = next(pair for pair in map(draw_pair, range(60)) if pair[1].plan.fleets != pair[0].fleets)
     assert [len(e.payload) for e, _ in _log(play(plan))] != [len(e.payload) for e, _ in _log(play(twin.plan))]

@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salvo import arena
 from salvo.bots.random_bot import RandomBot
+from salvo.laboratory import arena
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (

@@ -19,9 +19,9 @@ from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Event, Session
 from salvo.view import View
 from salvo_server.gate import Gate, Opened, Waiting
-from salvo_server.identity import Identity
 from salvo_server.referee import Referee
 from salvo_server.service import Resume, Service, last_will
+from salvo_server.trust.identity import Identity
 from simulation import crypto
 from simulation.broker import SimBroker
 from simulation.disk import Disk, SimJournal

@@ -14,10 +14,10 @@ from salvo.wire import Publication, write_shot
 from salvo.witness import Witness
 from salvo_server.gate import Gate
 from salvo_server.journal import Batch
-from salvo_server.log import TableLog
+from salvo_server.records.log import TableLog
+from salvo_server.records.resend import Resends
 from salvo_server.recovery import Recovered, recover
 from salvo_server.referee import Referee
-from salvo_server.resend import Resends
 from salvo_server.service import Service
 from salvo_server.sweep import Sweep
 from simulation import crypto, faults, game, run

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import salvo
-from salvo import arena
 from salvo.bots import HOUSE_BOTS
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
 from salvo.bots.rude import Rude
 from salvo.errors import BotError
+from salvo.laboratory import arena
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook, generator

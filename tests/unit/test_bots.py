@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from salvo import arena
 from salvo import messages as m
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
+from salvo.laboratory import arena
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, generator

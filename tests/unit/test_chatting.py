@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from salvo import arena, topics, wire
 from salvo import messages as m
+from salvo import topics, wire
 from salvo.bots.random_bot import RandomBot
 from salvo.client import Contestant
 from salvo.errors import BotError, WireError
+from salvo.laboratory import arena
 from salvo.messages import State
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook, generator

@@ -12,8 +12,17 @@ import pytest
 import salvo
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
-from salvo.comparison import STAKES, Comparison, SequentialTest, Verdict, compare, interval, log_capital, mirrored
 from salvo.errors import BotError
+from salvo.laboratory.comparison import (
+    STAKES,
+    Comparison,
+    SequentialTest,
+    Verdict,
+    compare,
+    interval,
+    log_capital,
+    mirrored,
+)
 from salvo.rules import generator
 from salvo.view import Shot, View
 

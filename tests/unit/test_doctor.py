@@ -18,9 +18,9 @@ from salvo.mqtt import BrokerUrl
 from salvo_server.cli.doctor import doctor
 from salvo_server.doctor import Finding, Patient, Verdict, is_here, machine, reach
 from salvo_server.journal.database import DatabaseJournal
-from salvo_server.roster import Roster
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
+from salvo_server.trust.roster import Roster
 
 
 def here(tmp_path: Path, **given: Any) -> Patient:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import ConnectionLost
-from salvo_server import doorkeeper
-from salvo_server.doorkeeper import Doorkeeper
 from salvo_server.gateway.accounts import RosterAccounts
-from salvo_server.roster import Account, Register, Roster, RosterError
+from salvo_server.trust import doorkeeper
+from salvo_server.trust.doorkeeper import Doorkeeper
+from salvo_server.trust.roster import Account, Register, Roster, RosterError
 
 
 @pytest.fixture

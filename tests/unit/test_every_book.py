@@ -26,14 +26,14 @@ from salvo.session import GameTakenUp, Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot, View
 from salvo.witness import GameVerified, Witness
-from salvo_server.identity import Identity
-from salvo_server.log import TableLog, proof_lines
+from salvo_server.records.log import TableLog, proof_lines
+from salvo_server.records.transcript import no_status
 from salvo_server.referee import Referee
-from salvo_server.referee_view import RefereeViews
+from salvo_server.showing.referee_view import RefereeViews
+from salvo_server.showing.watching import RefereeWatcher, TeamWatcher, Watcher
 from salvo_server.table import Step, Table
-from salvo_server.transcript import no_status
+from salvo_server.trust.identity import Identity
 from salvo_server.verify import verify_lines
-from salvo_server.watching import RefereeWatcher, TeamWatcher, Watcher
 from unit.test_watching import Held, connected
 
 IDENTITY = Identity(bytes(32))

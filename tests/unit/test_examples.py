@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from salvo import arena
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
+from salvo.laboratory import arena
 from salvo.player import Bot
 from salvo.sources import load
 from salvo.testing import check_bot

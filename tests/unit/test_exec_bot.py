@@ -21,15 +21,16 @@ from typing import Any
 
 import pytest
 
-from salvo import arena, exec_bot, process
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
-from salvo.exec_bot import ExecBot
+from salvo.laboratory import arena
+from salvo.laboratory.time_limits import TimeLimits, limit_time
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
+from salvo.programs import exec_bot, process
+from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, RuleBook
 from salvo.sources import load, make, team_name
-from salvo.time_limits import TimeLimits, limit_time
 from salvo.view import Shot, View
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +84,7 @@ def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_a_bot_plays_the_same_game_as_a_program(book: RuleBook) -> None:
-    with closing(make(f"exec:{shlex.quote(sys.executable)} -m salvo.program hunter")) as program:
+    with closing(make(f"exec:{shlex.quote(sys.executable)} -m salvo.programs hunter")) as program:
         for game in (1, 2):
             mine = play({"ann": make("hunter"), "bob": RandomBot()}, game=game, book=book)
             its = play({"ann": program, "bob": RandomBot()}, game=game, book=book)

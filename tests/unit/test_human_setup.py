@@ -10,7 +10,7 @@ import pytest
 from salvo.errors import IllegalCommand
 from salvo.rules import BOOKS, Fleet, Grid, Orientation, Placement, RuleBook, ShipClass
 from salvo_server.human.setup import Setup
-from salvo_server.marks import Mark
+from salvo_server.showing.marks import Mark
 
 CLASSIC = BOOKS["classic"]
 

@@ -13,7 +13,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-import salvo_server.log
+import salvo_server.records.log
 from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, random_games, signed
 from salvo import messages as m
 from salvo import proof
@@ -24,9 +24,9 @@ from salvo.v1 import log_pb2, options_pb2
 from salvo.wire import log as form
 from salvo.wire.log import Fault, LogChain, LogError
 from salvo.wire.transcript import read_header, said, write_header
-from salvo_server.identity import Identity
-from salvo_server.log import GameLog, TableLog, game_secret
+from salvo_server.records.log import GameLog, TableLog, game_secret
 from salvo_server.table import Step
+from salvo_server.trust.identity import Identity
 from salvo_server.verify import notes
 
 PLAYED = Played("log", SMALL, trouble=0.2).play()
@@ -73,7 +73,9 @@ def test_games_that_differ_in_hidden_cells_have_logs_that_differ_in_commitments_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The same answers to other boards and other shots; with commitments that ignore the text not a byte differs."""
-    monkeypatch.setattr(salvo_server.log, "blind", lambda secret, number, text: bytes(31) + bytes([number % 256]))
+    monkeypatch.setattr(
+        salvo_server.records.log, "blind", lambda secret, number, text: bytes(31) + bytes([number % 256])
+    )
     streams = []
     for dx in (0, 1):
         played = Played("same", SMALL)
@@ -367,5 +369,5 @@ def test_every_message_of_the_schema_is_compared() -> None:
 
 def test_hidden_text_gets_into_the_log_through_one_function_only() -> None:
     """A reader of the code finds the one place; another call would be another way."""
-    assert inspect.getsource(salvo_server.log).count("blind(") == 1
+    assert inspect.getsource(salvo_server.records.log).count("blind(") == 1
     assert proof.SENT.startswith(b'{"sent"')

@@ -16,10 +16,10 @@ from salvo.wire.log import LogChain, read_entry, take_apart
 from salvo.wire.transcript import read_header
 from salvo_server.journal.database import DatabaseJournal
 from salvo_server.journal.kept import KeptGames
-from salvo_server.log import proof_lines
+from salvo_server.records.log import proof_lines
+from salvo_server.records.transcript import repeat_game
+from salvo_server.records.transcript_folder import TranscriptFolder
 from salvo_server.service import Service
-from salvo_server.transcript import repeat_game
-from salvo_server.transcript_folder import TranscriptFolder
 from unbrokered import Wire
 from unit.test_recovery import SEALERS, World
 

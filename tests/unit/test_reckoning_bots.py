@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from salvo import arena
 from salvo.bots import HOUSE_BOTS, admiral
 from salvo.bots.admiral import Admiral
 from salvo.bots.clues import Clue, clues, is_alone, mask_of
@@ -16,6 +15,7 @@ from salvo.bots.hunter import Hunter
 from salvo.bots.meanfield import MeanField
 from salvo.bots.posterior import Candidates
 from salvo.bots.random_bot import RandomBot
+from salvo.laboratory import arena
 from salvo.messages import Earlier, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (

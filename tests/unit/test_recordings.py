@@ -16,9 +16,9 @@ from salvo_server.gate import Proof
 from salvo_server.journal import Batch, GameOpened, JournalError, NoJournal, SavedGame, StepTaken
 from salvo_server.journal.database import DatabaseJournal
 from salvo_server.journal.kept import KeptGames
-from salvo_server.recordings import open_recordings
-from salvo_server.transcript import check, play_at_table, read_transcript
-from salvo_server.transcript_folder import TranscriptFolder
+from salvo_server.records.recordings import open_recordings
+from salvo_server.records.transcript import check, play_at_table, read_transcript
+from salvo_server.records.transcript_folder import TranscriptFolder
 
 
 def _bots() -> dict[str, Bot]:

@@ -28,10 +28,10 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
+from salvo_server.records.transcript import no_status
 from salvo_server.referee import Referee
 from salvo_server.settings import load_settings
 from salvo_server.table import Table
-from salvo_server.transcript import no_status
 
 NOW = 1_000_000
 FLEET = (ShipClass("long", 2), ShipClass("dot", 1))

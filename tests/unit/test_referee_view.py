@@ -12,12 +12,12 @@ from salvo import topics, wire
 from salvo.mqtt import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
 from salvo.testing import board
+from salvo_server.records.transcript import no_status
 from salvo_server.referee import Referee
-from salvo_server.referee_view import RefereeViews
 from salvo_server.settings import SettingsError, load_settings
+from salvo_server.showing.referee_view import RefereeViews
 from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
-from salvo_server.transcript import no_status
 
 ALICE = board("""
     A A A A A . . . . .

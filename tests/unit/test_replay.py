@@ -16,13 +16,13 @@ from salvo import messages as m
 from salvo.rules import SALVO, Fleet, RuleBook, generator, random_fleet
 from salvo.rules.book import Announce
 from salvo.testing import board
-from salvo_server import telling
-from salvo_server.marks import Mark
+from salvo_server.records.transcript import execute, no_status, read_transcript
 from salvo_server.referee import Referee
-from salvo_server.replay import REFEREE, Replay, ReplayError
+from salvo_server.showing import telling
+from salvo_server.showing.marks import Mark
+from salvo_server.showing.replay import REFEREE, Replay, ReplayError
+from salvo_server.showing.viewer import Viewer
 from salvo_server.table import Step, Table
-from salvo_server.transcript import execute, no_status, read_transcript
-from salvo_server.viewer import Viewer
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 

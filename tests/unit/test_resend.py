@@ -10,8 +10,8 @@ import pytest
 from proofs import IDENTITY
 from salvo import wire
 from salvo.messages import State
-from salvo_server.log import TableLog
-from salvo_server.resend import MOST_ENTRIES, MOST_REQUESTS, PAUSE_MS, Resends
+from salvo_server.records.log import TableLog
+from salvo_server.records.resend import MOST_ENTRIES, MOST_REQUESTS, PAUSE_MS, Resends
 from unit.test_log_recovery import LoggedWorld
 
 

@@ -29,7 +29,7 @@ from salvo.testing import ScriptedServer
 from salvo.view import Shot
 from salvo.wire.log import Entry, LogStep, sign_entry, write_entry
 from salvo.witness import LogDoubted
-from salvo_server.identity import Identity
+from salvo_server.trust.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))
 FLEET = random_fleet(SALVO, generator(1))

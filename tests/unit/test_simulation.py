@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 
 import salvo
-from salvo import arena
-from salvo.again import again
-from salvo.arena import Supervision
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
+from salvo.laboratory import arena
+from salvo.laboratory.again import again
+from salvo.laboratory.arena import Supervision
+from salvo.laboratory.simulation import Seats, Simulation, simulate, stream
+from salvo.laboratory.simulation.seats import places_alike, seating
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, Starter
-from salvo.simulation import Seats, Simulation, simulate, stream
-from salvo.simulation.seats import places_alike, seating
 from salvo.view import Shot, View
 
 

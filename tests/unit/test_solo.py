@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
+from salvo.laboratory.solo import Cleared, clear, summary
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, XBS, RuleBook
-from salvo.solo import Cleared, clear, summary
 from salvo.view import Shot, View
 from salvo_server.cli.solo import solo
 

@@ -19,8 +19,8 @@ from salvo.topics import BY_NAME, Role
 from salvo_server.gate import Gate
 from salvo_server.journal.database import DatabaseJournal
 from salvo_server.referee import Referee
-from salvo_server.roster import Account, Register
 from salvo_server.service import Service
+from salvo_server.trust.roster import Account, Register
 from unbrokered import Wire
 
 

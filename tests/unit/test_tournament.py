@@ -12,8 +12,8 @@ from random import Random
 
 import pytest
 
-from salvo import arena
 from salvo.errors import MissingExtra
+from salvo.laboratory import arena
 from salvo.rules.toml_lines import line_of
 from salvo.sources import make
 from salvo_server.cli.output import seat_names

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from salvo import Bot, arena
+from salvo import Bot
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import WireError
+from salvo.laboratory import arena
 from salvo.view import Shot, View
-from salvo_server.transcript import (
+from salvo_server.records.transcript import (
     TranscriptError,
     check,
     parse_transcript,

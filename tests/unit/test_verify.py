@@ -22,9 +22,9 @@ from salvo.rules import Orientation, Placement, RuleBook
 from salvo.seal import fingerprint
 from salvo.wire.log import Fault, message_digest
 from salvo_server.cli import cli
-from salvo_server.identity import Identity
-from salvo_server.log import proof_lines
-from salvo_server.recordings import open_recordings
+from salvo_server.records.log import proof_lines
+from salvo_server.records.recordings import open_recordings
+from salvo_server.trust.identity import Identity
 from salvo_server.verify import compare_stories, verify_file
 
 HONEST = Played("honest", SMALL, trouble=0.1).play()

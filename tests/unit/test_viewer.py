@@ -14,9 +14,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
-from salvo_server.replay import REFEREE, Replay, ReplayError
-from salvo_server.transcript import execute, read_transcript
-from salvo_server.viewer import Viewer
+from salvo_server.records.transcript import execute, read_transcript
+from salvo_server.showing.replay import REFEREE, Replay, ReplayError
+from salvo_server.showing.viewer import Viewer
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 Act = Callable[[Viewer, Pilot[None]], Coroutine[Any, Any, None]]
@@ -168,7 +168,8 @@ def test_a_view_or_turn_that_is_not_there_is_told_before_the_screen_is_taken() -
 
 
 def test_without_textual_the_error_says_what_to_install_and_what_does_without() -> None:
-    code = "import sys; sys.modules['textual'] = None; sys.modules['textual.app'] = None; import salvo_server.viewer"
+    missing = "import sys; sys.modules['textual'] = None; sys.modules['textual.app'] = None"
+    code = f"{missing}; import salvo_server.showing.viewer"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "the replay viewer (--plain does without) needs an optional part" in done.stderr
     assert "pip install 'battleship-salvo[terminal]'" in done.stderr

@@ -15,10 +15,18 @@ from salvo import seal, topics, wire
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
 from salvo.rules import SALVO, Grid, Orientation, Placement, generator, random_fleet
-from salvo_server import watching
 from salvo_server.cli import watch
-from salvo_server.marks import Mark
-from salvo_server.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
+from salvo_server.showing import watching
+from salvo_server.showing.marks import Mark
+from salvo_server.showing.watching import (
+    EVERYBODY,
+    REFEREE,
+    RefereeWatcher,
+    TeamWatcher,
+    Watcher,
+    WatchError,
+    screen_account,
+)
 
 SHIPS = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")
 ALICE = m.RefereeBoard("alice", (*SHIPS, *[".........."] * 5), 5, 2, False)

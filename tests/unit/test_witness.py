@@ -28,11 +28,11 @@ from salvo.wire.log import (
     write_entry,
 )
 from salvo.witness import GameVerified, LogDoubted, Witness
-from salvo_server.identity import Identity
-from salvo_server.log import TableLog
+from salvo_server.records.log import TableLog
+from salvo_server.records.transcript import no_status
 from salvo_server.referee import Referee
 from salvo_server.table import Table
-from salvo_server.transcript import no_status
+from salvo_server.trust.identity import Identity
 
 IDENTITY = Identity(bytes(32))
 FLEETS = {name: random_fleet(SALVO, generator(name)) for name in ("me", "you")}

@@ -24,7 +24,7 @@ from salvo import topics
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.mqtt import BrokerUrl, Connection
 from salvo.topics import Action
-from salvo_server.roster import Account, Credentials
+from salvo_server.trust.roster import Account, Credentials
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from salvo_server.roster import SERVER_USER
+from salvo_server.trust.roster import SERVER_USER
 
 Action = Literal["publish", "subscribe", "receive"]
 

@@ -26,8 +26,8 @@ from salvo_server.broker.dynamic_security import (
     fingerprint,
     roles_of,
 )
-from salvo_server.private_file import create_private
-from salvo_server.roster import Account, Credentials
+from salvo_server.trust.private_file import create_private
+from salvo_server.trust.roster import Account, Credentials
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
 PLUGINS = (

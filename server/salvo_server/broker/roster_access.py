@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from salvo import topics
 from salvo.topics import Role
 from salvo_server.broker.limits import Access, Action
-from salvo_server.roster import Account
+from salvo_server.trust.roster import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
 _REMEMBERED = 32_768

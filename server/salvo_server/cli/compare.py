@@ -9,10 +9,10 @@ import time
 
 import click
 
-from salvo.again import again
-from salvo.comparison import Comparison, SequentialTest, Verdict
-from salvo.comparison import compare as compare_bots
-from salvo.simulation import TURN_SECONDS, Seats
+from salvo.laboratory.again import again
+from salvo.laboratory.comparison import Comparison, SequentialTest, Verdict
+from salvo.laboratory.comparison import compare as compare_bots
+from salvo.laboratory.simulation import TURN_SECONDS, Seats
 from salvo_server.cli.output import failure_lines, progress_bar
 
 
@@ -57,7 +57,8 @@ def compare(
     """Tell whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
 
     Every two games have the same fleets and start, with the sides exchanged; bots that lay their fleets themselves keep
-    them. It stops as soon as the verdict is sure enough, and may look after every pair: salvo.comparison says how.
+    them. It stops as soon as the verdict is sure enough, and may look after every pair: salvo.laboratory.comparison says
+    how.
     """
     seed = seed or str(secrets.randbits(32))
     start = time.monotonic()

@@ -25,11 +25,11 @@ from salvo.sources import load
 from salvo.view import View
 from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
-from salvo_server.identity import Identity
 from salvo_server.journal.kept import KeptGames
-from salvo_server.screen import Board, draw_boards, draw_page
+from salvo_server.records.transcript import export
 from salvo_server.settings import ServerSettings
-from salvo_server.transcript import export
+from salvo_server.showing.screen import Board, draw_boards, draw_page
+from salvo_server.trust.identity import Identity
 
 #: Pause before a salvo when somebody looks on, so that a whole game takes about a quarter of a minute.
 _PAUSE_ON_SCREEN_SECONDS = 0.1

@@ -14,10 +14,10 @@ from statistics import fmean, stdev
 
 import click
 
-from salvo.again import again
-from salvo.arena import Failure
 from salvo.errors import BotError, MissingExtra, SalvoError
-from salvo.simulation import TURN_SECONDS, Seats, stream
+from salvo.laboratory.again import again
+from salvo.laboratory.arena import Failure
+from salvo.laboratory.simulation import TURN_SECONDS, Seats, stream
 
 #: Of a normal distribution so many standard errors on either side are 95 %.
 DEVIATIONS = 1.96

@@ -24,8 +24,8 @@ from salvo_server.broker.addresses import split_address
 from salvo_server.gateway.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.house import House
-from salvo_server.roster import Roster, has_begun
 from salvo_server.settings import SettingsError, gateway_key_path, roster_path
+from salvo_server.trust.roster import Roster, has_begun
 
 #: Protocol -> what comes in there.
 DOORS = {

@@ -13,8 +13,8 @@ from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
 from salvo.mqtt import BrokerUrl, Connection, without_password
 from salvo.topics import BY_NAME
-from salvo_server.roster import Account, Roster, has_begun
 from salvo_server.settings import roster_path
+from salvo_server.trust.roster import Account, Roster, has_begun
 
 
 @click.command()

@@ -16,8 +16,8 @@ import click
 from salvo.client import GameReport, tell_secret
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
-from salvo.exec_bot import ExecBot
 from salvo.player import Bot
+from salvo.programs.exec_bot import ExecBot
 from salvo.rules import generator
 from salvo.seat import Seat
 from salvo.sources import EXEC, load, team_name

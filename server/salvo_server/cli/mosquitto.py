@@ -9,8 +9,8 @@ import click
 from salvo.topics import check_name
 from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
 from salvo_server.contest import DEFAULT_TABLE
-from salvo_server.roster import Roster
 from salvo_server.settings import roster_path
+from salvo_server.trust.roster import Roster
 
 
 @click.command()

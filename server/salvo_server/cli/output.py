@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 
-from salvo.again import again as again
-from salvo.again import seat_names as seat_names
-from salvo.arena import Failure
+from salvo.laboratory.again import again as again
+from salvo.laboratory.again import seat_names as seat_names
+from salvo.laboratory.arena import Failure
 
 
 def leave_on_sigterm() -> None:

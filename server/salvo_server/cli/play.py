@@ -14,16 +14,16 @@ from typing import Any
 
 import click
 
-from salvo import arena
-from salvo.arena import Outcome
 from salvo.errors import BotError, SalvoError
+from salvo.laboratory import arena
+from salvo.laboratory.arena import Outcome
+from salvo.laboratory.simulation import TURN_SECONDS, Played, Seats, simulate, stream
+from salvo.laboratory.simulation.seats import places_alike, seating
+from salvo.laboratory.time_limits import TimeLimits, limit_time
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
-from salvo.simulation import TURN_SECONDS, Played, Seats, simulate, stream
-from salvo.simulation.seats import places_alike, seating
 from salvo.sources import EXEC, make
-from salvo.time_limits import TimeLimits, limit_time
 from salvo_server.cli.output import (
     again,
     failure_lines,
@@ -36,7 +36,7 @@ from salvo_server.cli.output import (
     winner_line,
 )
 from salvo_server.human import HUMAN
-from salvo_server.transcript import play_at_table, write_transcript
+from salvo_server.records.transcript import play_at_table, write_transcript
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"

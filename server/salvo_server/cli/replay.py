@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import click
 
-from salvo_server import telling
 from salvo_server.cli.output import has_terminal, look_again, places_line
-from salvo_server.recordings import Recordings, Summary, open_recordings
-from salvo_server.replay import REFEREE, Replay
+from salvo_server.records.recordings import Recordings, Summary, open_recordings
+from salvo_server.showing import telling
+from salvo_server.showing.replay import REFEREE, Replay
 
 _Each = TypeVar("_Each")
 
@@ -62,7 +62,7 @@ def replay(
 
 def _view(shown: Replay, view: str, turn: int | None, speed: float) -> None:
     shown.frame(view, turn or 0)  # a mistake is told before the screen is taken
-    from salvo_server.viewer import Viewer
+    from salvo_server.showing.viewer import Viewer
 
     Viewer(shown, view=view, turn=turn, speed=speed).run()
 

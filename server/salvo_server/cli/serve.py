@@ -15,9 +15,9 @@ from salvo_server.cli.serve_report import ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateway.beside import gateways_beside
 from salvo_server.journal.kept import KeptGames
+from salvo_server.records.transcript_folder import TranscriptFolder
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, load_settings
-from salvo_server.transcript_folder import TranscriptFolder
 
 #: What somebody on the broker can read and do, by profile.
 PROFILES = {

@@ -16,9 +16,9 @@ from functools import partial
 import click
 
 from salvo.errors import BotError
+from salvo.laboratory.solo import Cleared, Summary, clear, summary
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
-from salvo.solo import Cleared, Summary, clear, summary
 from salvo.sources import make
 from salvo_server.cli.output import has_terminal
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from salvo.topics import Role
-from salvo_server.roster import MOST_SCREENS, SCREENS, Roster
 from salvo_server.settings import roster_path
+from salvo_server.trust.roster import MOST_SCREENS, SCREENS, Roster
 
 _ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
 

@@ -19,8 +19,8 @@ from salvo.mqtt import BrokerUrl
 from salvo.proof import Proof, ProofConnection
 from salvo.topics import check_name
 from salvo_server.cli.output import has_terminal
-from salvo_server.screen_users import ScreenUsers
-from salvo_server.watching import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
+from salvo_server.showing.screen_users import ScreenUsers
+from salvo_server.showing.watching import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
 
 
 @click.command()

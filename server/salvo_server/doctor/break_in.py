@@ -20,7 +20,7 @@ from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skippe
 from salvo_server.doctor.patient import PREFIX, Patient
 from salvo_server.doctor.probe import Login, Probe, ProbeError
 from salvo_server.doctor.reach import able
-from salvo_server.roster import KEEPER_USER, SERVER_USER
+from salvo_server.trust.roster import KEEPER_USER, SERVER_USER
 
 #: Four times the largest packet that a broker of ours takes.
 _OVERSIZED_BYTES: Final = 1024 * 1024

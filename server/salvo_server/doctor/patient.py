@@ -15,8 +15,8 @@ from salvo import messages as m
 from salvo.mqtt import BrokerUrl
 from salvo.topics import Role
 from salvo_server.doctor.probe import Greeting, Login, Probe, ProbeError, certified_names
-from salvo_server.roster import Roster, RosterError
 from salvo_server.settings import ServerSettings
+from salvo_server.trust.roster import Roster, RosterError
 
 #: What the doctor's accounts are called; one that is older than an examination takes is left from a killed one.
 PREFIX: Final = "doctor-"

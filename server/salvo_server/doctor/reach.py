@@ -20,7 +20,7 @@ from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped, warned
 from salvo_server.doctor.patient import Patient, is_loopback
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
-from salvo_server.roster import SCREENS
+from salvo_server.trust.roster import SCREENS
 
 #: A certificate that ends sooner than this may end during the contest.
 _CERTIFICATE_DAYS: Final = 3

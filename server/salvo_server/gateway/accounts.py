@@ -13,9 +13,9 @@ from typing import Final, Protocol
 
 from salvo.errors import SalvoError
 from salvo.topics import Role, check_name
-from salvo_server.doorkeeper import LOOK_SECONDS
-from salvo_server.roster import Credentials, Roster
-from salvo_server.vault import Vault
+from salvo_server.trust.doorkeeper import LOOK_SECONDS
+from salvo_server.trust.roster import Credentials, Roster
+from salvo_server.trust.vault import Vault
 
 #: Until the broker knows an account that was just written down; whoever comes sooner is logged there as a stranger.
 _KNOWN_SECONDS: Final = LOOK_SECONDS + 0.5

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO, Final
 
-from salvo.process import environment_of_others
+from salvo.programs.process import environment_of_others
 from salvo_server.gateway.accounts import GatewayError
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from salvo.rules import RuleBook
 from salvo.seat import Seat
 from salvo.topics import BY_NAME
 from salvo_server.gateway.accounts import Accounts, GatewayError
-from salvo_server.roster import Credentials
+from salvo_server.trust.roster import Credentials
 
 log = logging.getLogger(__name__)
 

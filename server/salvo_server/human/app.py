@@ -35,7 +35,7 @@ from salvo_server.human.desk import (
 )
 from salvo_server.human.setup import Setup
 from salvo_server.human.sight import Sight, incoming_words
-from salvo_server.marks import Mark
+from salvo_server.showing.marks import Mark
 
 try:
     from rich.text import Text
@@ -46,7 +46,7 @@ try:
     from textual.widgets import OptionList, Static
 
     from salvo_server.human.board import BoardView
-    from salvo_server.screen import printable
+    from salvo_server.showing.screen import printable
 except ModuleNotFoundError:
     raise MissingExtra("playing yourself", "terminal") from None
 

@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from salvo.rules import Grid
-from salvo_server.marks import Mark
-from salvo_server.screen import Board, cell_at, draw_board, printable
+from salvo_server.showing.marks import Mark
+from salvo_server.showing.screen import Board, cell_at, draw_board, printable
 
 #: Colours by mark; every mark reads without them.
 COLOURS: Final[Mapping[str, str]] = {

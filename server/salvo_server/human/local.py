@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
-from salvo.arena import Outcome
+from salvo.laboratory.arena import Outcome
 from salvo.messages import SalvoResolved
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook

@@ -12,7 +12,7 @@ from typing import Final
 
 from salvo.errors import IllegalCommand
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, check_placement
-from salvo_server.marks import Mark
+from salvo_server.showing.marks import Mark
 
 #: Tries to find room for the ships that are missing; each lays them all, the longest first.
 _TRIES: Final = 50

@@ -13,7 +13,7 @@ from time import monotonic
 from salvo.messages import SalvoResolved
 from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Sinkings
 from salvo.view import Shot, View
-from salvo_server.marks import Mark, picture
+from salvo_server.showing.marks import Mark, picture
 
 
 @dataclass(frozen=True)

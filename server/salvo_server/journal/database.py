@@ -21,7 +21,7 @@ from salvo_server.journal import (
     SavedTeam,
     StepTaken,
 )
-from salvo_server.vault import Vault
+from salvo_server.trust.vault import Vault
 
 try:
     import filelock

@@ -20,9 +20,9 @@ from typing import Any, Final, Protocol
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, SalvoError
-from salvo.exec_bot import ExecBot
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MOST_UNSAID, Bot, Line, check_salvo
+from salvo.programs.exec_bot import ExecBot
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.sources import line_of
 from salvo.view import View

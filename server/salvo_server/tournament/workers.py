@@ -19,8 +19,8 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
-from salvo import arena
 from salvo.errors import BotError, SalvoError
+from salvo.laboratory import arena
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.sources import load

@@ -22,9 +22,9 @@ from salvo.wire.log import (
 )
 from salvo.wire.strict_json import same_value
 from salvo.wire.transcript import Header, write_input
-from salvo_server.log import GameLog
+from salvo_server.records.log import GameLog
+from salvo_server.records.transcript import no_status
 from salvo_server.table import Table, seat
-from salvo_server.transcript import no_status
 from salvo_server.verify.report import Line, LoggedGame, blame_server
 
 

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Sequence
 from typing import Any, Final, NamedTuple
 
-from salvo import arena
+from salvo.laboratory import arena
 from salvo.player import Bot, check_salvo
 from salvo.rules import Fleet, Game, Orientation, Placement, Repeats, RuleBook, begin
 from salvo.view import Shot, View
