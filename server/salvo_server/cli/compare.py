@@ -57,8 +57,8 @@ def compare(
     """Tell whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
 
     Every two games have the same fleets and start, with the sides exchanged; bots that lay their fleets themselves keep
-    them. It stops as soon as the verdict is sure enough, and may look after every pair: salvo.laboratory.comparison says
-    how.
+    them. It stops as soon as the verdict is sure enough, and may look after every pair: how, says
+    salvo.laboratory.comparison.
     """
     seed = seed or str(secrets.randbits(32))
     start = time.monotonic()

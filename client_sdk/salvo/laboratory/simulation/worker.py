@@ -65,8 +65,8 @@ class Player:
         """Load the bots.
 
         Args:
-            mark: two numbers for a process that watches: what :class:`~salvo.laboratory.arena.Supervision` says, and the
-                number of the game, 0 while bots are loaded.
+            mark: two numbers for a process that watches: what :class:`~salvo.laboratory.arena.Supervision` says, and
+                the number of the game, 0 while bots are loaded.
 
         Raises:
             BotError: ``bad_bot``.
