@@ -43,6 +43,8 @@ BOT = Path(__file__).with_name("bot.py")
 SERVER = Path(__file__).with_name("dying_server.py")
 #: A server that is not killed before it has had a chance: starting takes about half of that on a busy machine.
 _UP_SECONDS = (0.2, 1.2)
+#: Two players have joined and placed their fleets, and some salvos are fired; a game has some 180 shots.
+_BEGUN_STEPS = 40
 _PATIENCE_SECONDS = 60.0
 
 
@@ -165,6 +167,8 @@ class Chaos:
         return faults
 
     def _kill_server(self) -> None:
+        if not self.report.faults["kill_server"]:
+            self._until(self._in_a_game, "a game is under way")  # the first kill at least; others may fall in a lobby
         self.server.end(signal.SIGKILL)
         time.sleep(self.random.choice((0.0, 0.0, 0.3)))
         self.server.start()
@@ -221,6 +225,12 @@ class Chaos:
             for game, _ in reader.games():
                 per_table[game.table] = max(per_table[game.table], game.number - 1)
         return sum(per_table.values())
+
+    def _in_a_game(self) -> bool:
+        """Whether a table has begun to shoot, and is far from its end."""
+        with self._reader() as reader:
+            last = {game.table: steps for game, steps in reader.games()}
+        return any(_BEGUN_STEPS <= steps <= 2 * _BEGUN_STEPS for steps in last.values())
 
     def _all_over(self) -> bool:
         return bool(self._games_over() >= self.given.games)
