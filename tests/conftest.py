@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-
 # A shell starts what it runs in the background with Ctrl-C ignored, and what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

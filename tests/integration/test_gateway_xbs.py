@@ -20,7 +20,7 @@ from conformance.xbs_client import FATAL, HARMLESS, REFUSED, Client, Gone, Outco
 from integration.conftest import StartServer
 from integration.doors import open_door
 from integration.mosquitto import Mosquitto
-from integration.players import Heard, Slower, join, over, salvos
+from integration.players import Heard, join, over, salvos
 from integration.smackdown import CLIENT, children
 from salvo import Bot, View
 from salvo import messages as m
