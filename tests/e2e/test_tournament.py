@@ -152,3 +152,31 @@ def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path:
     )
     wrong = _run(tmp_path, "tournament", "show", "my cup.toml")
     assert wrong.returncode == 0  # nothing is played yet
+
+
+@pytest.mark.parametrize("debugged", [False, True], ids=["alone", "under a debugger"])
+def test_under_a_debugger_nothing_times_out(tmp_path: Path, debugged: bool) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time, salvo\nfrom salvo.bots.random_bot import RandomBot\n"
+        "class Slow(RandomBot):\n    def place_fleet(self, rules):\n        time.sleep(0.3)\n"
+        "        return super().place_fleet(rules)\n"
+    )
+    (tmp_path / "cup.toml").write_text(
+        'name = "two"\nformat = "round_robin"\ngames = 2\n\n[time]\ndecision_seconds = 0.1\n\n'
+        '[bots]\nslow = "slow.py"\nrandom = "random"\n'
+    )
+    tracer = tmp_path / "tracer"
+    tracer.mkdir()
+    (tracer / "sitecustomize.py").write_text("import sys\nsys.settrace(lambda *_: None)\n" if debugged else "")
+    path = os.pathsep.join([str(tracer), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [SALVO, "tournament", "run", "cup.toml", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=_environment() | {"PYTHONPATH": path},
+        check=True,
+        cwd=tmp_path,
+    )
+    strikes = {each["bot"]: each["strikes"] for each in json.loads(done.stdout)["table"]}
+    assert (strikes["slow"] > 0) is not debugged

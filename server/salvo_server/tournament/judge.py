@@ -8,6 +8,7 @@ Nothing else is changed, so a game without strikes is the one that ``salvo play`
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import time
@@ -66,8 +67,8 @@ class Alarm:
             raise OverTime
 
     def set(self, seconds: float) -> None:
-        """Ring after so many seconds."""
-        if self._works:
+        """Ring after so many seconds; never after infinitely many."""
+        if self._works and seconds != math.inf:
             self._armed = True
             signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), _AGAIN_SECONDS)
 
