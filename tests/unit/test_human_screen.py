@@ -22,6 +22,7 @@ from textual.widgets import OptionList, Static
 from salvo.bots.random_bot import RandomBot
 from salvo.laboratory import arena
 from salvo.messages import SalvoResolved
+from salvo.pictures.marks import Mark
 from salvo.rules import BOOKS, Fleet, Grid, RuleBook
 from salvo.view import Shot, View
 from salvo_server.human.app import Mode, Table
@@ -30,7 +31,6 @@ from salvo_server.human.cursor import Cursor
 from salvo_server.human.desk import Again, Desk, FleetAsked, Leave, Link, News, Over, PersonLeft, Salvo, Seen, Told
 from salvo_server.human.local import Human
 from salvo_server.human.sight import Sight
-from salvo_server.showing.marks import Mark
 from unit.test_human_sight import fleet_in_rows, view_of
 
 Act = Callable[["Person"], Coroutine[Any, Any, None]]

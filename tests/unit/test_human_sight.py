@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from salvo.messages import SalvoResolved, SunkShip
+from salvo.pictures.marks import Mark
 from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook
 from salvo.view import Shot, View
 from salvo_server.human.sight import Sight, incoming_words, result_words
-from salvo_server.showing.marks import Mark
 
 
 def fleet_in_rows(book: RuleBook) -> Fleet:

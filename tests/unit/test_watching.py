@@ -14,10 +14,10 @@ from salvo import messages as m
 from salvo import seal, topics, wire
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
+from salvo.pictures.marks import Mark
 from salvo.rules import SALVO, Grid, Orientation, Placement, generator, random_fleet
 from salvo_server.cli import watch
 from salvo_server.showing import watching
-from salvo_server.showing.marks import Mark
 from salvo_server.showing.watching import (
     EVERYBODY,
     REFEREE,

@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any, ClassVar, Final
 
 from salvo.errors import CODES, MissingExtra, SalvoError
+from salvo.pictures.marks import Mark
 from salvo.player import check_salvo
 from salvo.view import Shot
 from salvo_server.cli.output import places_line
@@ -35,7 +36,6 @@ from salvo_server.human.desk import (
 )
 from salvo_server.human.setup import Setup
 from salvo_server.human.sight import Sight, incoming_words
-from salvo_server.showing.marks import Mark
 
 try:
     from rich.text import Text

@@ -12,8 +12,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from salvo.pictures.marks import Mark
 from salvo.rules import Grid
-from salvo_server.showing.marks import Mark
 from salvo_server.showing.screen import Board, cell_at, draw_board, printable
 
 #: Colours by mark; every mark reads without them.

@@ -11,8 +11,8 @@ from random import Random
 from typing import Final
 
 from salvo.errors import IllegalCommand
+from salvo.pictures.marks import Mark
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, check_placement
-from salvo_server.showing.marks import Mark
 
 #: Tries to find room for the ships that are missing; each lays them all, the longest first.
 _TRIES: Final = 50

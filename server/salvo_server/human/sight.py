@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from salvo.messages import SalvoResolved
+from salvo.pictures.marks import Mark, picture
+from salvo.pictures.views import known_marks
 from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Sinkings
 from salvo.view import Shot, View
-from salvo_server.showing.marks import Mark, picture
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Sight:
         told = rules.announce is not Announce.COUNT
         known = {player: view.marks(player) for player in view.players if told or player == view.me}
         struck = {rules.grid.cell(x, y) for x, y in view.incoming}
-        boards = {player: _board(view, player, known.get(player, {})) for player in rivals}
+        boards = {player: _board(view, player) for player in rivals}
         return cls(
             rules,
             view.me,
@@ -98,17 +99,10 @@ class Sight:
         return picture(fleet.board, struck)
 
 
-def _board(view: View, player: str, known: Mapping[tuple[int, int], bool]) -> str:
-    """Return another player's board: what is known of its cells, else where the own shots fell."""
-    grid = view.rules.grid
-    marks: dict[int, Mark] = {}
-    if player in view.opponents:
-        fresh = {(x, y) for _, x, y in view.untouched.of(player)}
-        marks = {cell: Mark.FIRED for cell in range(grid.size) if grid.xy(cell) not in fresh}
-    own = [shot for salvo in view.salvos for shot in salvo.shots]
-    marks |= {grid.cell(x, y): Mark.FIRED for target, x, y in (*own, *view.fired_this_turn) if target == player}
-    marks |= {grid.cell(*cell): Mark.HIT if hit else Mark.MISS for cell, hit in known.items()}
-    return "".join(marks.get(cell, Mark.BLANK) for cell in range(grid.size))
+def _board(view: View, player: str) -> str:
+    """Return another player's board."""
+    marks = known_marks(view, player)
+    return "".join(marks.get(cell, Mark.BLANK) for cell in range(view.rules.grid.size))
 
 
 def _overlaid(board: str, grid: Grid, player: str, shots: Sequence[Shot], mark: Mark) -> str:

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 from salvo import messages as m
 from salvo import wire
+from salvo.pictures.marks import Mark
 from salvo.topics import BY_NAME
 from salvo.wire import Publication
-from salvo_server.showing.marks import Mark
 from salvo_server.showing.replay import REFEREE, Frame, RefereeOnlooker, told_to
 from salvo_server.table import Step, Table
 

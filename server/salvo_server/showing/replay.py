@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.messages import State
+from salvo.pictures.marks import Mark, picture
 from salvo.rules import Fleet, Order, Placement, Repeats, RuleBook
 from salvo.view import Shot, View
 from salvo.wire.transcript import Header
-from salvo_server.showing.marks import Mark, picture
 from salvo_server.table import Step
 
 #: The view that knows everything.

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from salvo.errors import MissingExtra
+from salvo.pictures.marks import Mark, picture
 from salvo.rules import Fleet, Grid
-from salvo_server.showing.marks import Mark, picture
 
 try:
     from rich.columns import Columns

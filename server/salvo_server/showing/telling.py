@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from salvo.pictures.marks import PLAIN, Mark
 from salvo.rules import Grid
 from salvo.wire.announcements import result_body
-from salvo_server.showing.marks import PLAIN, Mark
 from salvo_server.showing.replay import Frame, Replay, Sea
 
 #: What fits on the narrowest terminal in use.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from salvo.errors import MissingExtra
-from salvo_server.showing.marks import Mark
+from salvo.pictures.marks import Mark
 from salvo_server.showing.replay import REFEREE, Frame, Replay, Sea
 from salvo_server.showing.telling import LEGEND, clock, news
 

@@ -17,11 +17,11 @@ from salvo import seal, topics, wire
 from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
+from salvo.pictures.marks import Mark, picture
 from salvo.proof import ProofConnection
 from salvo.rules import SALVO, Fleet, Grid, RuleBook
 from salvo.topics import BY_NAME, Reader
 from salvo_server.cli.output import places_line
-from salvo_server.showing.marks import Mark, picture
 from salvo_server.showing.screen import Board, draw_boards, draw_page, draw_players, printable
 from salvo_server.showing.telling import won_line
 

@@ -1,0 +1,1 @@
+"""What people look at: how boards are drawn, wherever that is."""
