@@ -9,14 +9,14 @@ makes the salvo worth more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import log2
 from random import Random
 
 from salvo.bots.clues import Clue, chart, clues, is_alone
 from salvo.bots.density import Density
-from salvo.bots.posterior import MOST_SHIPS_BY_KEYS, Candidates, draw_by_keys, draw_in_turn
-from salvo.rules import Announce, Fleet, RuleBook
+from salvo.bots.posterior import Candidates, columns, draw_fleets
+from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
 
 #: Fleets drawn for one salvo. More are better, slowly: 100 cost 0.05 salvos a board, 2000 gain 0.05.
@@ -59,16 +59,8 @@ class Admiral(Density):
     def _fleets(self, view: View, target: str) -> list[int]:
         """Return fleets that the target may have; none when that is too hard to say."""
         told = clues(view, target)
-        by_counts = view.rules.announce is Announce.COUNT
-        few = len(view.rules.fleet) <= MOST_SHIPS_BY_KEYS
-        if by_counts and not few:
-            return []
-        for alone in (True, False) if is_alone(view) else (False,):  # a rival might have fired at itself
-            candidates = self._candidates(view, target, told, alone)
-            fleets = (draw_by_keys if few else draw_in_turn)(candidates, self.random, FLEETS)
-            if fleets:
-                return fleets
-        return []
+        known = partial(self._candidates, view, target, told)
+        return draw_fleets(view.rules, alone=is_alone(view), known=known, random=self.random, count=FLEETS)
 
     def _candidates(self, view: View, target: str, told: Sequence[Clue], alone: bool) -> Candidates:
         """Go on from what is known, unless the clues are others than they were, as after a restart."""
@@ -98,8 +90,8 @@ def choose(fleets: Sequence[int], size: int, cells: Sequence[int], shots: int, r
         size: number of cells of the board.
         cells: that may be fired at, more than ``shots``.
     """
-    columns = _columns(fleets, size)
-    count = {cell: columns[cell].bit_count() for cell in cells}
+    covering = columns(fleets, size)
+    count = {cell: covering[cell].bit_count() for cell in cells}
     ranked = sorted(cells, key=lambda cell: (-count[cell], random.random()))
     salvo = ranked[:shots]
     if shots == 1:
@@ -110,13 +102,13 @@ def choose(fleets: Sequence[int], size: int, cells: Sequence[int], shots: int, r
         before = list(salvo)
         for place in range(shots):
             others = salvo[:place] + salvo[place + 1 :]
-            split = _split_by_hits([columns[cell] for cell in others], total)
+            split = _split_by_hits([covering[cell] for cell in others], total)
             best, worth = salvo[place], -1.0
             for cell in (salvo[place], *ranked[:CANDIDATES]):
                 if count[cell] + most_news <= worth:
                     break
                 if cell not in others:
-                    news = sum(entropy[many] for many in _split_once_more(split, columns[cell]))
+                    news = sum(entropy[many] for many in _split_once_more(split, covering[cell]))
                     value = count[cell] + WORTH_OF_A_BIT * news
                     if value > worth + 1e-9:
                         best, worth = cell, value
@@ -124,12 +116,6 @@ def choose(fleets: Sequence[int], size: int, cells: Sequence[int], shots: int, r
         if salvo == before:
             break
     return salvo
-
-
-def _columns(fleets: Sequence[int], size: int) -> list[int]:
-    """Return by cell which of the fleets cover it, a bit a fleet."""
-    rows = "".join([format(fleet, f"0{size}b") for fleet in fleets])
-    return [int(rows[size - 1 - cell :: size], 2) for cell in range(size)]
 
 
 def _split_by_hits(columns: Sequence[int], total: int) -> list[int]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from salvo.bots.clues import cells_of, cells_of_shots, chart, clues, is_alone
 from salvo.bots.density import Density
-from salvo.bots.posterior import Candidates
+from salvo.bots.posterior import learned
 from salvo.view import View
 
 #: Rounds of putting right; more change little.
@@ -30,9 +30,7 @@ class MeanField(Density):
     def density(self, view: View, target: str) -> list[float]:
         told = clues(view, target)
         sea = chart(view.rules)
-        candidates = Candidates(view.rules, alone=is_alone(view))
-        for clue in told:
-            candidates.learn(clue)
+        candidates = learned(view.rules, told, is_alone(view))
         if not all(candidates.places):  # somebody fired at itself, say: what a single ship tells is still right
             return super().density(view, target)
         ships = [[(sea.cells[mask], sea.reach[mask]) for mask, _ in places] for places in candidates.places]

@@ -20,7 +20,7 @@ from itertools import accumulate
 from random import Random
 
 from salvo.bots.clues import Chart, Clue, cells_of, chart
-from salvo.rules import RuleBook, Sinkings, draw
+from salvo.rules import Announce, RuleBook, Sinkings, draw
 
 #: Classes of places by key, the masks of each.
 Classes = dict[int, list[int]]
@@ -100,6 +100,14 @@ class Candidates:
         return [pair for pair in places if pair[0] & ~before]
 
 
+def learned(book: RuleBook, told: Sequence[Clue], alone: bool) -> Candidates:
+    """Return the candidates that agree with these clues."""
+    candidates = Candidates(book, alone=alone)
+    for clue in told:
+        candidates.learn(clue)
+    return candidates
+
+
 def _numbered(places: list[tuple[int, int]], shots: Sequence[int], hits: int, digit: int) -> list[tuple[int, int]]:
     """Write one more digit into the keys, and drop places that took more shots than hit."""
     numbered = []
@@ -114,6 +122,31 @@ def _numbered(places: list[tuple[int, int]], shots: Sequence[int], hits: int, di
         else:
             numbered.append(pair)
     return numbered
+
+
+def draw_fleets(
+    book: RuleBook, *, alone: bool, known: Callable[[bool], Candidates], random: Random, count: int
+) -> list[int]:
+    """Return fleets that a rival may have, drawn evenly from all that agree, as masks; none where that is too hard.
+
+    Args:
+        alone: whether all shots at the board are known, unless the rival has fired at itself.
+        known: returns the candidates, with that or without.
+    """
+    few = len(book.fleet) <= MOST_SHIPS_BY_KEYS
+    if not few and book.announce is Announce.COUNT:
+        return []
+    for each in (True, False) if alone else (False,):
+        fleets = (draw_by_keys if few else draw_in_turn)(known(each), random, count)
+        if fleets:
+            return fleets
+    return []
+
+
+def columns(fleets: Sequence[int], size: int) -> list[int]:
+    """Return by cell which of the fleets cover it, a bit a fleet."""
+    rows = "".join([format(fleet, f"0{size}b") for fleet in fleets])
+    return [int(rows[size - 1 - cell :: size], 2) for cell in range(size)]
 
 
 # --- where a number is told ---------------------------------------------------------------------------------------
