@@ -18,11 +18,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from salvo.bots.chances import heat_map as heat_map
     from salvo.client import play as play
     from salvo.client import run as run
     from salvo.errors import SalvoError as SalvoError
     from salvo.laboratory.comparison import compare as compare
     from salvo.laboratory.simulation import simulate as simulate
+    from salvo.pictures import HeatMap as HeatMap
     from salvo.player import Bot as Bot
     from salvo.player import bot as bot
     from salvo.rules import SALVO as SALVO
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Bot": "salvo.player",
     "bot": "salvo.player",
+    "HeatMap": "salvo.pictures",
     "compare": "salvo.laboratory.comparison",
+    "heat_map": "salvo.bots.chances",
     "play": "salvo.client",
     "run": "salvo.client",
     "simulate": "salvo.laboratory.simulation",
@@ -54,6 +58,7 @@ __all__ = [
     "SALVO",
     "Bot",
     "Fleet",
+    "HeatMap",
     "Orientation",
     "Placement",
     "RuleBook",
@@ -62,6 +67,7 @@ __all__ = [
     "View",
     "bot",
     "compare",
+    "heat_map",
     "play",
     "run",
     "simulate",

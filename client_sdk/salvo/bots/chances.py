@@ -1,0 +1,75 @@
+"""What the answers so far tell of a rival's board, cell by cell: :func:`heat_map`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from random import Random
+
+from salvo.bots.clues import clues, is_alone
+from salvo.bots.meanfield import MeanField
+from salvo.bots.posterior import columns, draw_fleets, learned
+from salvo.errors import BotError
+from salvo.pictures import HeatMap
+from salvo.pictures.marks import Mark
+from salvo.pictures.views import known_marks
+from salvo.rules import generator
+from salvo.view import View
+
+
+def heat_map(
+    view: View,
+    target: str,
+    *,
+    aimed: Iterable[tuple[str, int, int]] = (),
+    random: Random | None = None,
+    fleets: int = 500,
+) -> HeatMap:
+    """Return the chance that a ship lies there, for every cell of a rival's board.
+
+    Fleets are drawn evenly from all that agree with every answer; the chance of a cell is the share of them that covers
+    it, give or take 0.02 with 500. Where that is too hard, as with six ships and only a number told of each salvo, each
+    ship is looked at almost by itself; the map is not ``exact`` then, and says so.
+
+    Args:
+        aimed: shots to point out, as a bot answers them; those at others are left out.
+        random: decides the draw; else the game, the turn and the target do. The view's own is left alone.
+        fleets: how many to draw, 1 or more.
+
+    Raises:
+        BotError: ``unknown_target``: not an opponent that still stands; ``bad_heat_map``: ``fleets`` is less than 1.
+    """
+    if target not in view.opponents:
+        raise BotError("unknown_target", f"{target!r} is none of those that still stand: {', '.join(view.opponents)}")
+    if fleets < 1:
+        raise BotError("bad_heat_map", f"fleets {fleets!r}; 1 or more")
+    book, told = view.rules, clues(view, target)
+    source = random or generator("heat map", view.game, view.turn, target)
+    known = partial(learned, book, told)
+    drawn = draw_fleets(book, alone=is_alone(view), known=known, random=source, count=fleets)
+    marks = known_marks(view, target)
+    if drawn:
+        chances = [covering.bit_count() / len(drawn) for covering in columns(drawn, book.grid.size)]
+        note = f"the share of {len(drawn)} fleets that agree with all answers"
+    else:
+        chances = _estimated(view, target, marks)
+        note = "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
+    return HeatMap(
+        book.grid,
+        tuple(chances),
+        f"{target}: chance of a ship in %",
+        marks,
+        tuple(book.grid.cell(x, y) for player, x, y in aimed if player == target),
+        bool(drawn),
+        note,
+    )
+
+
+def _estimated(view: View, target: str, marks: dict[int, Mark]) -> list[float]:
+    """Return chances that add up to the cells of a fleet, as far as none gets above 1."""
+    weights = MeanField().density(view, target)
+    hits = {cell for cell, mark in marks.items() if mark is Mark.HIT}
+    open_weight = sum(weight for cell, weight in enumerate(weights) if cell not in hits)
+    left = len(view.rules.ship_of_cell) - len(hits)
+    scale = left / open_weight if open_weight else 0.0
+    return [1.0 if cell in hits else min(1.0, weight * scale) for cell, weight in enumerate(weights)]

@@ -1,0 +1,120 @@
+"""Heat maps: what they take, how they read as text, and that they are right about where ships lie."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+import salvo
+from salvo.bots.chances import heat_map
+from salvo.bots.hunter import Hunter
+from salvo.bots.random_bot import RandomBot
+from salvo.errors import BotError
+from salvo.laboratory import arena
+from salvo.messages import SalvoResolved
+from salvo.pictures import HeatMap
+from salvo.pictures.marks import Mark
+from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, RuleBook, ShipClass, generator
+from salvo.view import Shot, View
+
+POND = Grid(3, 2)
+CHANCES = (0.25, 0.0, 0.004, 1.0, 0.0, 0.996)
+
+
+def view_of(book: RuleBook = SALVO) -> View:
+    return View(book, "me", ("me", "you"), 1, book.random_fleet(generator(1)), generator(2))
+
+
+def test_text_has_coordinates_percentages_marks_and_the_salvo() -> None:
+    drawn = HeatMap(POND, CHANCES, "pond", {0: Mark.FIRED, 3: Mark.HIT, 4: Mark.MISS}, aimed=(5,), note="a guess")
+    assert str(drawn).splitlines() == [
+        "pond",
+        "      1    2    3",
+        " A  ●25    0   <1",
+        " B    ✖    ○ [>99]",
+        "a guess",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ({"chances": (0.5,)}, "1 chances; a board of 6 cells has 6"),
+        ({"chances": (0, 0, 0, 0, 1.01, 0)}, "the chance of B2 is 1.01; 0..1"),
+        ({"chances": (0, 0, 0, 0, 0, float("nan"))}, "the chance of B3 is nan; 0..1"),
+        ({"aimed": (6,)}, "there is no cell 6; cells are 0..5, row by row"),
+        ({"marks": {-1: Mark.HIT}}, "there is no cell -1; cells are 0..5, row by row"),
+        ({"marks": {1: "<b>"}}, "mark '<b>'; one of ✖ ○ ●"),
+    ],
+)
+def test_what_is_no_map_of_the_board_is_refused(bad: dict[str, object], says: str) -> None:
+    with pytest.raises(BotError) as refused:
+        replace(HeatMap(POND, CHANCES), **bad)  # type: ignore[arg-type]
+    assert (refused.value.code, refused.value.text) == ("bad_heat_map", says)
+
+
+def test_chances_are_those_of_all_fleets_counted_one_by_one() -> None:
+    book = replace(SALVO, name="pond", grid=Grid(4, 3), fleet=(ShipClass("a", 3), ShipClass("b", 2)))
+    view = view_of(book)
+    fired = [Shot("you", 1, 1), Shot("you", 2, 2)]
+    view.begin_turn(1, 2)
+    view.fired(fired)
+    view.resolved(SalvoResolved(1, 1, "me", 2, 1, (), ()))
+    aimed_at = 1 << 0 | 1 << 5
+    agreeing = [
+        long | short
+        for (_, long, _), (_, short, _) in itertools.product(
+            salvo.rules.places(book, "a"), salvo.rules.places(book, "b")
+        )
+        if not long & short and ((long | short) & aimed_at).bit_count() == 1
+    ]
+    found = heat_map(view, "you", fleets=4000, random=Random(5))
+    for cell, chance in enumerate(found.chances):
+        assert chance == pytest.approx(sum(fleet >> cell & 1 for fleet in agreeing) / len(agreeing), abs=0.04)
+    assert found.exact
+    assert found.marks == {0: Mark.FIRED, 5: Mark.FIRED}
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+def test_maps_of_every_book_agree_with_what_is_known_and_change_no_game(book: RuleBook) -> None:
+    class Looking(Hunter):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            shots = super().choose_salvo(view)
+            if view.turn % 8 == 1:
+                found = heat_map(view, "you", aimed=shots, fleets=20)
+                assert found == heat_map(view, "you", aimed=shots, fleets=20)
+                assert sum(found.chances) == pytest.approx(len(book.ship_of_cell))
+                assert [book.grid.xy(cell) for cell in found.aimed] == [shot[1:] for shot in shots]
+                for cell, mark in found.marks.items():
+                    assert mark is Mark.FIRED or found.chances[cell] == (mark is Mark.HIT)
+                seen.append(found.exact)
+            return shots
+
+    seen: list[bool] = []
+    looked = arena.play({"me": Looking(), "you": RandomBot()}, seed=5, book=book)
+    assert looked == arena.play({"me": Hunter(), "you": RandomBot()}, seed=5, book=book)
+    assert len(seen) > 1
+    assert all(seen)
+
+
+def test_where_whole_fleets_are_too_hard_to_tell_it_is_estimated_and_said() -> None:
+    book = replace(SMACKDOWN, name="six", announce=SALVO.announce, fleet=(*SMACKDOWN.fleet, ShipClass("raft", 1)))
+    found = heat_map(view_of(book), "you")
+    assert not found.exact
+    assert "estimated" in str(found)
+    assert sum(found.chances) == pytest.approx(18)
+
+
+@pytest.mark.parametrize("target", ["me", "nobody"])
+def test_a_map_of_nobodys_board_is_refused(target: str) -> None:
+    with pytest.raises(BotError, match=f"unknown_target: '{target}' is none of those that still stand: you"):
+        heat_map(view_of(), target)
+
+
+def test_a_draw_of_no_fleets_is_refused() -> None:
+    with pytest.raises(BotError, match="bad_heat_map: fleets 0; 1 or more"):
+        heat_map(view_of(), "you", fleets=0)
