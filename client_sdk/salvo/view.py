@@ -367,6 +367,11 @@ class View:
         self._read_news()
         return dict(self._marks.get(player, {}))
 
+    def _repr_html_(self) -> str:
+        from salvo.pictures.views import view_page
+
+        return view_page(self)
+
     def _check_sinkings(self) -> None:
         if self.rules.sinkings is Sinkings.UNTOLD:
             instead = "view.marks(player) has the hits" if self.rules.announce is not Announce.COUNT else "count hits"

@@ -79,6 +79,11 @@ class Outcome(Placed):
     stats: dict[str, PlayerStats]
     fleets: dict[str, Fleet] = field(repr=False)
 
+    def _repr_html_(self) -> str:
+        from salvo.pictures.results import outcome_page
+
+        return outcome_page(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -202,6 +202,24 @@ class Comparison:
     pairs: dict[float, int]
     failures: tuple[Failure, ...]
 
+    @property
+    def in_words(self) -> str:
+        """The verdict as a sentence, with its error."""
+        name, other = self.bots
+        if self.verdict is not Verdict.UNDECIDED:
+            return f"{name} is {self.verdict} than {other}; this verdict is wrong at most {self.error:.3g} of the time"
+        if self.within_margin:
+            return (
+                f"undecided: {name} and {other} differ by less than {self.margin:.3g}, error at most {self.error:.3g}"
+            )
+        more = "millions of" if self.games_needed is None else f"about {self.games_needed:,}"
+        return f"undecided: {more} more games would probably be needed"
+
+    def _repr_html_(self) -> str:
+        from salvo.pictures.results import comparison_page
+
+        return comparison_page(self)
+
 
 def compare(
     first: str | type[Bot],

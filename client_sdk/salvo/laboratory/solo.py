@@ -23,6 +23,8 @@ SHOOTER: Final = "solo"
 TARGET: Final = "board"
 #: Salvos that a bot may take for each cell of the board before it is said never to clear it.
 MOST_SALVOS_A_CELL: Final = 10
+#: Lines of a histogram.
+MOST_LINES: Final = 24
 
 
 class Cleared(NamedTuple):
@@ -105,6 +107,21 @@ class Summary(NamedTuple):
     error: float
     median: float
     histogram: dict[int, int]
+
+    def lines(self) -> list[tuple[str, int]]:
+        """Return the histogram in few lines: the counts that share one, and how many boards they have."""
+        counts = list(self.histogram)
+        step = -(-len(counts) // MOST_LINES)
+        shared = [counts[first : first + step] for first in range(0, len(counts), step)]
+        return [
+            (f"{line[0]}-{line[-1]}" if len(line) > 1 else f"{line[0]}", sum(self.histogram[count] for count in line))
+            for line in shared
+        ]
+
+    def _repr_html_(self) -> str:
+        from salvo.pictures.results import summary_page
+
+        return summary_page(self)
 
 
 def summary(counts: Iterable[int]) -> Summary:

@@ -9,15 +9,12 @@ from types import MappingProxyType
 from typing import Final
 
 from salvo.errors import BotError
-from salvo.pictures.html import Colour, Square, board, shade
+from salvo.pictures.html import COLOURS, Colour, Square, board, shade
 from salvo.pictures.marks import Mark
 from salvo.rules import Grid
 
 #: Of a cell of which it is known what is there: the letter says more than the chance.
-_KNOWN: Final[Mapping[str, tuple[str, Colour]]] = {
-    Mark.HIT: ("hit", (213, 94, 0)),
-    Mark.MISS: ("miss", (217, 217, 217)),
-}
+_KNOWN: Final[Mapping[str, str]] = {Mark.HIT: "hit", Mark.MISS: "miss"}
 
 
 @dataclass(frozen=True)
@@ -100,12 +97,12 @@ class HeatMap:
         ]
 
     def _colour(self, cell: int, most: float) -> Colour:
-        known = _KNOWN.get(self.marks.get(cell, ""))
-        return known[1] if known else shade(self.chances[cell] / most if most else 0.0)
+        mark = self.marks.get(cell, "")
+        return COLOURS[mark] if mark in _KNOWN else shade(self.chances[cell] / most if most else 0.0)
 
     def _hover(self, cell: int) -> str:
         mark = self.marks.get(cell, "")
-        known = _KNOWN[mark][0] if mark in _KNOWN else "fired at" if mark else ""
+        known = _KNOWN.get(mark, "fired at" if mark else "")
         words = (f"{100 * self.chances[cell]:.2f} %", known, "aimed at" if cell in self.aimed else "")
         return ", ".join(word for word in words if word)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final, NamedTuple
 
+from salvo.pictures.marks import Mark
 from salvo.rules import Grid
 
 Colour = tuple[int, int, int]
@@ -15,6 +16,16 @@ _BLACK: Final = (0, 0, 0)
 _WHITE: Final = (255, 255, 255)
 #: Light to dark, the first, middle and last of ColorBrewer's Blues: readable without seeing red or green.
 _SCALE: Final[tuple[Colour, ...]] = ((247, 251, 255), (107, 174, 214), (8, 48, 107))
+#: By mark, apart from each other also for those who don't see red and green (Okabe and Ito, but for water).
+COLOURS: Final[Mapping[str, Colour]] = {
+    Mark.BLANK: (232, 243, 250),
+    Mark.SHIP: (90, 110, 130),
+    Mark.HIT: (213, 94, 0),
+    Mark.MISS: (217, 217, 217),
+    Mark.FIRED: (240, 228, 66),
+}
+#: Width and height of a bar.
+_LONG, _HIGH = 240, 14
 _TABLE: Final = "border-collapse:collapse;border:0;margin:4px 0;font-size:13px;line-height:1.2"
 _PLAIN: Final = "padding:0 4px;border:0;background:transparent;color:inherit"
 _CAPTION: Final = "caption-side:top;text-align:left;color:inherit;font-weight:bold;padding:2px 0;white-space:nowrap"
@@ -72,12 +83,63 @@ def board(grid: Grid, squares: Sequence[Square], title: str, notes: Iterable[str
         + "</tr>"
         for y in range(grid.height)
     ]
+    return _table(f'<tr><td style="{_PLAIN}"></td>{head}</tr>', rows, title, notes)
+
+
+class Bar(NamedTuple):
+    """A share from 0 to 1 as a bar.
+
+    Attributes:
+        interval: where the true one probably is, drawn as a line.
+        guide: whether the half is marked.
+    """
+
+    share: float
+    interval: tuple[float, float] | None = None
+    guide: bool = False
+
+
+def figures(heads: Sequence[str], rows: Iterable[Sequence[str | Bar]], title: str, notes: Iterable[str] = ()) -> str:
+    """Return a table of texts and bars; beside a bar stands what it shows as text, for those who don't see it."""
+    head = "".join(_heading("col", escape(text)) for text in heads)
+    body = ["<tr>" + "".join(map(_figure, row)) + "</tr>" for row in rows]
+    return _table(f"<tr>{head}</tr>", body, title, notes)
+
+
+def beside(parts: Iterable[str], title: str) -> str:
+    """Return several pictures side by side, as far as there is room, with a title above all."""
+    return f'<div><div style="color:inherit;font-weight:bold;padding:4px 0">{escape(title)}</div>{"".join(parts)}</div>'
+
+
+def _table(head: str, rows: Iterable[str], title: str, notes: Iterable[str]) -> str:
     below = "".join(f'<div style="color:inherit;font-size:12px">{escape(note)}</div>' for note in notes)
     return (
         f'<div style="display:inline-block;vertical-align:top;margin:0 16px 8px 0"><table style="{_TABLE}">'
         f'<caption style="{_CAPTION}">{escape(title)}</caption>'
-        f'<thead><tr><td style="{_PLAIN}"></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>{below}</div>'
+        f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>{below}</div>"
     )
+
+
+def _figure(shown: str | Bar) -> str:
+    text = shown if isinstance(shown, str) else ""
+    inside = _bar(shown) if isinstance(shown, Bar) else escape(text)
+    side = "right" if text[:1].isdigit() else "left"
+    return f'<td style="{_PLAIN};text-align:{side};white-space:nowrap">{inside}</td>'
+
+
+def _bar(bar: Bar) -> str:
+    parts = [_box(0, bar.share, _HIGH, f'fill="{_css(_SCALE[1])}"')]
+    if bar.guide:
+        parts.append(_box(0.5, 0.5, _HIGH, 'fill="currentColor"'))
+    if bar.interval is not None:
+        parts.append(_box(*bar.interval, 3, 'fill="currentColor"'))
+    return f'<svg width="{_LONG}" height="{_HIGH}" aria-hidden="true">{"".join(parts)}</svg>'
+
+
+def _box(low: float, high: float, height: int, how: str) -> str:
+    """Return a part of a bar; of what is too narrow to be seen, a line."""
+    wide = max(1.0, (high - low) * _LONG)
+    return f'<rect x="{low * _LONG:.1f}" y="{(_HIGH - height) / 2:g}" width="{wide:.1f}" height="{height}" {how}/>'
 
 
 def _heading(scope: str, text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from salvo.rules import RuleBook
+
 
 class Mark(StrEnum):
     """What an onlooker knows of a cell."""
@@ -31,3 +33,12 @@ def picture(owner: bytes, struck: set[int]) -> str:
     """
     seen = ((Mark.BLANK, Mark.MISS), (Mark.SHIP, Mark.HIT))
     return "".join(seen[ship > 0][cell in struck] for cell, ship in enumerate(owner))
+
+
+def letters_of(book: RuleBook) -> dict[str, str]:
+    """Return a letter for each ship: its first one, else the first of its others that is free; A for a carrier."""
+    found: dict[str, str] = {}
+    for ship in book.fleet:
+        wanted = ("a" if ship.name == "carrier" else "") + ship.name + "abcdefghijklmnopqrstuvwxyz"
+        found[ship.name] = next(c for c in wanted.upper() if c not in found.values() and c.isalpha())
+    return found

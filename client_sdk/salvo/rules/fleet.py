@@ -145,6 +145,11 @@ class Fleet:
     def __repr__(self) -> str:
         return f"Fleet({self.book.name}, {list(self.placements)})"
 
+    def _repr_html_(self) -> str:
+        from salvo.pictures.boards import fleet_page
+
+        return fleet_page(self)
+
 
 @lru_cache(maxsize=256)
 def _anchors(grid: Grid, ship: str, length: int) -> tuple[tuple[Placement, tuple[int, ...], int], ...]:

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
+from salvo.pictures.marks import letters_of
 from salvo.rules import SALVO, Fleet, Orientation, Placement, RuleBook
 
 WATER = "."
-
-
-def _letters(book: RuleBook) -> dict[str, str]:
-    """A letter for each ship: its first one, else the first of its others that is free; carrier is A, as aircraft."""
-    letters: dict[str, str] = {}
-    for ship in book.fleet:
-        wanted = ("a" if ship.name == "carrier" else "") + ship.name + "abcdefghijklmnopqrstuvwxyz"
-        letters[ship.name] = next(c for c in wanted.upper() if c not in letters.values() and c.isalpha())
-    return letters
 
 
 def board(picture: str, book: RuleBook = SALVO) -> Fleet:
@@ -36,7 +28,7 @@ def board(picture: str, book: RuleBook = SALVO) -> Fleet:
         for x, letter in enumerate(row, start=1):
             if letter != WATER:
                 cells.setdefault(letter.upper(), []).append((x, y))
-    ships = {letter: ship for ship, letter in _letters(book).items()}
+    ships = {letter: ship for ship, letter in letters_of(book).items()}
     unknown = set(cells) - set(ships)
     if unknown:
         raise ValueError(f"no ship has the letter {sorted(unknown)}; the letters are {ships}")
@@ -54,7 +46,7 @@ def _placement(ship: str, places: list[tuple[int, int]], book: RuleBook) -> Plac
 def draw(fleet: Fleet) -> str:
     """Return the picture of a fleet, with row letters and column numbers."""
     grid = fleet.book.grid
-    letters = [WATER, *_letters(fleet.book).values()]
+    letters = [WATER, *letters_of(fleet.book).values()]
     lines = ["  " + " ".join(str(x % 10) for x in range(1, grid.width + 1))]
     for y in range(grid.height):
         row = fleet.board[y * grid.width : (y + 1) * grid.width]

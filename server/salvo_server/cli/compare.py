@@ -10,7 +10,7 @@ import time
 import click
 
 from salvo.laboratory.again import again
-from salvo.laboratory.comparison import Comparison, SequentialTest, Verdict
+from salvo.laboratory.comparison import Comparison, SequentialTest
 from salvo.laboratory.comparison import compare as compare_bots
 from salvo.laboratory.simulation import TURN_SECONDS, Seats
 from salvo_server.cli.output import failure_lines, progress_bar
@@ -93,8 +93,8 @@ def compare(
     if as_json:
         click.echo(json.dumps({**_record(found), "rules": rules, "again": command}))
         return
-    name, other = found.bots
-    click.echo(f"{name} is {_told(found)}" if found.verdict is not Verdict.UNDECIDED else _told(found))
+    other = found.bots[1]
+    click.echo(found.in_words)
     click.echo(
         f"win rate: {found.rate:.1%} against {other}, {found.low:.1%} to {found.high:.1%} with {1 - found.error:g} "
         f"confidence, {found.games} games in pairs, {time.monotonic() - start:.1f} s"
@@ -104,16 +104,6 @@ def compare(
     ):
         click.echo(line)
     click.echo(f"again:    {command}")
-
-
-def _told(found: Comparison) -> str:
-    name, other = found.bots
-    if found.verdict is not Verdict.UNDECIDED:
-        return f"{found.verdict} than {other}; this verdict is wrong at most {found.error:.3g} of the time"
-    if found.within_margin:
-        return f"undecided: {name} and {other} differ by less than {found.margin:.3g}, error at most {found.error:.3g}"
-    more = "millions of" if found.games_needed is None else f"about {found.games_needed:,}"
-    return f"undecided: {more} more games would probably be needed"
 
 
 def _record(found: Comparison) -> dict[str, object]:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 
 import click
 
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.laboratory.again import again
 from salvo.laboratory.arena import Failure
+from salvo.laboratory.intervals import change_and_error, rate_and_error
 from salvo.laboratory.simulation import TURN_SECONDS, Seats, stream
 
-#: Of a normal distribution so many standard errors on either side are 95 %.
-DEVIATIONS = 1.96
 #: Milliseconds without a further change until what an editor saves is taken for whole; it may write several times.
 QUIET_MS = 50
 #: Seconds between two looks whether the file was saved again while games are on.
@@ -47,24 +45,6 @@ class Trial:
     def is_whole(self) -> bool:
         """Whether nothing went wrong."""
         return self.failure is None and self.error is None
-
-
-def rate_and_error(pairs: Sequence[float]) -> tuple[float, float]:
-    """Return the mean score and half the width of its 95 % interval.
-
-    As if two pairs more had been won and two lost (A. Agresti and B. Coull, 1998): who wins all of them may lose, too.
-    """
-    return fmean(pairs), _deviation([*pairs, 0, 0, 1, 1])
-
-
-def change_and_error(new: Sequence[float], old: Sequence[float]) -> tuple[float, float]:
-    """Return by how much the same pairs went better, and half the width of its 95 % interval."""
-    moved = [after - before for after, before in zip(new, old, strict=True)]
-    return fmean(moved), _deviation(moved)
-
-
-def _deviation(scores: Sequence[float]) -> float:
-    return DEVIATIONS * stdev(scores) / math.sqrt(len(scores))
 
 
 @click.command()

@@ -22,8 +22,6 @@ from salvo.rules.files import RuleFileError, load_book
 from salvo.sources import make
 from salvo_server.cli.output import has_terminal
 
-#: Lines of a histogram; more counts share lines.
-_MOST_LINES = 24
 #: Boards that a process is given at a time.
 _AT_ONCE = 8
 
@@ -131,18 +129,8 @@ def _line(what: str, found: Summary) -> str:
     return f"{what + ':':7} {found.mean:.3f} +- {found.error:.3f}, median {found.median:g}"
 
 
-def _lines(found: Summary) -> Iterator[tuple[str, int]]:
-    """Sum the histogram up in few enough lines."""
-    counts = list(found.histogram)
-    step = -(-len(counts) // _MOST_LINES)
-    for first in range(0, len(counts), step):
-        together = counts[first : first + step]
-        label = str(together[0]) if len(together) == 1 else f"{together[0]}-{together[-1]}"
-        yield label, sum(found.histogram[count] for count in together)
-
-
 def _show_histogram(found: Summary) -> None:
-    lines = list(_lines(found))
+    lines = found.lines()
     most = max(boards for _, boards in lines)
     if has_terminal() and importlib.util.find_spec("rich") is not None:
         from rich.bar import Bar

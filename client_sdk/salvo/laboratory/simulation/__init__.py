@@ -14,11 +14,13 @@ import inspect
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import overload
 
 from salvo.errors import BotError
 from salvo.laboratory.again import again, seat_names
 from salvo.laboratory.arena import Decisions, Failure, Placed
+from salvo.laboratory.intervals import rate_and_error
 from salvo.laboratory.simulation.pool import Pool, cores, play_here
 from salvo.laboratory.simulation.seats import Seats, seating
 from salvo.laboratory.simulation.worker import Batch, Row, Spec
@@ -54,6 +56,11 @@ class Played(Placed):
     turns: int
     stats: dict[str, PlayerStats]
     failures: tuple[Failure, ...] = ()
+
+    def _repr_html_(self) -> str:
+        from salvo.pictures.results import played_page
+
+        return played_page(self)
 
 
 @dataclass(slots=True)
@@ -112,9 +119,18 @@ class Simulation(Sequence[Played]):
         """
         if not self._rows:
             raise ValueError("no game was played")
+        return sum(self._shares(name)) / len(self)
+
+    def error(self, name: str) -> float:
+        """Return half the width of the 95 % interval of :meth:`rate`; games with the same fleets are as good as one."""
+        shares = self._shares(name)
+        together = len(self.bots) if self.seats is Seats.PAIRED else 1
+        return rate_and_error([fmean(shares[first : first + together]) for first in range(0, len(shares), together)])[1]
+
+    def _shares(self, name: str) -> list[float]:
+        """Return what each game is worth to a bot, 0..1."""
         place = 1 + 5 * list(self.bots).index(name)
-        shares = (1 / row[1::5].count(1) for row in self._rows if row[place] == 1)
-        return sum(shares) / len(self._rows)
+        return [1 / row[1::5].count(1) if row[place] == 1 else 0.0 for row in self._rows]
 
     def record(self) -> dict[str, object]:
         """Return the sums for JSON."""
@@ -138,6 +154,11 @@ class Simulation(Sequence[Played]):
             },
             "seconds": round(self.seconds, 3),
         }
+
+    def _repr_html_(self) -> str:
+        from salvo.pictures.results import simulation_page
+
+        return simulation_page(self)
 
     def _played(self, game: int, row: Row, failures: tuple[Failure, ...]) -> Played:
         names = list(self.bots)

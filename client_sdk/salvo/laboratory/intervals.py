@@ -1,0 +1,28 @@
+"""How sure a mean of scores is. A score is 0..1, what a game or a pair of games was worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+#: Of a normal distribution so many standard errors on either side are 95 %.
+DEVIATIONS = 1.96
+
+
+def rate_and_error(pairs: Sequence[float]) -> tuple[float, float]:
+    """Return the mean score and half the width of its 95 % interval.
+
+    As if two pairs more had been won and two lost (A. Agresti and B. Coull, 1998): who wins all of them may lose, too.
+    """
+    return fmean(pairs), _deviation([*pairs, 0, 0, 1, 1])
+
+
+def change_and_error(new: Sequence[float], old: Sequence[float]) -> tuple[float, float]:
+    """Return by how much the same pairs went better, and half the width of its 95 % interval."""
+    moved = [after - before for after, before in zip(new, old, strict=True)]
+    return fmean(moved), _deviation(moved)
+
+
+def _deviation(scores: Sequence[float]) -> float:
+    return DEVIATIONS * stdev(scores) / math.sqrt(len(scores))
