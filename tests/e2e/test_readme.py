@@ -21,7 +21,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 COMMANDS = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
 [POND] = [text for language, text in BLOCKS if language == "toml"]
-THREE_LINES, CLASS, TESTING, SPEC_CLIENT = PYTHON
+THREE_LINES, CLASS, TESTING, NOTEBOOK, SPEC_CLIENT = PYTHON
 
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
@@ -137,6 +137,13 @@ def test_the_class_plays(folder: Path) -> None:
 def test_the_testing_example_holds(folder: Path) -> None:
     (folder / "mytest.py").write_text(TESTING)
     assert "A A A A A" in _run("python mytest.py", folder)
+
+
+def test_the_map_of_a_notebook_is_text_elsewhere(folder: Path) -> None:
+    (folder / "cell.py").write_text(NOTEBOOK)
+    told = _run("python cell.py", folder).splitlines()
+    assert told[0] == "blue: chance of a ship in %"
+    assert [line[:2] for line in told[2:12]] == [f" {letter}" for letter in "ABCDEFGHIJ"]
 
 
 def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest: str, secrets: dict[str, str]) -> None:

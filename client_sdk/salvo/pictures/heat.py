@@ -67,7 +67,7 @@ class HeatMap:
 
     def __str__(self) -> str:
         grid = self.grid
-        squares = [f"[{text}]" if cell in self.aimed else f"{text} " for cell, text in enumerate(self._texts())]
+        squares = [text if text.endswith("]") else f"{text} " for text in self._texts()]
         wide = max(map(len, squares))
         lines = [self.title, "   " + "".join(f"{x:>{wide - 1}} " for x in range(1, grid.width + 1))]
         for y in range(grid.height):
@@ -91,10 +91,11 @@ class HeatMap:
 
     def _texts(self) -> list[str]:
         marks = [self.marks.get(cell, "") for cell in range(self.grid.size)]
-        return [
+        texts = [
             mark if mark in _KNOWN else mark + percentage(chance)
             for mark, chance in zip(marks, self.chances, strict=True)
         ]
+        return [f"[{text}]" if cell in self.aimed else text for cell, text in enumerate(texts)]
 
     def _colour(self, cell: int, most: float) -> Colour:
         mark = self.marks.get(cell, "")

@@ -108,7 +108,8 @@ def figures(heads: Sequence[str], rows: Iterable[Sequence[str | Bar]], title: st
 
 def beside(parts: Iterable[str], title: str) -> str:
     """Return several pictures side by side, as far as there is room, with a title above all."""
-    return f'<div><div style="color:inherit;font-weight:bold;padding:4px 0">{escape(title)}</div>{"".join(parts)}</div>'
+    row = f'<div style="display:flex;flex-wrap:wrap;align-items:flex-start">{"".join(parts)}</div>'
+    return f'<div><div style="color:inherit;font-weight:bold;padding:4px 0">{escape(title)}</div>{row}</div>'
 
 
 def _table(head: str, rows: Iterable[str], title: str, notes: Iterable[str]) -> str:
@@ -133,7 +134,9 @@ def _bar(bar: Bar) -> str:
         parts.append(_box(0.5, 0.5, _HIGH, 'fill="currentColor"'))
     if bar.interval is not None:
         parts.append(_box(*bar.interval, 3, 'fill="currentColor"'))
-    return f'<svg width="{_LONG}" height="{_HIGH}" aria-hidden="true">{"".join(parts)}</svg>'
+    return (
+        f'<svg width="{_LONG}" height="{_HIGH}" style="vertical-align:middle" aria-hidden="true">{"".join(parts)}</svg>'
+    )
 
 
 def _box(low: float, high: float, height: int, how: str) -> str:
@@ -147,7 +150,7 @@ def _heading(scope: str, text: str) -> str:
 
 
 def _square(name: str, square: Square) -> str:
-    frame = ";box-shadow:inset 0 0 0 3px #d55e00" if square.framed else ""
+    frame = ";outline:3px solid #d55e00;outline-offset:-3px" if square.framed else ""
     hover = escape(f"{name}: {square.hover}" if square.hover else name)
     return (
         f'<td title="{hover}" style="padding:0 2px;border:1px solid #7f7f7f;min-width:22px;height:22px;'
