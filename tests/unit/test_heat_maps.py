@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -118,3 +119,9 @@ def test_a_map_of_nobodys_board_is_refused(target: str) -> None:
 def test_a_draw_of_no_fleets_is_refused() -> None:
     with pytest.raises(BotError, match="bad_heat_map: fleets 0; 1 or more"):
         heat_map(view_of(), "you", fleets=0)
+
+
+def test_a_map_goes_to_another_process_and_is_short_when_it_is_only_named() -> None:
+    drawn = HeatMap(POND, CHANCES, marks={0: Mark.FIRED})
+    assert pickle.loads(pickle.dumps(drawn)) == drawn
+    assert "0.25" not in repr(drawn)

@@ -40,7 +40,8 @@ def heat_map(
         BotError: ``unknown_target``: not an opponent that still stands; ``bad_heat_map``: ``fleets`` is less than 1.
     """
     if target not in view.opponents:
-        raise BotError("unknown_target", f"{target!r} is none of those that still stand: {', '.join(view.opponents)}")
+        standing = ", ".join(view.opponents) or "nobody"
+        raise BotError("unknown_target", f"{target!r} is none of those that still stand: {standing}")
     if fleets < 1:
         raise BotError("bad_heat_map", f"fleets {fleets!r}; 1 or more")
     book, told = view.rules, clues(view, target)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final
 
 from salvo.errors import BotError
@@ -35,7 +34,7 @@ class HeatMap:
     """
 
     grid: Grid
-    chances: tuple[float, ...]
+    chances: tuple[float, ...] = field(repr=False)
     title: str = ""
     marks: Mapping[int, str] = field(default_factory=dict)
     aimed: tuple[int, ...] = ()
@@ -52,7 +51,7 @@ class HeatMap:
         size = self.grid.size
         object.__setattr__(self, "chances", tuple(self.chances))
         object.__setattr__(self, "aimed", tuple(self.aimed))
-        object.__setattr__(self, "marks", MappingProxyType(dict(self.marks)))
+        object.__setattr__(self, "marks", dict(self.marks))
         if len(self.chances) != size:
             raise BotError("bad_heat_map", f"{len(self.chances)} chances; a board of {size} cells has {size}")
         for cell, chance in enumerate(self.chances):
