@@ -48,28 +48,35 @@ def heat_map(
     source = random or generator("heat map", view.game, view.turn, target)
     known = partial(learned, book, told)
     drawn = draw_fleets(book, alone=is_alone(view), known=known, random=source, count=fleets)
-    marks = known_marks(view, target)
     if drawn:
         chances = [covering.bit_count() / len(drawn) for covering in columns(drawn, book.grid.size)]
-        note = f"the share of {len(drawn)} fleets that agree with all answers"
     else:
-        chances = _estimated(view, target, marks)
-        note = "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
+        chances = estimated(view, target)
     return HeatMap(
         book.grid,
         tuple(chances),
         f"{target}: chance of a ship in %",
-        marks,
+        known_marks(view, target),
         tuple(book.grid.cell(x, y) for player, x, y in aimed if player == target),
         bool(drawn),
-        note,
+        source_of(len(drawn)),
     )
 
 
-def _estimated(view: View, target: str, marks: dict[int, Mark]) -> list[float]:
-    """Return chances that add up to the cells of a fleet, as far as none gets above 1."""
+def source_of(fleets: int) -> str:
+    """Return where chances come from: so many fleets that were drawn, or none."""
+    if fleets:
+        return f"the share of {fleets} fleets that agree with all answers"
+    return "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
+
+
+def estimated(view: View, target: str) -> list[float]:
+    """Return by cell the chance that a ship lies there, where no whole fleets are drawn.
+
+    They are a mean field's, and add up to the cells of a fleet, as far as none gets above 1.
+    """
     weights = MeanField().density(view, target)
-    hits = {cell for cell, mark in marks.items() if mark is Mark.HIT}
+    hits = {cell for cell, mark in known_marks(view, target).items() if mark is Mark.HIT}
     open_weight = sum(weight for cell, weight in enumerate(weights) if cell not in hits)
     left = len(view.rules.ship_of_cell) - len(hits)
     scale = left / open_weight if open_weight else 0.0

@@ -52,7 +52,7 @@ def clues(view: View, target: str) -> list[Clue]:
         sunk = tuple([book.ship_number[ship.ship] for ship in result.sunk if ship.player == target])
         if not cells and not sunk:
             continue
-        shots, hits, met, missed = _layers(cells), None, 0, 0
+        shots, hits, met, missed = layers_of(cells), None, 0, 0
         if result.outcomes is not None:
             outcomes = [hit for (player, _, _), hit in zip(aims, result.outcomes, strict=False) if player == target]
             met = mask_of(cell for cell, hit in zip(cells, outcomes, strict=False) if hit)
@@ -111,7 +111,8 @@ def cells_of_shots(clue: Clue) -> list[int]:
     return [cell for layer in clue.shots for cell in cells_of(layer)]
 
 
-def _layers(cells: Iterable[int]) -> tuple[int, ...]:
+def layers_of(cells: Iterable[int]) -> tuple[int, ...]:
+    """Return masks that have each cell once, and together as often as it stands there."""
     layers: list[int] = []
     for cell in cells:
         for number, layer in enumerate(layers):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -65,13 +65,22 @@ class HeatMap:
                 raise BotError("bad_heat_map", f"mark {mark!r}; one of {Mark.HIT} {Mark.MISS} {Mark.FIRED}")
 
     def __str__(self) -> str:
+        return self.draw()
+
+    def draw(self, paint: Callable[[str, Colour], str] = lambda text, colour: text) -> str:
+        """Return the map as text.
+
+        Args:
+            paint: puts a cell's colour under its text; both are as wide then as before.
+        """
         grid = self.grid
         squares = [text if text.endswith("]") else f"{text} " for text in self._texts()]
-        wide = max(map(len, squares))
+        wide, most = max(map(len, squares)), self.hottest
+        painted = [paint(f"{square:>{wide}}", self._colour(cell, most)) for cell, square in enumerate(squares)]
         lines = [self.title, "   " + "".join(f"{x:>{wide - 1}} " for x in range(1, grid.width + 1))]
         for y in range(grid.height):
-            row = squares[y * grid.width : (y + 1) * grid.width]
-            lines.append(f" {string.ascii_uppercase[y]} " + "".join(f"{square:>{wide}}" for square in row))
+            row = painted[y * grid.width : (y + 1) * grid.width]
+            lines.append(f" {string.ascii_uppercase[y]} " + "".join(row))
         return "\n".join(line.rstrip() for line in (*lines, self.note) if line)
 
     def _repr_html_(self) -> str:

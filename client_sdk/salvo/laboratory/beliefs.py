@@ -1,0 +1,124 @@
+"""What can be inferred of a rival's board, and which answers to shots at it are to be expected.
+
+A :class:`Belief` is fleets drawn evenly from all that agree with what was told; where that is too hard, as with more
+than five ships and only a number told of each salvo, chances that are estimated ship by ship. Boards of several rivals
+are independent of each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
+from math import log2
+from random import Random
+from typing import Final, NamedTuple
+
+from salvo.bots.chances import estimated
+from salvo.bots.clues import Clue, is_alone, layers_of, mask_of
+from salvo.bots.posterior import columns, draw_fleets, learned
+from salvo.view import View
+
+#: Parts of the draws. Whatever is counted is counted in each; that they differ is chance alone.
+PARTS: Final = 4
+
+#: By number of hits, how likely it is.
+Numbers = Sequence[float]
+
+
+class Belief(NamedTuple):
+    """What can be inferred of one board.
+
+    Attributes:
+        chances: by cell, that a ship lies there.
+        parts: the same by each part of the draws; all alike where nothing was drawn.
+        fleets: that were drawn, as masks; none where the chances are estimated.
+    """
+
+    chances: tuple[float, ...]
+    parts: tuple[tuple[float, ...], ...]
+    fleets: tuple[int, ...]
+
+    def numbers(self, cells: Sequence[int]) -> Numbers:
+        """Return how likely each number of hits is; a cell that stands twice is hit twice."""
+        if not self.fleets:
+            return _independent([self.chances[cell] for cell in cells])
+        layers = layers_of(cells)
+        counts = Counter(sum([(fleet & layer).bit_count() for layer in layers]) for fleet in self.fleets)
+        return [counts[hits] / len(self.fleets) for hits in range(len(cells) + 1)]
+
+    def answer(self, cells: Iterable[int], hits: Iterable[int]) -> tuple[float, float]:
+        """Return how likely an answer is that tells hit or miss of each cell, and the entropy of such answers in bits.
+
+        Args:
+            cells: that were shot at.
+            hits: those of them that were hits.
+        """
+        aimed, met = set(cells), set(hits)
+        if not self.fleets:
+            return self._independent_answer(aimed, met)
+        mask, answer = mask_of(aimed), mask_of(met)
+        counts = Counter([fleet & mask for fleet in self.fleets])
+        return counts[answer] / len(self.fleets), entropy([count / len(self.fleets) for count in counts.values()])
+
+    def _independent_answer(self, aimed: set[int], met: set[int]) -> tuple[float, float]:
+        likely, bits = 1.0, 0.0
+        for cell in aimed:
+            chance = self.chances[cell]
+            likely *= chance if cell in met else 1 - chance
+            bits += entropy([chance, 1 - chance])
+        return likely, bits
+
+
+def infer(view: View, target: str, told: Sequence[Clue], random: Random, count: int) -> Belief:
+    """Return what can be inferred of a board.
+
+    Args:
+        told: the clues that the view has of it.
+        count: how many fleets to draw.
+    """
+    book, known = view.rules, cache(partial(learned, view.rules, told))
+    draw = partial(draw_fleets, book, alone=is_alone(view), known=known, random=random)
+    # Each by itself: a fleet that weighs as much as many is copied in its draw, which must not count as agreement.
+    drawn = [draw(count=-(-count // PARTS)) for _ in range(PARTS)]
+    fleets = [fleet for part in drawn for fleet in part]
+    if not fleets:
+        chances = tuple(estimated(view, target))
+        return Belief(chances, (chances,) * PARTS, ())
+    parts = tuple(_shares(part or fleets, book.grid.size) for part in drawn)
+    return Belief(_shares(fleets, book.grid.size), parts, tuple(fleets))
+
+
+def _shares(fleets: Sequence[int], size: int) -> tuple[float, ...]:
+    return tuple([covering.bit_count() / len(fleets) for covering in columns(fleets, size)])
+
+
+def added(one: Numbers, other: Numbers) -> Numbers:
+    """Return how likely each number of hits is on two boards together."""
+    both = [0.0] * (len(one) + len(other) - 1)
+    for hits, likely in enumerate(one):
+        for more, too in enumerate(other):
+            both[hits + more] += likely * too
+    return both
+
+
+def _independent(chances: Iterable[float]) -> Numbers:
+    numbers: Numbers = [1.0]
+    for chance in chances:
+        numbers = added(numbers, [1 - chance, chance])
+    return numbers
+
+
+def entropy(shares: Iterable[float]) -> float:
+    """Return what an answer tells on average, in bits.
+
+    Args:
+        shares: how likely each answer is.
+    """
+    return sum(share * log2(1 / share) for share in shares if share > 0)
+
+
+def spread(numbers: Numbers) -> float:
+    """Return the standard deviation of a number of hits."""
+    mean = sum(hits * likely for hits, likely in enumerate(numbers))
+    return float(sum(likely * (hits - mean) ** 2 for hits, likely in enumerate(numbers)) ** 0.5)
