@@ -30,6 +30,7 @@ COMMANDS = {
     "gateway": "Let programs in that speak the protocol of an older Battleship system.",
     "watch": "Follow a table live.",
     "replay": "Show a game again, list the games of a journal, check that one comes out as it is recorded.",
+    "explain": "Tell of a game what each bot knew, what its shots gained, and luck and skill apart.",
     "tls": "Make a certificate for tests, and the authority that vouches for it.",
     "verify": "Check offline that games were fair, from proof files.",
     "doctor": "Examine a contest, try to break in, and tell what to cure.",
@@ -40,7 +41,16 @@ COMMANDS = {
 
 #: Codes of what was typed, or written into a file of settings.
 _WRONG_USAGE = frozenset(
-    {"bad_setting", "unknown_setting", "bad_address", "bad_url", "bad_rules", "bad_tournament", "bad_comparison"}
+    {
+        "bad_setting",
+        "unknown_setting",
+        "bad_address",
+        "bad_url",
+        "bad_rules",
+        "bad_tournament",
+        "bad_comparison",
+        "bad_fleets",
+    }
 )
 
 

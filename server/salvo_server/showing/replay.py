@@ -415,8 +415,13 @@ class Replay:
             raise ReplayError("unknown_turn", f"no turn {turn}; there are 0, before the first salvo, to {self.turns}")
         return frames[turn]
 
-    def _look(self, onlooker: Onlooker, view: str) -> Onlooker:
+    def show(self, onlookers: Mapping[str, Onlooker]) -> None:
+        """Let onlookers hear the whole game side by side, each what its view is told."""
         for step in self._steps:
-            onlooker.hear(step.at, told_to(view, step, self.header.rules.book))
+            for view, onlooker in onlookers.items():
+                onlooker.hear(step.at, told_to(view, step, self.header.rules.book))
+
+    def _look(self, onlooker: Onlooker, view: str) -> Onlooker:
+        self.show({view: onlooker})
         self._frames[view] = onlooker.frames
         return onlooker

@@ -1,0 +1,114 @@
+"""``salvo explain``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from salvo.errors import SalvoError
+from salvo.laboratory.explaining import FEWEST_FLEETS, FLEETS, MOST_FLEETS, Explainer, Explanation, account
+from salvo.pictures.html import Colour, ink
+from salvo.pictures.marks import PLAIN
+from salvo_server.cli.output import has_terminal, progress_bar
+from salvo_server.records.recordings import open_recordings
+from salvo_server.showing import reasons, telling
+from salvo_server.showing.explaining import explain as explain_game
+from salvo_server.showing.explaining import salvos_of
+from salvo_server.showing.replay import Replay
+
+
+@click.command()
+@click.argument("file")
+@click.option("--turn", type=int, help="This salvo, with heat maps.  [default: all, in a table]")
+@click.option("--player", help="This player's salvos only.  [default: everybody's]")
+@click.option("--fleets", default=FLEETS, help=f"Fleets to draw of each board, {FEWEST_FLEETS}..{MOST_FLEETS}.")
+@click.option("--seed", help="Decides what is drawn.  [default: the game's seed and number]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a salvo, and without --turn one a player.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
+@click.option("--table", help="Which table of a journal; the default one is ''.  [default: any]")
+@click.option("--game", type=int, help="Which game of a journal.  [default: the latest in which anything happened]")
+def explain(
+    file: str,
+    turn: int | None,
+    player: str | None,
+    fleets: int,
+    seed: str | None,
+    as_json: bool,
+    html: Path | None,
+    table: str | None,
+    game: int | None,
+) -> None:
+    """Tell what each bot knew, what its shots gained, and luck and skill apart.
+
+    FILE is what salvo replay takes: a transcript, a proof file, or a server's journal. What a player knew is its own
+    view. Fleets are drawn evenly from all that agree with it; their share that covers a cell is the chance of a hit.
+    So a fleet that is hidden well is the bad luck of whoever seeks it.
+    """
+    replay = open_recordings(file, table, game).replay()
+    header = replay.header
+    explainer = Explainer(f"{header.seed}/{header.game}" if seed is None else seed, fleets)
+    count = len(salvos_of(replay, player, turn))
+    with progress_bar(count, "salvos", hidden=as_json) as progress:
+        told = explain_game(replay, explainer, player=player, turn=turn, progress=progress)
+    if html is not None:
+        _write(html, replay, told)
+    if as_json:
+        _tell_programs(replay, told, turn)
+    elif turn is None:
+        _tell_game(replay, told, fleets)
+    else:
+        click.echo(telling.heading(replay))
+        for each in told:
+            _tell_salvo(replay, each)
+
+
+def _tell_programs(replay: Replay, told: Sequence[Explanation], turn: int | None) -> None:
+    for each in told:
+        boards = {} if turn is None else {"boards": reasons.boards_record(each)}
+        click.echo(json.dumps({**reasons.salvo_record(each), **boards}))
+    if turn is None:
+        for player, own in _by_player(replay, told).items():
+            click.echo(json.dumps(reasons.account_record(player, reasons.outcome(replay, player), account(own))))
+
+
+def _tell_game(replay: Replay, told: Sequence[Explanation], fleets: int) -> None:
+    click.echo(telling.heading(replay))
+    click.echo("\n".join([*reasons.table_lines(told), ""]))
+    for player, own in _by_player(replay, told).items():
+        click.echo(reasons.verdict_line(player, reasons.outcome(replay, player), account(own)))
+    click.echo(reasons.method_line(told, fleets))
+
+
+def _by_player(replay: Replay, told: Sequence[Explanation]) -> dict[str, list[Explanation]]:
+    own = {player: [each for each in told if each.player == player] for player in replay.players}
+    return {player: each for player, each in own.items() if each}
+
+
+def _tell_salvo(replay: Replay, told: Explanation) -> None:
+    click.echo(telling.salvo_line(replay.frame(told.player, told.turn)))
+    for rival, drawn in told.maps.items():
+        click.echo()
+        click.echo(reasons.knowledge_line(rival, told.known[rival]))
+        click.echo(drawn.draw(_paint) if has_terminal() else str(drawn).translate(PLAIN))
+    click.echo()
+    click.echo("\n".join(reasons.salvo_lines(told, replay.header.rules.book)))
+
+
+def _paint(text: str, colour: Colour) -> str:
+    return click.style(text, fg=_of_256(ink(colour)), bg=_of_256(colour))
+
+
+def _of_256(colour: Colour) -> int:
+    """Return the nearest colour of the cube of 6 x 6 x 6 that most terminals have."""
+    red, green, blue = (round(part / 255 * 5) for part in colour)
+    return 16 + 36 * red + 6 * green + blue
+
+
+def _write(path: Path, replay: Replay, told: Sequence[Explanation]) -> None:
+    try:
+        path.write_text(reasons.html_page(replay, told), encoding="utf-8")
+    except OSError as error:
+        raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None
