@@ -96,6 +96,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("serve", "--broker", "http://x"), 2, "error: bad_url: 'http://x' is not mqtt://"),
         (("replay", "none.jsonl"), 1, "error: transcript_missing: no file none.jsonl"),
         (("replay", "none.jsonl", "--game", "2"), 1, "error: not_a_journal: none.jsonl is no journal"),
+        (("explain", "none.jsonl"), 1, "error: transcript_missing: no file none.jsonl"),
         (("replay", "x", "--check", "--games"), 2, "Error: --check, --export and --games are three different things"),
         (("play", "random", "hunter", "--games", "2", "--record", "g.jsonl"), 2, "2 games need {game} in the name"),
         (("play", "random", "hunter", "--record", "/none/g.jsonl"), 1, "error: transcript_unwritable: /none/g.jsonl"),
@@ -318,6 +319,12 @@ def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_pa
     assert _run("replay", written["file"], "--check").returncode == 0
     [won] = [event for event in events if event["event"] == "won"]
     assert _run("replay", written["file"]).stdout.splitlines()[-1].startswith(f"places: 1. {won['winner']}")
+    explained = [
+        _run("explain", file, "--fleets", "100").stdout.split("\n", 1)
+        for file in (written["file"], written["proof"], *([where] if journal != "none" else []))
+    ]
+    assert {lines for _, lines in explained} == {explained[0][1]}  # whichever file it is told from
+    assert f"\n{won['winner']} won: luck " in explained[0][1]
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,9 @@ def test_a_tournament_is_made_run_and_shown(folder: Path) -> None:
 
 
 def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
-    [record, *look] = [line for line in COMMANDS if "game.jsonl.gz" in line and "contest.journal" not in line]
+    of_file = [line for line in COMMANDS if "game.jsonl.gz" in line and "contest.journal" not in line]
+    [record, *look] = [line for line in of_file if not line.startswith("salvo explain")]
+    [explain, turn] = [line for line in of_file if line.startswith("salvo explain")]
     recorded = _run(record, folder)
     told = {line: _run(line, folder) for line in look}
     assert recorded.splitlines()[-1] == f"look again: {look[0]}"
@@ -214,6 +216,9 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
     assert "view: mybot" in told[look[1]]
     assert "all come out as they are recorded" in told[look[2]]
     assert len(look) == 3
+    assert re.search(r"^mybot (won|lost): luck ", _run(explain, folder), re.MULTILINE)
+    assert ": chance of a ship in %" in _run(turn, folder)
+    assert "<table" in (folder / "turn.html").read_text()
 
 
 def test_a_journal_is_looked_at(folder: Path) -> None:
@@ -255,6 +260,7 @@ def test_no_command_is_left_out() -> None:
         "python mybot.py",
         "salvo play",
         "salvo replay",
+        "salvo explain",
         "salvo teams",
         "salvo serve",
         "export SALVO_TEAM=",
