@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -16,11 +17,12 @@ from salvo.errors import WireError
 from salvo.player import Bot
 from salvo.rules import CLASSIC, SALVO, STREAK, Fleet, RuleBook
 from salvo_server.gateway.accounts import GatewayError
-from salvo_server.gateway.unseen import replies
+from salvo_server.gateway.unseen import replies, sitting
 from salvo_server.gateway.unseen.again import both_sides_of
 from salvo_server.gateway.unseen.game import UnseenGame
 from salvo_server.gateway.unseen.replies import Replies, Word, kind_of
 from salvo_server.gateway.unseen.room import MOST_WAITING, Room
+from salvo_server.gateway.unseen.sitting import Sitting
 
 BOOKS = {book.name: book for book in (STREAK, CLASSIC)}
 
@@ -175,6 +177,24 @@ def room(file: Path) -> Room:
     nowhere: Any = SimpleNamespace(url="mqtt://127.0.0.1:1", table="", news=SimpleNamespace(state=None))
     opened.open(nowhere)
     return opened
+
+
+def test_a_gateways_bot_draws_from_what_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its seed was 0 once: everybody could draw the fleet that it would place."""
+    seeds: list[str] = []
+
+    class Stays(SimpleNamespace):
+        def __init__(self, *_: object, seed: str, **__: object) -> None:
+            super().__init__(done=True, reports=[SimpleNamespace(winner="")], close=lambda: None)
+            seeds.append(seed)
+
+    monkeypatch.setattr(sitting, "Contestant", Stays)
+    seat = SimpleNamespace(session=SimpleNamespace(), connection=None, meet=None, close=lambda: None)
+    house: Any = SimpleNamespace(seat=lambda name: seat)
+    for _ in range(2):
+        Sitting(house, "house", RandomBot(), threading.Event()).start().join()
+    assert [len(seed) for seed in seeds] == [32, 32]
+    assert seeds[0] != seeds[1]
 
 
 def test_a_room_has_one_owner_and_remembers_games(tmp_path: Path) -> None:

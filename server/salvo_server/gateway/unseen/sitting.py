@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import secrets
 import threading
 import time
 from typing import Final
@@ -41,6 +42,7 @@ class Sitting:
         self._house = house
         self._name = name
         self._bot = bot
+        self._seed = secrets.token_hex(16)
         self._stop = stop
         self._approved: set[str] = set()
         self._thread = threading.Thread(target=self._run, name=f"sitting {name}", daemon=True)
@@ -72,11 +74,10 @@ class Sitting:
             self.ended.set()
 
     def _stay(self) -> None:
-        self._bot.prepare(self._name, 0)
         with contextlib.closing(self._house.seat(self._name)) as seat:
             seat.session.tap = self._heard
             contestant = Contestant(
-                self._bot, seat.session, seat.connection, seed=0, games=1, strict=False, meet=seat.meet
+                self._bot, seat.session, seat.connection, seed=self._seed, games=1, strict=False, meet=seat.meet
             )
             with contextlib.closing(contestant):
                 while not contestant.done and not self._stop.is_set():
