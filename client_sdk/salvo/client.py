@@ -23,7 +23,7 @@ from salvo import session as s
 from salvo.errors import BotError, SalvoError
 from salvo.messages import PlayerStats, ServerKeys
 from salvo.player import Answer, Bot, check_salvo
-from salvo.rules import Fleet, generator
+from salvo.rules import Fleet, generator, own_seed
 from salvo.seal import fingerprint
 from salvo.seat import Seat
 from salvo.session import Event, Session
@@ -61,6 +61,7 @@ class _Player:
         self._bot = bot
         self._session = session
         self._seed = seed
+        self._own_seed = ""
         self._strict = strict
         self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -110,7 +111,8 @@ class _Player:
                 self._tell("say", partial(say, line.text, line.to))
 
     def _prepare(self, game: int) -> None:
-        self._bot.prepare(self._session.name, self._seed, game)
+        self._own_seed = own_seed(self._seed, self._session.name, game)
+        self._bot.prepare(self._session.name, self._own_seed, game)
         self._session.reseed(self._bot.random)
 
     def _fleet(self, rules: object) -> Fleet:
@@ -122,7 +124,7 @@ class _Player:
             return fleet
         except Exception as error:
             self._blame(f"place_fleet: {type(error).__name__}: {error}", error, "a drawn fleet is placed instead")
-            return self._session.rules.random_fleet(generator(self._seed, self._session.name, "spare"))
+            return self._session.rules.random_fleet(generator(self._own_seed, "fleet"))
 
     def _answer(self, view: View) -> None:
         """Ask until the turn's shots are spent or the bot gives up the rest."""
@@ -268,7 +270,8 @@ def play(
 
     Args:
         games: how many; None goes on until ``stop`` is set.
-        seed: of the bot's randomness; drawn when None.
+        seed: decides all that the bot draws; a secret of the team's, since with it others can draw the same fleet.
+            128 bits are drawn when None.
         strict: whether an error of the bot ends the program; otherwise it loses the turn.
         listener: gets every event first.
 
@@ -281,8 +284,8 @@ def play(
         ConnectionLost: the broker refuses this client, or is not believed; ``account_in_use``: another program connects
             as this team.
     """
-    seed = secrets.randbits(32) if seed is None else seed
-    bot.prepare(team, seed)
+    seed = secrets.token_hex(16) if seed is None else seed
+    bot.prepare(team, own_seed(seed, team, 1))
     seat = Seat(
         url,
         team,
@@ -378,7 +381,7 @@ def _run_local(bot: type[Bot]) -> None:
     from salvo.bots.hunter import Hunter
     from salvo.laboratory import arena
 
-    seed = os.environ.get("SALVO_SEED") or str(secrets.randbits(32))
+    seed = os.environ.get("SALVO_SEED") or secrets.token_hex(16)
     name = team_name(sys.argv[0])
     name = name if name != "hunter" else "team-hunter"
     outcome = arena.play({name: bot(), "hunter": Hunter()}, seed=seed)

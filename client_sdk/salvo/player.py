@@ -48,7 +48,11 @@ class Bot:
     unsaid: deque[Line] | None = None
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
-        """Take a seat; called before each game."""
+        """Take a seat; called before each game.
+
+        Args:
+            seed: this player's own, of this game alone, see :func:`salvo.rules.own_seed`.
+        """
         self.name = name
         self.random = generator(seed, name, game)
 

@@ -65,7 +65,7 @@ def example() -> list[str]:
     bot = ExecBot()
     program = _Recorded()
     bot._program = program
-    arena.play({"ann": bot, "bob": RandomBot()}, seed="7", book=POND)
+    arena.play({"ann": bot, "bob": RandomBot()}, seed="13", book=POND)
     return [line.decode() for line in program.lines if line]
 
 

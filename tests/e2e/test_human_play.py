@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from salvo.bots.random_bot import RandomBot
-from salvo.rules import BOOKS, Fleet, Orientation, RuleBook, Shots
+from salvo.rules import BOOKS, Fleet, Orientation, RuleBook, Shots, own_seed
 from salvo.rules.files import load_book
 from terminal import Terminal
 
@@ -45,7 +45,7 @@ def _play(folder: Path, *words: str) -> Terminal:
 def _fleet_of_random(book: RuleBook, seed: str, game: int = 1, name: str = "random") -> Fleet:
     """The opponent's fleet, drawn as the arena, or the SDK in a contest, draws it."""
     bot = RandomBot()
-    bot.prepare(name, seed, game)
+    bot.prepare(name, own_seed(seed, name, game), game)
     return bot.place_fleet(book)
 
 
@@ -167,14 +167,14 @@ def test_an_interrupted_game_gives_the_terminal_back(way: str, tmp_path: Path) -
 
 
 def test_a_bot_that_fails_ends_the_game_with_its_error_on_a_terminal_that_is_as_before(tmp_path: Path) -> None:
-    with _play(tmp_path, "human", "rude", "--seed", "1", "--rules", "streak") as person:
+    with _play(tmp_path, "human", "rude", "--seed", "2", "--rules", "streak") as person:
         person.until_seen("Setup   game 1")
         person.press("r", "enter")
         person.until_seen("Shoot")
         person.press("enter")
         assert person.end() == 1
         assert person.is_restored
-        assert "error: bad_salvo: rude, seed 1, game 1: turn " in person.screen.text
+        assert "error: bad_salvo: rude, seed 2, game 1: turn " in person.screen.text
 
 
 @pytest.mark.parametrize("words", [("play", "human", "hunter"), ("join", "mqtt://127.0.0.1:9", "human")])

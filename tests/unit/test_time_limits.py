@@ -64,7 +64,7 @@ def test_a_salvo_that_comes_too_late_is_lost_and_one_line_says_why(caplog: pytes
     clock = Clock()
     bot = limit_time(Thinks(clock, 0.9, 1.1, 1.0), TimeLimits(turn_seconds=1), clock)
     assert shots_of(bot)[:3] == [5, 0, 5]
-    assert caplog.messages == ["ann, game 1, turn 4, seed 7: turn_timeout: 1.100 s of 1.000; the turn is lost"]
+    assert caplog.messages == ["ann, game 1, turn 4: turn_timeout: 1.100 s of 1.000; the turn is lost"]
 
 
 def test_a_bank_is_for_all_turns_of_a_game_and_full_in_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
@@ -73,9 +73,9 @@ def test_a_bank_is_for_all_turns_of_a_game_and_full_in_the_next_one(caplog: pyte
     limit_time(bot, TimeLimits(turn_seconds=3, bank_seconds=5), clock)
     assert shots_of(bot) == [5, 5, 0, 0, 0]  # and then it is defeated by its silence
     assert caplog.messages == [
-        "ann, game 1, turn 6, seed 7: bank_empty: 2.000 s of 1.000; the turn is lost",
-        "ann, game 1, turn 8, seed 7: bank_empty: nothing is left; the turn is lost",
-        "ann, game 1, turn 10, seed 7: bank_empty: nothing is left; the turn is lost",
+        "ann, game 1, turn 6: bank_empty: 2.000 s of 1.000; the turn is lost",
+        "ann, game 1, turn 8: bank_empty: nothing is left; the turn is lost",
+        "ann, game 1, turn 10: bank_empty: nothing is left; the turn is lost",
     ]
     assert [limited_by for limited_by, _ in bot.left] == ["turn_timeout", "turn_timeout", "bank_empty"]
     assert all(shots_of(bot, game=2))

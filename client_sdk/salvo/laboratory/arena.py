@@ -33,6 +33,7 @@ from salvo.rules import (
     begin,
     draw_starter,
     generator,
+    own_seed,
     set_starter,
 )
 from salvo.sources import line_of
@@ -188,7 +189,7 @@ def play(
 
     Args:
         bots: by name, in play order; two or more.
-        seed: decides everything that is drawn.
+        seed: decides everything that is drawn; each bot is told a seed of its own that is made of it.
         game: the game's number; games of one seed with different numbers differ.
         listener: called after every salvo with its shots and its result.
         fleets: by name, for those that are not asked to place theirs.
@@ -310,7 +311,8 @@ class _Match:
     def _fleet_of(self, seat: int, laid: Fleet | None) -> Fleet:
         """Return the fleet that was laid for a player, or that its bot places; who fails to has one drawn."""
         name, bot = self._names[seat], self._bots[seat]
-        bot.prepare(name, self._seed, self._number)
+        own = own_seed(self._seed, name, self._number)
+        bot.prepare(name, own, self._number)
         bot.unsaid = self._unsaid
         if laid is not None:
             return laid
@@ -320,7 +322,7 @@ class _Match:
                 return self._place(name, bot)
             except BotError as error:
                 self._give_up(seat, 0, error, error.__cause__)
-        return self._book.random_fleet(generator(self._seed, name, self._number, "fleet"))
+        return self._book.random_fleet(generator(own, "fleet"))
 
     def _place(self, name: str, bot: Bot) -> Fleet:
         try:

@@ -56,10 +56,9 @@ class _Limited:
         self._clock = clock
         self._choose, self._prepare = bot.choose_salvo, bot.prepare
         self._left = limits.bank_seconds
-        self._seed: int | str = 0
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
-        self._left, self._seed = self._limits.bank_seconds, seed
+        self._left = self._limits.bank_seconds
         self._prepare(name, seed, game)
 
     def choose_salvo(self, view: View) -> Answer:
@@ -114,6 +113,6 @@ class _Limited:
         return self._lost(view, cause, f"{used:.3f} s of {allowed:.3f}")
 
     def _lost(self, view: View, cause: str, text: str) -> Sequence[tuple[str, int, int]]:
-        at = f"{view.me}, game {view.game}, turn {view.turn}, seed {self._seed}"
+        at = f"{view.me}, game {view.game}, turn {view.turn}"
         log.error("%s: %s: %s; the turn is lost", at, cause, text)
         return ()

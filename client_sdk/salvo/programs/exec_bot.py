@@ -261,7 +261,7 @@ class ExecBot(Bot):
 
     def _lose(self, where: str, error: BotError, consequence: str) -> None:
         """Tell in one line what became of a question and why."""
-        at = f"game {self._game}, {where}, seed {self._seed}"
+        at = f"game {self._game}, {where}"
         again = f"; again: {self._keep()}" if self._program.kept and self._files < self.most_files else ""
         if self.strict:
             raise BotError("bot_failed", f"{self.name}, {at}: {error}{again}") from None

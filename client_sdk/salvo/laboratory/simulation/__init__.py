@@ -206,7 +206,7 @@ def simulate(
         bots: two or more, in play order: files, ``file.py:Name``, names of house bots, or classes. A mapping says what
             each is called at the table; else they are called after themselves.
         games: how many.
-        seed: decides everything that is drawn.
+        seed: decides everything that is drawn; a bot finds a small one by trying, and with it its rivals' fleets.
         rules: a rule book, its name, or a TOML file.
         jobs: processes to play in; all cores by default. 0 plays in this process: for debuggers, and then a bot that
             ends the process or never answers is not caught.
