@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -146,7 +147,7 @@ def bots(tmp_path: Path) -> Path:
 def tournament(**said: object) -> Tournament:
     names = said.pop("names", ("a", "b", "c", "d"))
     assert isinstance(names, Sequence)
-    return Tournament(**{"name": "cup", "bots": dict.fromkeys(names, "random"), **said})  # type: ignore[arg-type]
+    return Tournament(**{"name": "cup", "seed": "1", "bots": dict.fromkeys(names, "random"), **said})  # type: ignore[arg-type]
 
 
 def named(count: int) -> list[str]:
@@ -364,7 +365,8 @@ def _play(tmp_path: Path, first: str, second: str, *, jobs: int = 1, **said: obj
         play_tournament(path, given, file, jobs, lambda count: None)
     finally:
         file.close()
-    return sorted(read_games(tmp_path / "cup.games.jsonl", given.fingerprint()), key=lambda game: game.index)
+    _, games = read_games(tmp_path / "cup.games.jsonl", given.fingerprint())
+    return sorted(games, key=lambda game: game.index)
 
 
 @pytest.mark.parametrize(
@@ -508,17 +510,17 @@ def test_half_a_line_of_a_killed_process_is_cut_off(tmp_path: Path) -> None:
         assert len(file.games) == 1
         file.add([played(1, 1, ("b", "a"), (1, 2))])
         file.close()
-        assert [game.index for game in read_games(path, {"name": "x"})] == [0, 1]
+        assert [game.index for game in read_games(path, {"name": "x"})[1]] == [0, 1]
     path.write_bytes(whole[: whole.index(b"\n") - 3])  # killed while it wrote the first line
     GamesFile(path, {"name": "x"}).close()
-    assert read_games(path, {"name": "x"}) == []
+    assert read_games(path, {"name": "x"})[1] == []
 
 
 def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     given = tournament(bots={"a": f"{bots}:Fine", "b": "random"})
     GamesFile(path, given.fingerprint()).close()
-    assert read_games(path, given.fingerprint()) == []
+    assert read_games(path, given.fingerprint())[1] == []
     for other, changed in (
         (tournament(bots=dict(given.bots), games=7), "games changed"),
         (tournament(bots=dict(given.bots), time={"strikes": 9}), "time changed"),
@@ -536,6 +538,23 @@ def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp
     path.write_text('{"form": 1}\n')
     with pytest.raises(TournamentError, match=r"games.jsonl, line 1: not written by salvo tournament"):
         read_games(path, {})
+
+
+def test_a_tournaments_seed_is_drawn_once_and_for_its_owners_eyes(tmp_path: Path) -> None:
+    drawn = []
+    for name in ("one", "two"):
+        path = tmp_path / name
+        for _ in range(2):
+            file = GamesFile(path, {})
+            drawn.append(file.seed)
+            file.close()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert read_games(path, {}) == (drawn[-1], [])
+    assert drawn[0] == drawn[1] != drawn[2] == drawn[3]
+    assert [len(seed) for seed in drawn] == [32] * 4
+    file = GamesFile(tmp_path / "said", {}, seed="7")
+    file.close()
+    assert read_games(tmp_path / "said", {}) == ("7", [])
 
 
 # --- the file ---------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def demo(
     """Watch house bots play a whole game over a real broker, with broker, server and bots in this process."""
     live = has_terminal() and not as_json
     pause = pause_seconds if pause_seconds is not None else (_PAUSE_ON_SCREEN_SECONDS if live else 0.0)
-    seed = seed or str(secrets.randbits(32))
+    seed = seed or secrets.token_hex(16)
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
     show = _Show(load_book(rules))
     settings = ServerSettings(

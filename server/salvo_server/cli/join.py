@@ -40,7 +40,7 @@ from salvo_server.human import HUMAN
 )
 @click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
 @click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
-@click.option("--seed", help="Decides all that the bot draws.")
+@click.option("--seed", help="Decides all that the bot draws, fleets too: a secret. 128 bits are drawn when not given.")
 @click.option(
     "--proof",
     type=click.Path(path_type=Path),
@@ -120,7 +120,7 @@ def _play_yourself(
     from salvo_server.human.contest import play_there
     from salvo_server.human.desk import Desk
 
-    random = generator(secrets.randbits(32) if seed is None else seed, team)
+    random = generator(secrets.token_hex(16) if seed is None else seed, team)
     place = Seat(url, team, secret, random, **seat)
     listener = partial(tell_secret, team, place.secret, None) if secret is None else None
     return play_there(Desk(), place, random, games, listener)

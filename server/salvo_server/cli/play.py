@@ -46,7 +46,9 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.command()
 @click.argument("bots", nargs=-1)
 @click.option("--exec", "commands", metavar="CMD", multiple=True, help="A program; it sits before BOTS. As exec:CMD.")
-@click.option("--seed", help="Decides the whole game; drawn when not given.")
+@click.option(
+    "--seed", help="Decides the whole game; 128 bits are drawn when not given, since a bot guesses a small one."
+)
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--game", default=1, show_default=True, help="Number of the (first) game; one seed has many games.")
 @click.option("--games", type=click.IntRange(min=1), default=1, help="How many games.")
@@ -100,7 +102,7 @@ def play(
         raise click.UsageError(f"--games {games}: {HUMAN} asks for the next game by r, when one is over")
     if record is not None and seats != Seats.FIXED:
         raise click.UsageError(f"--record: a game is recorded with the seats as given, not {seats}")
-    seed = seed or str(secrets.randbits(32))
+    seed = seed or secrets.token_hex(16)
     programs = any(bot.startswith(EXEC) for bot in bots)
     if games > 1 and record is None and bank is None and not programs:
         _play_many(bots, seed, rules, game, games, Seats(seats), jobs, turn_seconds or TURN_SECONDS, as_json)

@@ -30,7 +30,7 @@ games = 10               # of each pairing or table; the seats go round
 # rounds = 5             # of swiss and free_for_all; as many as needed when not said
 # seats = 4              # the most players of a game in free_for_all
 rules = "salvo"          # a rule book that ships, or a TOML file
-seed = 1                 # decides all that is drawn
+# seed = 1               # decides all that is drawn; a bot can guess a short one: leave it out among rivals
 
 [bots]                   # name = file.py, file.py:Name, or a house bot (salvo bots)
 hunter = "hunter"
@@ -78,13 +78,15 @@ def run(file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: b
     """
     given = load_tournament(file)
     plackett_luce()  # what is not installed is said before anything is played
-    games = GamesFile(games_path(file), given.fingerprint(), fresh=fresh)
+    marks = given.fingerprint()
+    games = GamesFile(games_path(file), marks, seed=given.seed, fresh=fresh)
+    given = given.with_seed(games.seed)
     try:
         with _progress(number_of_games(given), len(games.games)) as played:
             play_tournament(file, given, games, jobs or _cores(), played)
     except KeyboardInterrupt:
         games.close()
-        there = len(read_games(games_path(file), given.fingerprint()))
+        there = len(read_games(games_path(file), marks)[1])
         kept = f"{there} of {number_of_games(given)} games are played and kept"
         click.echo(f"\n{kept}; go on: {_command('run', file, html)}", err=True)
         raise
@@ -107,7 +109,8 @@ def run(file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: b
 def show(file: Path, html: Path | None, as_json: bool) -> None:
     """Print the table of the games that are played, also while they are."""
     given = load_tournament(file)
-    came_to = stand(given, read_games(games_path(file), given.fingerprint()))
+    seed, games = read_games(games_path(file), given.fingerprint())
+    came_to = stand(given.with_seed(seed or given.seed), games)
     _tell(came_to, as_json)
     if html is not None:
         write_page(came_to, html)
@@ -152,7 +155,9 @@ def _tell(came_to: Standings, as_json: bool) -> None:
         return
     given = came_to.tournament
     played = f"{len(came_to.games)} of {came_to.all_games}" if not came_to.complete else f"{came_to.all_games}"
-    click.echo(f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed}, {played} games")
+    click.echo(
+        f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not drawn yet'}, {played} games"
+    )
     _print_table(came_to)
     for row in [row for row in came_to.rows if row.strikes]:
         game = next(game for game in came_to.games if row.bot in game.bots and game.strikes[game.bots.index(row.bot)])

@@ -103,7 +103,7 @@ class Tournament(_Model):
         games: of each pairing, or of each table of a round.
         rounds: of swiss and free for all; as many as the format needs when not said.
         seats: the most players of a game in free for all; everybody, up to 8, when not said.
-        seed: decides all that is drawn.
+        seed: decides all that is drawn; empty when the file says none: the first run draws a secret one then.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
@@ -112,7 +112,7 @@ class Tournament(_Model):
     rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
     seats: Annotated[Integer, Field(ge=3, le=MOST_SEATS)] | None = None
     rules: str = "salvo"
-    seed: Annotated[str, BeforeValidator(_text_or_integer), Field(pattern=r"^[!-~]{1,64}$")] = "1"
+    seed: Annotated[str, BeforeValidator(_text_or_integer), Field(pattern=r"^[!-~]{1,64}$")] = ""
     time: TimeLimits = TimeLimits()
     bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MOST_BOTS)]
 
@@ -152,6 +152,10 @@ class Tournament(_Model):
         if self.format is not Format.FREE_FOR_ALL:
             return 2
         return self.seats or min(len(self.bots), MOST_SEATS)
+
+    def with_seed(self, seed: str) -> Self:
+        """Return the same tournament with the seed that was drawn for it."""
+        return self.model_copy(update={"seed": seed})
 
     def fingerprint(self) -> dict[str, str]:
         """Return what must be the same in all games of a tournament: settings and digests of files, by subject."""

@@ -1,6 +1,7 @@
 """The games that were played, durable: a file of JSON lines beside the tournament's.
 
-The first line says of which tournament they are. A game is a line, and is on the disk before anybody hears of it.
+The first line says of which tournament they are, and its seed: nobody but its owner reads the file, since who knows
+the seed of a game that is played knows all fleets. A game is a line, and is on the disk before anybody hears of it.
 What a killed process left of a line is cut off when the file is opened again.
 """
 
@@ -8,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -21,7 +24,7 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra("a tournament", "tournament") from None
 
-_FORM: Final = 1
+_FORM: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +67,19 @@ def _read(line: bytes) -> Played:
 
 
 class GamesFile:
-    """A file of games; one process at a time writes to it."""
+    """A file of games; one process at a time writes to it.
 
-    def __init__(self, path: Path, fingerprint: Mapping[str, str], *, fresh: bool = False) -> None:
+    Attributes:
+        games: in the order in which they ended.
+        seed: the tournament's.
+    """
+
+    def __init__(self, path: Path, fingerprint: Mapping[str, str], *, seed: str = "", fresh: bool = False) -> None:
         """Open or make it.
 
         Args:
             fingerprint: what must not have changed since the first game.
+            seed: of a new file; 128 bits are drawn when it is empty.
             fresh: forget what is there.
 
         Raises:
@@ -83,7 +92,8 @@ class GamesFile:
             self._lock.acquire(timeout=0)
             if fresh:
                 path.unlink(missing_ok=True)
-            self.games = read_games(path, fingerprint)
+            found, self.games = read_games(path, fingerprint)
+            self.seed = found or seed or secrets.token_hex(16)
             self._file = self._open(fingerprint)
         except filelock.Timeout:
             raise TournamentError("bad_results", f"{path}: another process plays this tournament") from None
@@ -91,11 +101,11 @@ class GamesFile:
             raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
 
     def _open(self, fingerprint: Mapping[str, str]) -> BinaryIO:
-        file = open(self._path, "ab")  # noqa: SIM115
+        file = open(self._path, "ab", opener=partial(os.open, mode=0o600))  # noqa: SIM115
         whole = self._path.read_bytes().rfind(b"\n") + 1
         file.truncate(whole)
         if not whole:
-            file.write(_line({"form": _FORM, "tournament": dict(fingerprint)}))
+            file.write(_line({"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}))
             _sync(file)
             folder = os.open(self._path.parent, os.O_RDONLY)
             try:
@@ -124,8 +134,8 @@ class GamesFile:
         self._lock.release()
 
 
-def read_games(path: Path, fingerprint: Mapping[str, str]) -> list[Played]:
-    """Return the games of a file, in the order in which they ended; none when there is no such file.
+def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Played]]:
+    """Return seed and games of a file, in the order in which they ended; empty when there is no such file.
 
     Raises:
         TournamentError: ``bad_results``: they are no games of this tournament.
@@ -133,17 +143,18 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> list[Played]:
     try:
         whole, newline, _ = path.read_bytes().rpartition(b"\n")
     except FileNotFoundError:
-        return []
+        return "", []
     except OSError as error:
         raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
     lines = whole.split(b"\n") if newline else []
-    number = 1
+    number, seed = 1, ""
     try:
         for head in lines[:1]:
             said = json.loads(head)
             if said["form"] != _FORM:
                 raise ValueError
             _compare(path, said["tournament"], fingerprint)
+            seed = str(said["seed"])
         games: list[Played] = []
         for number, line in enumerate(lines[1:], start=2):  # noqa: B007
             games.append(_read(line))
@@ -151,7 +162,7 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> list[Played]:
         raise TournamentError(
             "bad_results", f"{path}, line {number}: not written by salvo tournament; --fresh plays all anew"
         ) from None
-    return games
+    return seed, games
 
 
 def _compare(path: Path, old: Mapping[str, str], new: Mapping[str, str]) -> None:
