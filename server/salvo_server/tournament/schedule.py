@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from salvo.errors import MissingExtra
-from salvo.rules import Starter, generator, sample
+from salvo.rules import Starter, draw_starter, generator, sample
 from salvo_server.tournament.file import Format, Tournament
 
 #: The name of who has nobody to meet; no bot has it.
@@ -52,21 +52,27 @@ class Pairing:
 def games_of(match: Match, tournament: Tournament) -> Iterator[Pairing]:
     """Return the games of a match, none for a bye.
 
-    One game's number is played from all seats in turn: the same fleets and, where it is drawn, the same starting seat,
-    so nobody is luckier with them than another. Where the rules let the players alternate from game to game, all have
-    begun before the seats change. After each time round the table the order at it is drawn anew.
+    Everybody sits in every seat in turn, and meanwhile one seat begins, so nobody begins more often than another. Where
+    the rules let the players alternate from game to game, all have begun before the seats change. After each time round
+    the table the order at it is drawn anew. Each game has a number of its own, so that no fleet comes a second time: a
+    bot may remember what it met.
     """
     players = len(match.bots)
     if players < 2:
         return
-    seed = f"{tournament.seed}-{match.number}"
-    alternating = tournament.book.starter is Starter.ALTERNATING
+    seed, book = f"{tournament.seed}-{match.number}", tournament.book
+    alternating = book.starter is Starter.ALTERNATING
+    number = begins = 0
     cycle = players * players if alternating else players
     for index in range(tournament.games):
         step = index % cycle
         turned = step // players if alternating else step
         order = sample(generator(tournament.seed, "seats", match.number, index // cycle), match.bots, players)
-        number = index + 1 if alternating else index // players + 1
+        number += 1
+        if not alternating:
+            while step and draw_starter(book, seed, "", number, players) != begins:
+                number += 1
+            begins = draw_starter(book, seed, "", number, players)
         yield Pairing(match.number, match.round, index, (*order[turned:], *order[:turned]), seed, number)
 
 
