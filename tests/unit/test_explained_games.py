@@ -88,8 +88,9 @@ def test_a_turn_is_told_with_what_was_known_the_heat_map_and_the_best_salvo() ->
     assert [line[1] for line in lines[6:16]] == list("ABCDEFGHIJ")
     assert sum(line.count("*") for line in lines[6:16]) == 10
     assert sum(line.count("[") for line in lines[6:16]) == shooter.shots
-    assert lines[16] == "the share of 100 fleets that agree with all answers"
-    assert [line.split()[0] for line in lines[18:]] == ["fired:", "best:", "hits:", "luck:", "lost:", "news:"]
+    assert lines[16] == "[ ] aimed at, * fired at before, and not told"
+    assert lines[17] == "the share of 100 fleets that agree with all answers"
+    assert [line.split()[0] for line in lines[19:]] == ["fired:", "best:", "hits:", "luck:", "lost:", "news:"]
     assert "\x1b" not in told
 
 

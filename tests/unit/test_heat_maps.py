@@ -37,6 +37,7 @@ def test_text_has_coordinates_percentages_marks_and_the_salvo() -> None:
         "      1    2    3",
         " A  ●25    0   <1",
         " B    ✖    ○ [>99]",
+        "[ ] aimed at, ✖ hit, ○ miss, ● fired at before, and not told",
         "a guess",
     ]
 

@@ -14,6 +14,7 @@ from salvo.rules import Grid
 
 #: Of a cell of which it is known what is there: the letter says more than the chance.
 _KNOWN: Final[Mapping[str, str]] = {Mark.HIT: "hit", Mark.MISS: "miss"}
+_MEANINGS: Final[Mapping[str, str]] = {**_KNOWN, Mark.FIRED: "fired at before, and not told"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class HeatMap:
             if cell not in range(size):
                 raise BotError("bad_heat_map", f"there is no cell {cell}; cells are 0..{size - 1}, row by row")
         for mark in self.marks.values():
-            if mark not in (*_KNOWN, Mark.FIRED):
+            if mark not in _MEANINGS:
                 raise BotError("bad_heat_map", f"mark {mark!r}; one of {Mark.HIT} {Mark.MISS} {Mark.FIRED}")
 
     def __str__(self) -> str:
@@ -81,7 +82,13 @@ class HeatMap:
         for y in range(grid.height):
             row = painted[y * grid.width : (y + 1) * grid.width]
             lines.append(f" {string.ascii_uppercase[y]} " + "".join(row))
-        return "\n".join(line.rstrip() for line in (*lines, self.note) if line)
+        return "\n".join(line.rstrip() for line in (*lines, self._legend(), self.note) if line)
+
+    def _legend(self) -> str:
+        """Return what the signs mean that the text has."""
+        signs = ["[ ] aimed at"] if self.aimed else []
+        signs += [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in self.marks.values()]
+        return ", ".join(signs)
 
     def _repr_html_(self) -> str:
         most = self.hottest
