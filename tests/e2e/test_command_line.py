@@ -10,11 +10,14 @@ import socket
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from processes import started
 from salvo_server.broker.addresses import lan_addresses
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
@@ -26,34 +29,38 @@ def _environment(**extra: str) -> dict[str, str]:
 
 def _run(*arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [SALVO, *arguments], capture_output=True, text=True, timeout=40, env=_environment(**extra), check=False
+        [SALVO, *arguments], capture_output=True, text=True, timeout=60, env=_environment(**extra), check=False
     )
 
 
-def _serve(*arguments: str) -> tuple[subprocess.Popen[str], dict[str, object]]:
-    server = subprocess.Popen(
-        [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "literal", "--json", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=_environment(),
-    )
+@contextmanager
+def _serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a server; give its process and its address."""
+    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "literal", "--json", *arguments]
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as server:
+        assert server.stdout is not None
+        yield server, str(json.loads(server.stdout.readline())["url"])
+
+
+def _until_said(server: subprocess.Popen[str], words: str) -> str:
+    """Return the line of a server's that has these words."""
     assert server.stdout is not None
-    return server, json.loads(server.stdout.readline())
+    for line in server.stdout:
+        if words in line:
+            return line
+    raise AssertionError(f"{words} is not said")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_ends_cleanly_on_signals(number: signal.Signals) -> None:
-    server, ready = _serve("--players", "2")
-    assert str(ready["url"]).startswith("mqtt://127.0.0.1:")
-    assert server.stdout is not None
-    while '"lobby"' not in server.stdout.readline():
-        pass
-    for where in ([str(ready["url"])], ["--broker", str(ready["url"])]):
-        health = _run("health", *where)
-        assert health.stdout.startswith("online")
-    server.send_signal(number)
-    out, err = server.communicate(timeout=10)
+    with _serve("--players", "2") as (server, url):
+        assert url.startswith("mqtt://127.0.0.1:")
+        _until_said(server, '"lobby"')
+        for where in ([url], ["--broker", url]):
+            health = _run("health", *where)
+            assert health.stdout.startswith("online")
+        server.send_signal(number)
+        out, err = server.communicate(timeout=60)
     assert (server.returncode, err) == (0, "")
     last = json.loads(out.splitlines()[-1])
     assert last["event"] == "ended"
@@ -145,23 +152,14 @@ def test_a_taken_port_is_one_clear_line() -> None:
 
 
 def test_a_name_that_somebody_else_has_is_one_clear_line() -> None:
-    server, ready = _serve("--players", "3")
-    try:
-        first = subprocess.Popen(
-            [SALVO, "join", str(ready["url"]), "random", "--team", "a", "--secret", "one"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-        )
-        assert server.stdout is not None
-        while '"names": ["a"]' not in server.stdout.readline():
-            pass
-        second = _run("join", str(ready["url"]), "random", "--team", "A", "--secret", "two", "--games", "1")
-        first.send_signal(signal.SIGINT)
-        assert first.wait(10) == 130
-    finally:
-        server.terminate()
-        server.communicate(timeout=10)
+    nowhere = subprocess.DEVNULL
+    with _serve("--players", "3") as (server, url):
+        command = [SALVO, "join", url, "random", "--team", "a", "--secret", "one"]
+        with started(command, stdout=nowhere, stderr=nowhere, env=_environment()) as first:
+            _until_said(server, '"names": ["a"]')
+            second = _run("join", url, "random", "--team", "A", "--secret", "two", "--games", "1")
+            first.send_signal(signal.SIGINT)
+            assert first.wait(60) == 130
     assert second.returncode == 1
     assert "error: name_taken: 'A' is taken" in second.stderr
 
@@ -169,29 +167,20 @@ def test_a_name_that_somebody_else_has_is_one_clear_line() -> None:
 def test_a_secret_from_a_file_or_the_environment_is_in_no_list_of_processes(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("cockadoodledoo\n")
-    server, ready = _serve("--players", "3")
-    assert server.stdout is not None
-    try:
+    pipe = subprocess.PIPE
+    with _serve("--players", "3") as (server, url):
         for name, extra, given in (
             ("a", ["--secret-file", str(file)], {}),
             ("b", [], {"SALVO_SECRET": "cockadoodledoo"}),
         ):
-            bot = subprocess.Popen(
-                [SALVO, "--log-level", "debug", "join", str(ready["url"]), "random", "--team", name, *extra],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=_environment(**given),
-            )
-            while f'"{name}"]' not in server.stdout.readline():
-                pass
-            assert b"cockadoodledoo" not in Path(f"/proc/{bot.pid}/cmdline").read_bytes()
-            bot.send_signal(signal.SIGINT)
-            said = b"".join(bot.communicate(timeout=10))
-            assert b"the server is" in said
-            assert b"cockadoodledoo" not in said
-    finally:
-        server.terminate()
-        server.communicate(timeout=10)
+            command = [SALVO, "--log-level", "debug", "join", url, "random", "--team", name, *extra]
+            with started(command, stdout=pipe, stderr=pipe, env=_environment(**given)) as bot:
+                _until_said(server, f'"{name}"]')
+                assert b"cockadoodledoo" not in Path(f"/proc/{bot.pid}/cmdline").read_bytes()
+                bot.send_signal(signal.SIGINT)
+                said = "".join(bot.communicate(timeout=60))
+            assert "the server is" in said
+            assert "cockadoodledoo" not in said
 
 
 @pytest.mark.parametrize(("content", "text"), [(None, "No such file or directory"), ("\n", "is empty")])
@@ -297,18 +286,15 @@ def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_pa
     folder = tmp_path / "games"
     folder.mkdir()
     (folder / "game-1.jsonl.gz").write_text("of an earlier contest")
-    server, ready = _serve("--players", "2", "--games", "1", "--journal", where, "--transcripts", str(folder))
-    teams = [
-        subprocess.Popen(
-            [SALVO, "join", str(ready["url"]), bot, "--team", bot, "--games", "1"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-        )
-        for bot in ("hunter", "random")
-    ]
-    out, err = server.communicate(timeout=30)
-    assert [team.wait(10) for team in teams] == [0, 0]
+    given, nowhere = ("--journal", where, "--transcripts", str(folder)), subprocess.DEVNULL
+    with _serve("--players", "2", "--games", "1", *given) as (server, url), ExitStack() as stack:
+        commands = [[SALVO, "join", url, bot, "--team", bot, "--games", "1"] for bot in ("hunter", "random")]
+        teams = [
+            stack.enter_context(started(command, stdout=nowhere, stderr=nowhere, env=_environment()))
+            for command in commands
+        ]
+        out, err = server.communicate(timeout=60)
+        assert [team.wait(60) for team in teams] == [0, 0]
     assert (server.returncode, err) == (0, "")
     events = [json.loads(line) for line in out.splitlines()]
     [written] = [event for event in events if event["event"] == "transcript"]
@@ -347,7 +333,7 @@ def test_a_server_that_cannot_start_leaves_nothing_behind(arguments: list[str], 
             [SALVO, "serve", *words, *files],
             capture_output=True,
             text=True,
-            timeout=40,
+            timeout=60,
             env=_environment(),
             cwd=tmp_path,
             check=False,
@@ -359,7 +345,7 @@ def test_a_server_that_cannot_start_leaves_nothing_behind(arguments: list[str], 
 def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on_and_the_next_one_that_it_does(tmp_path: Path) -> None:
     journal = str(tmp_path / "a.journal")
     command = [SALVO, "serve", "--players", "2", "--journal", journal, "--listen"]
-    with subprocess.Popen([*command, "0.0.0.0:0"], stdout=subprocess.PIPE, text=True) as server:
+    with started([*command, "0.0.0.0:0"], stdout=subprocess.PIPE) as server, ExitStack() as stack:
         assert server.stdout is not None
         said = server.stdout.readline()
         url = said.split()[-1]
@@ -367,27 +353,17 @@ def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on_and_the_next_o
         if reachable:
             assert f"listening on 0.0.0.0:{url.rpartition(':')[2]}, here {url}" in said
             assert f" teams: salvo join {reachable[0]} mybot.py" in server.stdout.readline()
-        teams = [
-            subprocess.Popen(
-                [SALVO, "join", url, "slow", "--team", name],
-                stderr=subprocess.DEVNULL,
-                env=os.environ | {"SALVO_SLOW_SECONDS": "0.2"},
-            )
-            for name in ("ann", "bob")
-        ]
-        while "the game begins" not in server.stdout.readline():
-            pass
+        slow = os.environ | {"SALVO_SLOW_SECONDS": "0.2"}
+        for name in ("ann", "bob"):
+            words = [SALVO, "join", url, "slow", "--team", name]
+            stack.enter_context(started(words, stderr=subprocess.DEVNULL, env=slow))
+        _until_said(server, "the game begins")
         server.send_signal(signal.SIGTERM)
-        said = server.communicate(timeout=20)[0]
-        for team in teams:
-            team.kill()
-            team.wait(10)
+        said = server.communicate(timeout=60)[0]
     assert "game 1 is not over; it goes on if the server starts with --resume always" in said
     assert server.returncode == 0
-    with subprocess.Popen([*command, "127.0.0.1:0", "--resume", "always"], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        while "goes on" not in (said := server.stdout.readline()):
-            assert said
+    with started([*command, "127.0.0.1:0", "--resume", "always"], stdout=subprocess.PIPE) as server:
+        said = _until_said(server, "goes on")
         server.terminate()
-        server.communicate(timeout=20)
+        server.communicate(timeout=60)
     assert re.search(r" game 1 goes on: turn \d+, (ann|bob)'s; players: (ann, bob|bob, ann)$", said.rstrip())

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from processes import started
 from terminal import Terminal
 
 SALVO = [sys.executable, "-m", "salvo_server"]
@@ -104,13 +105,11 @@ def test_ctrl_c_ends_all_processes(bot: Path) -> None:
 
 def test_its_processes_end_when_it_is_killed_even_while_a_bot_never_answers(bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    while True:\n        pass\n    return"))
-    playing = subprocess.Popen([*SALVO, "play", str(bot), "random", "--games", "9"], env=_environment())
-    end = time.monotonic() + 20
-    while len(children := _children(playing.pid)) < 1:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    playing.kill()
-    playing.wait()
+    with started([*SALVO, "play", str(bot), "random", "--games", "9"], env=_environment()) as playing:
+        end = time.monotonic() + 60
+        while len(children := _children(playing.pid)) < 1:
+            assert time.monotonic() < end
+            time.sleep(0.05)
     _until_gone(children)
 
 
@@ -122,7 +121,7 @@ def _children(pid: int) -> set[int]:
 
 
 def _until_gone(pids: set[int]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while any(_is_running(pid) for pid in pids):
         assert time.monotonic() < end, f"still there: {pids}"
         time.sleep(0.05)
@@ -195,19 +194,9 @@ def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], error: str) -> 
 @contextmanager
 def _dev(bot: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     pytest.importorskip("watchfiles")
-    playing = subprocess.Popen(
-        [*SALVO, "dev", bot.name, "--against", "random", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=bot.parent,
-        env=_environment(),
-    )
-    try:
+    command, pipe = [*SALVO, "dev", bot.name, "--against", "random", *arguments], subprocess.PIPE
+    with started(command, stdout=pipe, stderr=pipe, cwd=bot.parent, env=_environment()) as playing:
         yield playing
-    finally:
-        playing.kill()
-        playing.communicate()
 
 
 def _said(playing: subprocess.Popen[str]) -> dict[str, Any]:
@@ -268,7 +257,7 @@ def test_a_helper_that_is_saved_counts_too(bot: Path) -> None:
 def test_a_save_while_games_are_on_begins_anew(bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    time.sleep(0.2)\n    return"))
     with _dev(bot, "--json", "--games", "200") as playing:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not _children(playing.pid):
             assert time.monotonic() < end
             time.sleep(0.05)
@@ -293,5 +282,5 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
             "          again: salvo play mine.py random --seed dev --seats paired"
         )
         playing.send_signal(signal.SIGINT)
-        out, err = playing.communicate(timeout=20)
+        out, err = playing.communicate(timeout=60)
         assert (playing.returncode, out, err.strip()) == (0, "", "")

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from processes import started
+
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -53,24 +55,18 @@ def _cup(folder: Path, form: str, games: int) -> Path:
 
 def _interrupt(folder: Path, games: int, number: signal.Signals) -> str:
     """Start a run and send it a signal when so many games are on the disk; return what it said."""
-    running = subprocess.Popen(
-        [SALVO, "tournament", "run", "cup.toml", "--jobs", "2"],
-        cwd=folder,
-        env=_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    kept = folder / "cup.games.jsonl"
-    while running.poll() is None and (not kept.exists() or kept.read_bytes().count(b"\n") <= games):
-        time.sleep(0.01)
-    assert running.poll() is None, running.communicate()
-    if number is signal.SIGINT:
-        os.killpg(running.pid, number)  # as a terminal does
-    else:
-        running.send_signal(number)
-    _, err = running.communicate(timeout=20)
+    command, pipe = [SALVO, "tournament", "run", "cup.toml", "--jobs", "2"], subprocess.PIPE
+    environment = _environment()
+    with started(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, start_new_session=True) as running:
+        kept = folder / "cup.games.jsonl"
+        while running.poll() is None and (not kept.exists() or kept.read_bytes().count(b"\n") <= games):
+            time.sleep(0.01)
+        assert running.poll() is None, running.communicate()
+        if number is signal.SIGINT:
+            os.killpg(running.pid, number)  # as a terminal does
+        else:
+            running.send_signal(number)
+        _, err = running.communicate(timeout=60)
     return err
 
 
