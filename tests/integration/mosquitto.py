@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import shutil
 import signal
@@ -10,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from random import SystemRandom
 from types import TracebackType
 from typing import Self
 
@@ -17,15 +20,22 @@ from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
 from salvo_server.trust.roster import Account, Credentials
 
 _OPEN = Path(__file__).with_name("open_mosquitto.conf")
-_START_SECONDS = 10.0
+_START_SECONDS = 60.0
+
+
+#: Below those that the system gives out by itself, on Linux from 32768 on. One of those may be given to somebody else
+#: before it is listened on, or while who listened is killed and started again; even to a client that calls there.
+_PORTS = range(20_000, 32_000)
+_tried = itertools.count(SystemRandom().randrange(len(_PORTS)))
 
 
 def free_port() -> int:
-    """Return a port that the system has just given out."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that nobody has, and that nobody gets by chance."""
+    while True:
+        port = _PORTS[next(_tried) % len(_PORTS)]
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Mosquitto:
@@ -60,6 +70,7 @@ class Mosquitto:
             except OSError:
                 assert self._process.poll() is None, f"mosquitto ended with {self._process.returncode}"
                 assert time.monotonic() < end, "mosquitto does not listen"
+                time.sleep(0.005)
 
     def _write_config(self) -> Path:
         config = self._folder / "mosquitto.conf"
@@ -73,7 +84,7 @@ class Mosquitto:
     def kill(self, number: int = signal.SIGKILL) -> None:
         assert self._process is not None
         self._process.send_signal(number)
-        self._process.wait(10)
+        self._process.wait(60)
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:

@@ -65,9 +65,7 @@ class Stock:
     """Stock amqtt on a thread of its own."""
 
     def __init__(self, plugins: dict[str, Any]) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = free_port()
         self._plugins = plugins
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -93,7 +91,7 @@ class Stock:
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(5)
+        self._thread.join(60)
         gc.collect()  # now, and not in the middle of another test
 
 
@@ -466,7 +464,7 @@ def test_qos_1_loses_nothing_and_keeps_order_under_subscription_churn() -> None:
                 reader.acknowledge(message)
         stop.set()
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
         reader.close()
     assert got == list(range(count))
 
