@@ -110,7 +110,7 @@ class Terminal:
         """Press keys, in one go."""
         os.write(self._ours, "".join(KEYS.get(key, key) for key in keys).encode())
 
-    def until(self, holds: Callable[[str], object], seconds: float = 30.0) -> str:
+    def until(self, holds: Callable[[str], object], seconds: float = 60.0) -> str:
         """Return what stands on the screen as soon as it is what is awaited."""
         end = time.monotonic() + seconds
         while not holds(self.screen.text):
@@ -118,11 +118,11 @@ class Terminal:
             self._read(0.2)
         return self.screen.text
 
-    def until_seen(self, words: str, seconds: float = 30.0) -> str:
+    def until_seen(self, words: str, seconds: float = 60.0) -> str:
         """Return what stands on the screen as soon as these words do."""
         return self.until(lambda text: words in text, seconds)
 
-    def end(self, seconds: float = 10.0) -> int:
+    def end(self, seconds: float = 60.0) -> int:
         """Return the exit code of a program that is to end by itself."""
         end = time.monotonic() + seconds
         while self.process.poll() is None:

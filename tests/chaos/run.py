@@ -89,7 +89,7 @@ class Process:
     def end(self, number: signal.Signals) -> None:
         self.send(number)
         assert self.child is not None
-        self.child.wait(20)
+        self.child.wait(60)
 
     def ended(self) -> bool:
         return self.child is not None and self.child.poll() is not None

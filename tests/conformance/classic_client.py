@@ -97,7 +97,7 @@ class Program:
         self.begun: list[bool] = []
         self._early: list[str] = []
 
-    def next(self, seconds: float = 30.0) -> str:
+    def next(self, seconds: float = 60.0) -> str:
         message = self.line.receive(seconds)
         assert message is not None, f"nothing in {seconds} s"
         return message

@@ -87,7 +87,7 @@ def side_by_side(
         thread.join(seconds)
 
 
-def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
     """Return when something has come about."""
     waiting = threading.Event()
     for _ in range(int(seconds * 50)):

@@ -21,7 +21,7 @@ from salvo_server.records.recordings import open_recordings
 HERE = Path(__file__).parent / "gateways"
 GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "12"))
 SCRIPT = f"{HERE / 'house_bots.py'}:Corners"
-SECONDS = 30.0
+SECONDS = 60.0
 
 _made = iter(range(1_000_000))
 

@@ -24,7 +24,7 @@ from salvo_server.records.recordings import open_recordings
 
 HERE = Path(__file__).parent / "gateways"
 GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "12"))
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 def steps() -> Iterator[tuple[str, str]]:

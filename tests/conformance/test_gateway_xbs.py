@@ -19,7 +19,7 @@ from salvo_server.gateway.xbs import door
 from salvo_server.settings import ServerSettings
 
 _FILE = Path(__file__).parent / "gateways" / "xbs.txt"
-_SECONDS = 30.0
+_SECONDS = 60.0
 
 
 @dataclass

@@ -60,7 +60,7 @@ class Organiser:
             yield said
         finally:
             server.terminate()
-            server.communicate(timeout=20)
+            server.communicate(timeout=60)
 
     def join(self, url: str, team: str, secret: str, **environment: str) -> subprocess.Popen[str]:
         own = {"SALVO_TEAM": team, "SALVO_SECRET": secret, **environment}
@@ -88,7 +88,7 @@ def broker(organiser: Organiser) -> Iterator[str]:
     running = subprocess.Popen([MOSQUITTO, "-c", str(folder / "mosquitto.conf")], stderr=subprocess.DEVNULL)
     yield f"mqtt://127.0.0.1:{port}"
     running.terminate()
-    running.wait(10)
+    running.wait(60)
 
 
 def ends(*teams: subprocess.Popen[str]) -> None:
@@ -203,7 +203,7 @@ def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organis
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=organiser.environment)
     finally:
         running.terminate()
-        running.wait(10)
+        running.wait(60)
     assert done.returncode == 1
     assert "no_dynamic_security" in done.stderr
     assert "salvo mosquitto" in done.stderr

@@ -202,7 +202,7 @@ def _contest(folder: Path, *words: str) -> Iterator[tuple[str, subprocess.Popen[
         assert server.stdout is not None
         yield str(json.loads(server.stdout.readline())["url"]), server
         server.terminate()
-        server.communicate(timeout=20)
+        server.communicate(timeout=60)
 
 
 @contextlib.contextmanager
@@ -232,7 +232,7 @@ def test_a_person_wins_in_a_contest_over_a_broker(tmp_path: Path) -> None:
         assert person.end() == 0
         assert person.is_restored
         assert "game 1: human wins, human is number 1" in person.screen.text
-        assert "game 1: human wins, random is number 2" in bot.communicate(timeout=20)[0]
+        assert "game 1: human wins, random is number 2" in bot.communicate(timeout=60)[0]
 
 
 def test_a_person_who_only_thinks_hears_of_everything_and_loses_at_last(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class Stage:
 
 def kill(process: subprocess.Popen[str]) -> None:
     process.kill()
-    process.wait(10)
+    process.wait(60)
 
 
 def ends(team: subprocess.Popen[str]) -> str:

@@ -85,7 +85,7 @@ def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
     assert server.stdout is not None
     try:
         yield server.stdout.readline().split()[-1]
-        assert server.wait(20) == 0
+        assert server.wait(60) == 0
         assert re.search(r"^\S+ players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
     finally:
         server.kill()
@@ -238,7 +238,7 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
             )
             for bot in ("mybot.py", "hunter")
         ]
-        assert [team.wait(40) for team in teams] == [0, 0]
+        assert [team.wait(60) for team in teams] == [0, 0]
         assert "look again: salvo replay games/game-1.jsonl.gz" in server.stdout.read()
     games, show, export, check = [line for line in COMMANDS if "contest.journal" in line]
     winner = re.search(r"won by (\w+)", _run(games, folder))

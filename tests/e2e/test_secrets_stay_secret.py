@@ -85,7 +85,7 @@ class Ear:
 
     def close(self) -> None:
         self._stop.set()
-        self._thread.join(5)
+        self._thread.join(60)
         self._connection.close()
 
     def until(self, topic: str, payload: bytes = b"") -> None:
@@ -162,11 +162,11 @@ def _ending(processes: list[subprocess.Popen[bytes]]) -> Iterator[None]:
         for process in processes:
             if process.poll() is None:
                 process.terminate()
-            process.wait(20)
+            process.wait(60)
 
 
 def _address(folder: Path) -> str:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         with contextlib.suppress(ValueError, IndexError):
             return str(json.loads((folder / "serve.out").read_text().splitlines()[0])["url"])

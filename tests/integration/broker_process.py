@@ -42,7 +42,7 @@ class BrokerProcess:
         """End it with SIGKILL."""
         assert self._process is not None
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             stream.close()

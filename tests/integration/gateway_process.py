@@ -33,7 +33,7 @@ class GatewayProcess:
     def kill(self) -> None:
         """End it without a warning."""
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
         assert self._process.stdout is not None
         self._process.stdout.close()
 

@@ -25,7 +25,7 @@ from salvo_server.service import Service, last_will
 from salvo_server.trust.doorkeeper import Doorkeeper
 from salvo_server.trust.roster import SERVER_USER, Account, Register, Roster
 
-_START_SECONDS = 15.0
+_START_SECONDS = 60.0
 
 
 @dataclass
@@ -113,7 +113,7 @@ def guarded(
         def end() -> None:
             stop.set()
             connection.wake()
-            thread.join(10)
+            thread.join(60)
             connection.close()
             service.gate.close()
 

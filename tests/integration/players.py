@@ -12,7 +12,7 @@ from salvo.bots.random_bot import RandomBot
 from salvo.player import Answer, Bot
 from salvo.view import View
 
-SECONDS = 40.0
+SECONDS = 60.0
 
 
 class Heard:

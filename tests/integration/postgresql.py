@@ -15,7 +15,7 @@ from typing import Any
 
 from integration.mosquitto import free_port
 
-_START_SECONDS = 30.0
+_START_SECONDS = 60.0
 
 
 def _program(name: str) -> str:
@@ -68,7 +68,7 @@ class PostgreSQL:
         """End it at once, as a crash does."""
         assert self._process is not None
         self._process.send_signal(signal.SIGQUIT)
-        self._process.wait(30)
+        self._process.wait(60)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

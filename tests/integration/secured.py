@@ -18,7 +18,7 @@ from salvo_server.broker.dynamic_security import DynamicSecurity
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.trust.roster import Account
 
-SECONDS = 15.0
+SECONDS = 60.0
 
 
 class Secured(Protocol):

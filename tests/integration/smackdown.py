@@ -20,7 +20,7 @@ from salvo_server.gateway.smackdown import Names, child_door, door
 
 CLIENT = Path(__file__).parents[1] / "conformance" / "smackdown_client.py"
 COMMAND = [sys.executable, str(CLIENT)]
-SECONDS = 40.0
+SECONDS = 60.0
 
 
 @contextlib.contextmanager

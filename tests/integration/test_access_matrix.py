@@ -323,7 +323,7 @@ def test_the_server_clears_what_teams_left_behind(broker: Secured) -> None:
         eye.until(lambda: left <= {topic for topic, payload, _ in eye.heard if payload == ""})
         stop.set()
         connection.wake()
-        running.join(10)
+        running.join(60)
         connection.close()
         service.gate.close()
         assert {payload for _, payload in kept(broker, eye)} & {"left behind"} == set()

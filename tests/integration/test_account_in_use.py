@@ -24,7 +24,7 @@ from salvo.mqtt import Connection
 from salvo.rivals import MOST_THROWN_OUT
 from salvo.topics import Role
 
-_SECONDS = 20.0
+_SECONDS = 60.0
 
 
 class Held:
@@ -69,7 +69,7 @@ class Held:
     ) -> None:
         self._stop.set()
         self._connection.wake()
-        self._thread.join(10)
+        self._thread.join(60)
         self._connection.close()
 
 

@@ -95,7 +95,7 @@ def flood(client: Raw, count: int, taken: list[float]) -> None:
     begin = time.monotonic()
     for number in range(1, count + 1):
         client.send(publish_packet("/x", b"f" * 100, number))
-    reader.join(20)
+    reader.join(60)
     taken.append(time.monotonic() - begin)
 
 
@@ -128,7 +128,7 @@ def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_noth
                 count += 1
                 time.sleep(0.0005)
                 reader.acknowledge(message)
-        flooding.join(20)
+        flooding.join(60)
     reader.close()
     assert count == 2000
 
@@ -172,7 +172,7 @@ def test_the_server_is_not_dropped_for_being_slow(broker: EmbeddedBroker) -> Non
                 server.send(b"\x40\2" + struct.pack("!H", mid))
             acknowledged = got // SIZE
             got += len(server.read() or pytest.fail(f"{got // SIZE} messages have come")) if acknowledged < 1000 else 0
-        flooding.join(10)
+        flooding.join(60)
         assert not flooding.is_alive()
 
 
@@ -203,7 +203,7 @@ def test_a_reader_that_comes_back_and_gets_stuck_again_goes_again(broker: Embedd
             flooding.start()
             stuck.wait_for(text("/x"), 256)
         with Raw(broker.port, "stuck", clean=False) as stuck:
-            flooding.join(10)
+            flooding.join(60)
         assert not flooding.is_alive()
 
 

@@ -61,7 +61,7 @@ def test_a_strict_contest_by_every_book_is_seen_and_proven(book: RuleBook, tmp_p
             seat.start()
         until(lambda: judge.games_ended == 1, judge)
         for seat in seats:
-            seat.join(40)
+            seat.join(60)
         judge.close()
         results = contest.service.tables[""].referee.results
     assert all(len(reports[name]) == 1 for name in names)

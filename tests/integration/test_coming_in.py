@@ -19,7 +19,7 @@ from salvo.session import Refused, Waits
 from salvo.topics import Role
 
 KINDS = ["embedded", "mosquitto"]
-_SECONDS = 15.0
+_SECONDS = 60.0
 
 
 class Program:
@@ -55,7 +55,7 @@ class Program:
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def salvo(folder: Path, *arguments: str, **environment: str) -> Program:

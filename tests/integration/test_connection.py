@@ -26,7 +26,7 @@ def test_a_burst_of_more_than_one_round_is_read_to_its_end(broker: Broker) -> No
         writer.publish("/x", b"%d" % number)
     assert writer.flush(10)
     got: list[bytes] = []
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while len(got) < count and time.monotonic() < end:
         got += [message.payload for message in reader.poll(0.2)]
     for connection in (reader, writer):

@@ -42,9 +42,9 @@ def test_a_whole_game_needs_no_more_than_the_rights_of_the_table(kind: str, tabl
             private = {topic for topic, _, _ in hall.heard if topic.endswith(("/hit", "/recap", "/place", "/fire"))}
             assert private == set()
         for player in players:
-            player.join(10)
+            player.join(60)
         stop.set()
         connection.wake()
-        serving.join(10)
+        serving.join(60)
         connection.close()
         service.gate.close()

@@ -94,7 +94,7 @@ def test_a_guest_gets_an_account_when_it_first_comes_and_plays_a_whole_game(kind
             program.say("polly")
             assert program.until("won by") in ("won by polly", "won by red")
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
         assert {member.name: member.door for member in contest.roster.members()} == {
             "red": "",
             "polly": "parrot",

@@ -49,7 +49,7 @@ def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first
 
         client.play(early_board=True, invited=others_come)
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
         refused = client.say("SHOT_REQUEST")
         assert (refused["status"], refused["message"]) == (2, "The game is over.")
 

@@ -34,7 +34,7 @@ from salvo_server.gateway.house import House
 from salvo_server.gateway.smackdown import door
 from salvo_server.settings import ServerSettings
 
-SECONDS = 40.0
+SECONDS = 60.0
 
 
 def until(holds: Callable[[], Any], seconds: float = SECONDS) -> Any:

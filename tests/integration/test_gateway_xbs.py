@@ -54,7 +54,7 @@ smackdown_client.main()
 """
 #: A quick game: seven cells to hit on a small board, with letters and lengths that are not the usual ones.
 SMALL = 'name = "pond"\nlike = "xbs"\nwidth = 6\nheight = 5\n\n[fleet]\nq = 3\nb = 2\nw = 2\n'
-_SECONDS = 40.0
+_SECONDS = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -464,7 +464,7 @@ def test_a_gateway_that_dies_and_comes_back_finds_its_players_where_they_were(
             playing = Playing([Patient(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
             heard.until(salvos(21))
             process.send_signal(number)
-            process.wait(10)
+            process.wait(60)
         before = len(heard.of(m.SalvoResolved))
         with gateway_process(url, f"{address[0]}:{address[1]}"):
             outcome = playing.wait()

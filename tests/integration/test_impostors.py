@@ -24,7 +24,7 @@ from salvo_server.settings import ServerSettings
 from salvo_server.trust.identity import Identity
 from salvo_server.verify import verify_file
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 class Team:

@@ -19,7 +19,7 @@ from integration.guarded import Guarded, guarded, wait_for_users
 from salvo.rivals import ESTABLISHED_SECONDS
 from salvo.topics import Role
 
-_SECONDS = 40.0
+_SECONDS = 60.0
 
 
 class Screen:

@@ -39,7 +39,7 @@ def test_the_bank_of_a_game_ends_turns_and_is_no_business_of_the_quick(
         team = join(broker.url, "thinks", Thinks(), listener=listen)
         join(broker.url, "quick")
         heard.until(over)
-        team.join(10)
+        team.join(60)
         stats = {each.player: each for each in heard.of(m.PlayerStats)}
     assert heard.of(m.RulesAnnounced)[0].bank_seconds == 1
     assert any(line.startswith("bank_empty: turn ") for line in refused)

@@ -118,7 +118,7 @@ def test_a_game_is_played_over_tls(start_broker: StartBroker, authority: Authori
                 rival = threading.Thread(target=client.play, args=(RandomBot(), web, "b", "secret b"), daemon=True)
                 rival.start()
                 [report] = client.play(RandomBot(), broker.url, "a", "secret a", ca=authority.file)
-                rival.join(30)
+                rival.join(60)
         assert report.winner in ("a", "b")
 
 

@@ -27,7 +27,7 @@ from salvo_server.verify import compare_stories, verify_file, verify_lines
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
-_SECONDS = 40.0
+_SECONDS = 60.0
 _observers = itertools.count()
 
 
@@ -85,7 +85,7 @@ def play_bots(url: str, names: list[str], watch: Observer) -> None:
         watch.until(lambda seen, name=name: _placed(seen, name) == 5)  # type: ignore[misc]
     watch.until(said("/game/state", b"over"))
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
 
 
 def _placed(seen: list[Inbound], name: str) -> int:
@@ -293,8 +293,8 @@ def test_a_team_and_a_watcher_write_proofs_that_hold(
         while not watcher.games_ended:
             watcher.poll(0.2)
         watcher.close()
-        team.join(20)
-        rival.join(20)
+        team.join(60)
+        rival.join(60)
         key = contest.identity.signing_key
     reports = [verify_file(path, key) for path in (watched, own)]
     assert [report.finding for report in reports] == [None, None]

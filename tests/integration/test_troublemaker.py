@@ -26,7 +26,7 @@ from salvo_server import service
 from salvo_server.contest import Contest
 from salvo_server.referee import Referee
 
-_SECONDS = 40.0
+_SECONDS = 60.0
 Step = tuple[int, m.Input | None, list[m.Announcement]]
 
 
@@ -78,7 +78,7 @@ def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_
             winner = honest.wait()
         _wait_until_nothing_is_kept(broker, contest)
         stop.set()
-        trouble.join(10)
+        trouble.join(60)
         limits = contest.service.tables[""].referee.limits
     _check_the_game(heard, winner, honest)
     _check_that_refusals_changed_nothing(steps, limits)

@@ -162,7 +162,7 @@ def _body(record: dict[str, object]) -> dict[str, object]:
 def test_the_command_tells_a_stranger_to_name_an_account(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         running = _watch(contest.url)
-        _, err = running.communicate(timeout=30)
+        _, err = running.communicate(timeout=60)
     assert running.returncode == 1
     assert "not_authorised" in err
     assert "SALVO_TEAM and SALVO_SECRET" in err
@@ -170,7 +170,7 @@ def test_the_command_tells_a_stranger_to_name_an_account(tmp_path: Path) -> None
 
 def test_the_command_refuses_another_teams_view() -> None:
     running = _watch("mqtt://red:x@127.0.0.1:1", "--view", "blue")
-    _, err = running.communicate(timeout=30)
+    _, err = running.communicate(timeout=60)
     assert (running.returncode, "not_your_view" in err) == (1, True)
 
 
