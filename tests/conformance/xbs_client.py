@@ -52,6 +52,7 @@ class Client:
     def __init__(self, host: str, port: int, name: str, seed: int = 0, mischief: float = 0.0) -> None:
         self.name = name
         self.random = random.Random(seed)
+        self._next_misdeed = seed
         self.mischief = mischief
         self.faults: list[str] = []
         self.tried: list[str] = []
@@ -257,7 +258,9 @@ class Client:
     def take_turn(self) -> None:
         shot = self.choose()
         if shot[0] == "S" and self.random.random() < self.mischief:
-            shot = self.be_naughty(self.random.choice(REFUSED + FATAL + HARMLESS), shot)
+            misdeeds = REFUSED + FATAL + HARMLESS
+            self._next_misdeed += 1
+            shot = self.be_naughty(misdeeds[self._next_misdeed % len(misdeeds)], shot)
         elif self.random.random() < self.mischief / 10:
             shot = "K|thinking of something else"
         if shot:
@@ -287,8 +290,7 @@ class Client:
             self.send(refused[what])
             self.hear_until(lambda message: message[:2] == ["M", ""])
         elif what == "doubled":
-            self.send(shot)
-            self.send(shot)
+            self.send_bytes(f"{shot}\n{shot}\n".encode())  # both are there before an answer can be
             if self.hear_until(lambda message: message[:2] == ["M", ""] or message[0] == "F")[0] == "F":
                 raise AssertionError("the game ended before the second shot was refused")
             return ""
