@@ -1,7 +1,7 @@
 """A flood of forged shots from a process of its own, as fast as the broker takes them.
 
-``python flood.py PORT QOS`` floods until its standard input ends, then prints how many messages were taken: at QoS 1
-those that were acknowledged, at QoS 0 those that went out.
+``python flood.py PORT QOS ENOUGH`` floods until its standard input ends. It says when enough messages were taken, and
+at the end how many: at QoS 1 those that were acknowledged, at QoS 0 those that went out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _shots(count: int, qos: int) -> bytes:
     return bytes(packets)
 
 
-def flood(port: int, qos: int) -> int:
+def flood(port: int, qos: int, enough: int) -> int:
     """Write whenever the socket takes anything; return the number of messages that were taken."""
     count = 2000
     client, shots = _connect(port), _shots(count, qos)
@@ -45,10 +45,15 @@ def flood(port: int, qos: int) -> int:
     selector.register(sys.stdin, selectors.EVENT_READ)
     print("ready", flush=True)
     at = sent = acknowledged = 0
+    said = False
     while True:
+        taken = acknowledged // 4 if qos else sent * count // len(shots)
+        if taken >= enough and not said:
+            said = True
+            print("enough", flush=True)
         for key, events in selector.select():
             if key.fileobj is sys.stdin:
-                return acknowledged // 4 if qos else sent * count // len(shots)
+                return taken
             if events & selectors.EVENT_READ:
                 acknowledged += len(client.recv(65_536))
             if events & selectors.EVENT_WRITE:
@@ -57,4 +62,4 @@ def flood(port: int, qos: int) -> int:
 
 
 if __name__ == "__main__":
-    print(flood(int(sys.argv[1]), int(sys.argv[2])))
+    print(flood(*map(int, sys.argv[1:])))

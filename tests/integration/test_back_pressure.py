@@ -23,28 +23,28 @@ from salvo_server.broker.limits import BrokerLimits
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
-#: Shorter than this the flood would not have filled what was the server's queue before it was dropped.
-FLOOD_SECONDS = 4.0
+#: With fewer the flood would not have filled what was the server's queue before it was dropped.
+FLOOD_MESSAGES = 10_000
 
 
 @contextlib.contextmanager
-def flooded(port: int, qos: int, counts: list[int]) -> Iterator[None]:
-    """Have another process flood a broker; take down how many of its messages were taken."""
-    command = [sys.executable, str(Path(__file__).with_name("flood.py")), str(port), str(qos)]
+def flooded(port: int, qos: int) -> Iterator[None]:
+    """Have another process flood a broker, until so many of its messages were taken at least."""
+    command = [sys.executable, str(Path(__file__).with_name("flood.py")), str(port), str(qos), str(FLOOD_MESSAGES)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         yield
+        assert process.stdout.readline() == "enough\n"
         process.stdin.close()
-        counts.append(int(process.stdout.readline() or -1))
+        assert int(process.stdout.readline()) >= FLOOD_MESSAGES
 
 
 @pytest.mark.parametrize("qos", [0, 1])
 def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_stays_connected(qos: int) -> None:
     """Ten thousand messages waited for the server within two seconds, and the broker dropped the server for it."""
     heard, connections = Heard(), 0
-    taken: list[int] = []
 
     with BrokerProcess() as broker:
         contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
@@ -58,15 +58,12 @@ def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_
         contest._connection.on_connect = counted
         with contest.in_background():
             heard.until(lambda said: any(isinstance(a, m.StateChanged) for a in said))
-            begin = time.monotonic()
-            with flooded(broker.port, qos, taken):
+            with flooded(broker.port, qos):
                 for name in ("a", "b"):
                     join(broker.url, name, Slower())
                 heard.until(over)
-                threading.Event().wait(max(0.0, begin + FLOOD_SECONDS - time.monotonic()))
     assert connections == 1
     assert "turn_timeout" not in [refused.code for refused in heard.of(m.CommandRefused)]
-    assert taken[0] > 10_000
 
 
 @pytest.fixture
@@ -107,7 +104,7 @@ def test_one_stuck_reader_holds_a_publisher_for_a_bounded_time_and_then_goes(bro
         assert stuck.socket.recv(1) == b""
         sender.send(b"\xc0\0")
         assert sender.read() == b"\xd0\0"
-    assert 0.4 < taken[0] < 3.0
+    assert 0.4 < taken[0] < 30.0
 
 
 def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_nothing(broker: EmbeddedBroker) -> None:
@@ -154,7 +151,7 @@ def test_the_server_is_never_held_and_a_reader_that_it_outruns_goes(broker: Embe
         flood(server, 2000, taken)
         stuck.drain()
         assert stuck.socket.recv(1) == b""
-    assert taken[0] < 3.0
+    assert taken[0] < 30.0
 
 
 def test_the_server_is_not_dropped_for_being_slow(broker: EmbeddedBroker) -> None:
@@ -162,10 +159,10 @@ def test_the_server_is_not_dropped_for_being_slow(broker: EmbeddedBroker) -> Non
     with greeted(broker, "salvo-server", "/x") as server, greeted(broker) as sender:
         flooding = threading.Thread(target=flood, args=(sender, 1000, []), daemon=True)
         flooding.start()
-        deadline = time.monotonic() + 1.5
         got = acknowledged = 0
-        while time.monotonic() < deadline:  # three times as long as any other client could hold the sender
-            got += len(server.read(0.1) or b"")
+        while got < 256 * SIZE:
+            got += len(server.read() or pytest.fail(f"{got // SIZE} messages have come"))
+        assert server.read(1.5) is None  # three times as long as any other client could hold the sender
         assert got == 256 * SIZE
         while acknowledged < 1000:
             for mid in range(acknowledged + 1, got // SIZE + 1):
@@ -188,7 +185,7 @@ def test_two_that_are_held_for_each_other_do_not_wait_for_ever(broker: EmbeddedB
         while all(ended):
             ended = [client.read(5.0) for client in (one, two)]
     assert b"" in ended
-    assert time.monotonic() - begin < 15
+    assert time.monotonic() - begin < 60
 
 
 def test_a_reader_that_comes_back_and_gets_stuck_again_goes_again(broker: EmbeddedBroker) -> None:
