@@ -110,8 +110,8 @@ def test_nobody_stays_on_a_secret_that_was_changed_while_it_was_compared() -> No
 
 
 def test_a_flood_is_read_at_the_pace_that_a_user_may_publish_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """300 messages at 100 a second, with 200 at a go, take a second; the server's own take none."""
-    monkeypatch.setattr(RosterAccess, "messages_a_second", 100)
+    """30 messages at 10 a second, with 20 at a go, take a second; the server's own take none."""
+    monkeypatch.setattr(RosterAccess, "messages_a_second", 10)
     with EmbeddedBroker(access=RosterAccess(contest("red", "blue"))) as broker, Client(broker.port, SERVER) as server:
         server.subscribe(["/players/red/fire"])
         start = time.monotonic()
@@ -119,15 +119,15 @@ def test_a_flood_is_read_at_the_pace_that_a_user_may_publish_at(monkeypatch: pyt
         unhindered = time.monotonic() - start
         with Client(broker.port, RED) as red, Client(broker.port, team("blue")[0]) as blue:
             start = time.monotonic()
-            red.publish(["/players/red/fire"] * 150, "x")
+            red.publish(["/players/red/fire"] * 15, "x")
             at_a_go = time.monotonic() - start
-            red.publish(["/players/red/fire"] * 150, "x")
+            red.publish(["/players/red/fire"] * 15, "x")
             flood = time.monotonic() - start
             blue.publish(["/players/red/fire"], "not hindered by red")
             server.wait_for("/players/red/fire", "not hindered by red")
     assert flood > 0.9
-    assert at_a_go < 0.9
-    assert unhindered < 0.9
+    assert at_a_go < 1.4  # else 15 of them take 1.5 s
+    assert unhindered < 60  # else a thousand of them take 98 s
 
 
 def test_the_server_may_send_what_no_team_may() -> None:
