@@ -8,6 +8,9 @@ import socket
 import struct
 from typing import Any
 
+#: For what is to come; who waits for what is not to come says how long.
+PATIENCE_SECONDS = 60.0
+
 client_ids = (f"client-{number}" for number in itertools.count())
 
 
@@ -37,13 +40,13 @@ class Raw:
     """A socket that speaks MQTT byte by byte."""
 
     def __init__(self, port: int, client_id: str | None = None, **given: Any) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 5)
+        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
         self.send(connect_packet(client_id or next(client_ids), **given))
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
 
-    def read(self, seconds: float = 3.0) -> bytes | None:
+    def read(self, seconds: float = PATIENCE_SECONDS) -> bytes | None:
         """The next bytes; empty when the broker hung up, None when nothing comes."""
         self.socket.settimeout(seconds)
         try:
