@@ -20,6 +20,13 @@ def _servers_known_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where bytecode is not to be written beside the code, each of some hundred programs would compile all of it."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(tmp_path_factory.mktemp("bytecode"))
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Servers that tests start keep their journals away from the user's."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
