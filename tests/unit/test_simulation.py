@@ -102,7 +102,7 @@ def test_the_sums_are_those_of_the_games() -> None:
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_a_bot_that_fails_loses_its_own_games_only(jobs: int) -> None:
     """It ends the process, never answers, raises, answers nonsense: each time its rival wins, and the run goes on."""
-    simulation = simulate({"bad": Fickle, "good": "random"}, games=12, seed=1, jobs=jobs, turn_seconds=0.7)
+    simulation = simulate({"bad": Fickle, "good": "random"}, games=12, seed=1, jobs=jobs, turn_seconds=1.5)
     assert [(f.player, f.game, f.code) for f in simulation.failures] == [
         ("bad", 3, "bot_crashed"),
         ("bad", 5, "bot_hangs"),
@@ -111,7 +111,7 @@ def test_a_bot_that_fails_loses_its_own_games_only(jobs: int) -> None:
     ]
     texts = [failure.text for failure in simulation.failures]
     assert "ended the process: exit code 3" in texts[0]
-    assert "did not answer within 0.7 s" in texts[1]
+    assert "did not answer within 1.5 s" in texts[1]
     assert "KeyError: 'oops' (test_simulation.py, line " in texts[2]
     assert all(9 <= failure.turn <= 10 for failure in simulation.failures)
     assert {simulation[failure.game - 1].winner for failure in simulation.failures} == {"good"}
@@ -128,7 +128,8 @@ def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None
         "import os, time, salvo\nclass Bad(salvo.Bot):\n    def choose_salvo(self, view):\n"
         f"        return view.untouched.sample(view.shots)\n    def {method}(self, *said):\n        {ends}\n"
     )
-    simulation = simulate([str(file), "random"], games=2, seed=1, jobs=1, turn_seconds=0.4)
+    seconds = 0.5 if "sleep" in ends else 60.0
+    simulation = simulate([str(file), "random"], games=2, seed=1, jobs=1, turn_seconds=seconds)
     assert len(simulation) == 2
     assert [failure.player for failure in simulation.failures] == ["bad"] * 2
     if method != "on_game_over":

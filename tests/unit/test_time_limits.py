@@ -100,7 +100,7 @@ def test_one_that_is_async_is_not_waited_for(caplog: pytest.LogCaptureFixture) -
                 await asyncio.sleep(60)
             return view.untouched.sample(view.shots)
 
-    assert shots_of(limit_time(Waits(), TimeLimits(turn_seconds=0.05)))[:2] == [0, 5]
+    assert shots_of(limit_time(Waits(), TimeLimits(turn_seconds=1)))[:2] == [0, 5]
     assert [message.partition(": ")[2][:12] for message in caplog.messages] == ["turn_timeout"]
 
 
