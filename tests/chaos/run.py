@@ -33,7 +33,7 @@ from chaos.dying_server import MOMENTS
 from integration.mosquitto import Mosquitto, free_port
 from salvo import messages as m
 from salvo.wire.transcript import parse_line, read_input
-from salvo_server.journal import SavedGame
+from salvo_server.journal import JournalError, SavedGame
 from salvo_server.journal.database import JournalReader
 from salvo_server.records.transcript import no_status
 from salvo_server.recovery import open_table, repeat
@@ -129,7 +129,7 @@ class Chaos:
         try:
             for process in processes:
                 process.start()
-            self._until(lambda: self.journal.exists(), "the journal is there")
+            self._until(self._is_open, "a table stands in the journal")
             self._torment(progress)
             self._until(self._all_over, "the last games are over")
         finally:
@@ -217,6 +217,12 @@ class Chaos:
 
     def _reader(self) -> contextlib.closing[JournalReader]:
         return contextlib.closing(JournalReader(str(self.journal)))
+
+    def _is_open(self) -> bool:
+        """Whether the server has made its journal; the file is there a moment before its tables are."""
+        with contextlib.suppress(JournalError), self._reader() as reader:
+            return bool(reader.games())
+        return False
 
     def _games_over(self) -> int:
         """How many games have their next lobby: those are over and forgotten."""
