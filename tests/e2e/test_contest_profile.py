@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from integration.mosquitto import free_port
+from processes import started
 from salvo.errors import ConnectionLost
 from salvo.mqtt import Connection
 
@@ -27,8 +28,9 @@ _SECONDS = 60.0
 class Organiser:
     """Somebody at a machine of his own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, stack: contextlib.ExitStack) -> None:
         self.folder = folder
+        self._stack = stack
         clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
         self.environment = clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
 
@@ -48,31 +50,28 @@ class Organiser:
         """Run a server; give what its first lines say, by event."""
         command = [SALVO, "serve", "--json", "--players", "2", "--over-seconds", "5", *words]
         pipe = subprocess.PIPE
-        server = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=self.environment)
-        assert server.stdout is not None
         said: dict[str, Any] = {}
-        try:
+        with started(command, stdout=pipe, stderr=pipe, env=self.environment) as server:
+            assert server.stdout is not None
             while "lobby" not in said:
                 read = server.stdout.readline()
                 assert read, server.communicate()[1]
                 line = json.loads(read)
                 said[line["event"]] = line
             yield said
-        finally:
             server.terminate()
             server.communicate(timeout=60)
 
     def join(self, url: str, team: str, secret: str, **environment: str) -> subprocess.Popen[str]:
         own = {"SALVO_TEAM": team, "SALVO_SECRET": secret, **environment}
-        words = [SALVO, "join", url, "hunter", "--games", "1", "--json"]
-        return subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment | own
-        )
+        words, pipe = [SALVO, "join", url, "hunter", "--games", "1", "--json"], subprocess.PIPE
+        return self._stack.enter_context(started(words, stdout=pipe, stderr=pipe, env=self.environment | own))
 
 
 @pytest.fixture
-def organiser(tmp_path: Path) -> Organiser:
-    return Organiser(tmp_path)
+def organiser(tmp_path: Path) -> Iterator[Organiser]:
+    with contextlib.ExitStack() as stack:
+        yield Organiser(tmp_path, stack)
 
 
 @pytest.fixture

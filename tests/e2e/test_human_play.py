@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from processes import started
 from salvo.bots.random_bot import RandomBot
 from salvo.rules import BOOKS, Fleet, Orientation, RuleBook, Shots, own_seed
 from salvo.rules.files import load_book
@@ -198,7 +199,7 @@ def _contest(folder: Path, *words: str) -> Iterator[tuple[str, subprocess.Popen[
     command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "literal", "--json", "--players", "2"]
     command += ["--rules", "streak", "--over-seconds", "60", "--journal", "none", *words]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=_environment(folder)) as server:
+    with started(command, stdout=pipe, stderr=pipe, env=_environment(folder)) as server:
         assert server.stdout is not None
         yield str(json.loads(server.stdout.readline())["url"]), server
         server.terminate()
@@ -209,9 +210,8 @@ def _contest(folder: Path, *words: str) -> Iterator[tuple[str, subprocess.Popen[
 def _rival(folder: Path, url: str) -> Iterator[subprocess.Popen[str]]:
     command = [SALVO, "join", url, "random", "--seed", "5", "--games", "1", "--secret", "of-random"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stderr=pipe, stdout=pipe, text=True, env=_environment(folder)) as bot:
+    with started(command, stderr=pipe, stdout=pipe, env=_environment(folder)) as bot:
         yield bot
-        bot.kill()
 
 
 def test_a_person_wins_in_a_contest_over_a_broker(tmp_path: Path) -> None:

@@ -11,9 +11,13 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from processes import started
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -75,22 +79,12 @@ SERVES = [line for line in COMMANDS if line.startswith("salvo serve")]
 def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
     """The README's server, on a port of its own, for one game."""
     [command] = [line for line in SERVES if "--gateway" not in line]
-    server = subprocess.Popen(
-        shlex.split(command.replace("0.0.0.0:1883", "127.0.0.1:0") + " --games 1"),
-        cwd=folder,
-        env=_environment(folder),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    try:
+    words = shlex.split(command.replace("0.0.0.0:1883", "127.0.0.1:0") + " --games 1")
+    with started(words, cwd=folder, env=_environment(folder), stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
         yield server.stdout.readline().split()[-1]
         assert server.wait(60) == 0
         assert re.search(r"^\S+ players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
-    finally:
-        server.kill()
-        server.wait()
-        server.stdout.close()
 
 
 def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None:
@@ -155,21 +149,19 @@ def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest
     assert export.endswith("=the-one-that-it-was-given")
     [verify] = [line for line in COMMANDS if line.startswith("salvo verify")]
 
-    def start(command: str, team: str) -> subprocess.Popen[str]:
-        words = shlex.split(command.replace("HOST", host))
+    def start(command: str, team: str) -> AbstractContextManager[subprocess.Popen[str]]:
+        words, pipe = shlex.split(command.replace("HOST", host)), subprocess.PIPE
         account = {"SALVO_TEAM": team, "SALVO_SECRET": secrets[team]}
-        return subprocess.Popen(
-            words,
-            cwd=folder,
-            env=_environment(folder) | account,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return started(words, cwd=folder, env=_environment(folder) | account, stdout=pipe, stderr=pipe)
 
-    looking_on = start(watch, "hall")
-    teams = [start(f"{play} --games 1", "red"), start(f"{play.replace('mybot.py', 'hunter')} --games 1", "blue")]
-    said = [process.communicate(timeout=60) for process in (looking_on, *teams)]
+    hunter = play.replace("mybot.py", "hunter")
+    with (
+        start(watch, "hall") as looking_on,
+        start(f"{play} --games 1", "red") as red,
+        start(f"{hunter} --games 1", "blue") as blue,
+    ):
+        teams = [red, blue]
+        said = [process.communicate(timeout=60) for process in (looking_on, *teams)]
     assert [process.returncode for process in (looking_on, *teams)] == [0, 0, 0], said
     winner = re.search(r"^winner: (\w+)", said[0][0], re.MULTILINE)
     assert winner is not None
@@ -180,9 +172,7 @@ def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest
 @pytest.mark.parametrize("command", [line for line in SERVES if "--gateway" in line])
 def test_a_gateway_listens_beside_the_server(command: str, folder: Path) -> None:
     anywhere = re.sub(r"0\.0\.0\.0:\d+", "127.0.0.1:0", command) + " --listen 127.0.0.1:0"
-    with subprocess.Popen(
-        shlex.split(anywhere), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE, text=True
-    ) as server:
+    with started(shlex.split(anywhere), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         said = next(line for line in server.stdout if " gateway " in line)
         assert re.search(r"gateway \w+: .* on 127\.0\.0\.1:\d+$", said)
@@ -224,20 +214,12 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
 def test_a_journal_is_looked_at(folder: Path) -> None:
     command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --profile literal --journal contest.journal"
     command += " --transcripts games"
-    with subprocess.Popen(
-        shlex.split(command), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE, text=True
-    ) as server:
+    given: dict[str, Any] = {"cwd": folder, "env": _environment(folder)}
+    with started(shlex.split(command), stdout=subprocess.PIPE, **given) as server, ExitStack() as stack:
         assert server.stdout is not None
         address = server.stdout.readline().split()[-1]
-        teams = [
-            subprocess.Popen(
-                shlex.split(f"salvo join {address} {bot} --games 1"),
-                cwd=folder,
-                env=_environment(folder),
-                stdout=subprocess.DEVNULL,
-            )
-            for bot in ("mybot.py", "hunter")
-        ]
+        joins = [shlex.split(f"salvo join {address} {bot} --games 1") for bot in ("mybot.py", "hunter")]
+        teams = [stack.enter_context(started(words, stdout=subprocess.DEVNULL, **given)) for words in joins]
         assert [team.wait(60) for team in teams] == [0, 0]
         assert "look again: salvo replay games/game-1.jsonl.gz" in server.stdout.read()
     games, show, export, check = [line for line in COMMANDS if "contest.journal" in line]

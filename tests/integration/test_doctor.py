@@ -23,6 +23,7 @@ import pytest
 from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, wait_for_users
 from integration.mosquitto import ContestMosquitto, Mosquitto, free_port
+from processes import started
 from salvo.client import play
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl
@@ -466,14 +467,14 @@ def test_a_doctor_that_is_interrupted_takes_its_accounts_with_it(number: signal.
         other = Roster(tmp_path / "other.json")
         other.add("red")
         command = [sys.executable, "-m", "salvo_server", "doctor", contest.url, "--roster", str(other.path)]
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        end = time.monotonic() + 60
-        while len(other.members()) < 3:
-            assert time.monotonic() < end
-            assert running.poll() is None
-            time.sleep(0.02)
-        running.send_signal(number)
-        running.communicate(timeout=60)
+        with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            end = time.monotonic() + 60
+            while len(other.members()) < 3:
+                assert time.monotonic() < end
+                assert running.poll() is None
+                time.sleep(0.02)
+            running.send_signal(number)
+            running.communicate(timeout=60)
         assert running.returncode == 130
         assert [member.name for member in other.members()] == ["red"]
 

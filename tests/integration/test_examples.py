@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 from integration.conftest import Broker, StartServer
+from processes import started
 
 FOLDER = Path(__file__).parents[2] / "examples"
 BOTS = sorted(path for path in FOLDER.glob("*.py") if path.stem != "spec_client_40_lines")
@@ -15,9 +17,9 @@ BOTS = sorted(path for path in FOLDER.glob("*.py") if path.stem != "spec_client_
 
 def test_all_examples_play_one_game_as_programs(broker: Broker, start_server: StartServer) -> None:
     environment = os.environ | {"SALVO_URL": broker.url, "SALVO_GAMES": "1", "SALVO_SEED": "7"}
-    with start_server(players=len(BOTS)):
+    with start_server(players=len(BOTS)), contextlib.ExitStack() as stack:
         programs = [
-            subprocess.Popen([sys.executable, path], env=environment, stdout=subprocess.PIPE, text=True)
+            stack.enter_context(started([sys.executable, str(path)], env=environment, stdout=subprocess.PIPE))
             for path in BOTS
         ]
         said = [program.communicate(timeout=60)[0] for program in programs]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from integration.players import SECONDS, Heard, join, over
+from processes import started
 from salvo import messages as m
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
@@ -72,15 +74,10 @@ def in_arena(first: Bot) -> Game:
     return {name: set(fleet.placements) for name, fleet in outcome.fleets.items()}, shots, results
 
 
-def start(url: str, command: str) -> subprocess.Popen[str]:
+def start(url: str, command: str) -> AbstractContextManager[subprocess.Popen[str]]:
     arguments = ["join", url, "--exec", command, "--team", "ann", "--games", "1", "--seed", SEED, "--no-pin"]
-    return subprocess.Popen(
-        [SALVO_COMMAND, *arguments],
-        env=os.environ | {"SALVO_SECRET": "ashes"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    environment = os.environ | {"SALVO_SECRET": "ashes"}
+    return started([SALVO_COMMAND, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def one_fleet(said: list[m.Announcement]) -> bool:
@@ -90,8 +87,7 @@ def one_fleet(said: list[m.Announcement]) -> bool:
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_a_program_plays_the_arena_s_game_in_a_contest(kind: str, broker: Broker, start_server: StartServer) -> None:
     heard = HeardAll()
-    with start_server(heard, players=2, seed=SEED):
-        program = start(broker.url, PROGRAMS[kind])
+    with start_server(heard, players=2, seed=SEED), start(broker.url, PROGRAMS[kind]) as program:
         heard.until(one_fleet)  # so that the play order is the arena's
         join(broker.url, "bob", RandomBot(), seed=SEED)
         heard.until(over)
@@ -113,8 +109,8 @@ def test_what_goes_wrong_costs_a_turn_and_the_table_goes_on(
     misdeed: str, cause: str, broker: Broker, start_server: StartServer
 ) -> None:
     heard = Heard()
-    with start_server(heard, players=2, seed=SEED, turn_seconds=1):
-        program = start(broker.url, f"{PYTHON} -I -S {ROOT}/tests/rude_program.py {misdeed} 2")
+    rude = f"{PYTHON} -I -S {ROOT}/tests/rude_program.py {misdeed} 2"
+    with start_server(heard, players=2, seed=SEED, turn_seconds=1), start(broker.url, rude) as program:
         heard.until(one_fleet)
         join(broker.url, "bob", RandomBot(), seed=SEED)
         heard.until(over)

@@ -17,6 +17,7 @@ import pytest
 from integration.conftest import Broker, StartServer
 from integration.mosquitto import Mosquitto
 from integration.players import SECONDS, Heard, Slower, join, over, salvos
+from processes import started
 from salvo import client
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
@@ -36,11 +37,10 @@ def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: Star
     environment = os.environ | {"SALVO_SLOW_SECONDS": "0.05"}
     with start_server(heard, players=2):
         command[2] = broker.url
-        first = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        join(broker.url, "rival")
-        heard.until(salvos(6))
-        first.send_signal(signal.SIGKILL)
-        first.wait(60)
+        with started(command, env=environment, stderr=subprocess.DEVNULL) as first:
+            join(broker.url, "rival")
+            heard.until(salvos(6))
+            first.send_signal(signal.SIGKILL)
         second = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
         heard.until(over)
     assert second.returncode == 0, second.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from conformance.spec_client import SpecClient
 from integration.conftest import Broker, StartServer
+from processes import started
 
 #: A key for each of about 90 shots under fresh salts, derived twice: at the client and at the server.
 _GAME_SECONDS = 60
@@ -67,13 +69,10 @@ def test_a_websocket_client_plays(broker: Broker, start_server: StartServer) -> 
 def test_the_forty_line_client_of_the_readme_plays(script: str, broker: Broker, start_server: StartServer) -> None:
     path = Path(__file__).parents[2] / script
     assert len([line for line in path.read_text().splitlines() if line.strip()]) <= 46
-    with start_server(players=2):
+    command = [sys.executable, str(path), "127.0.0.1", str(broker.port)]
+    with start_server(players=2), contextlib.ExitStack() as stack:
         processes = [
-            subprocess.Popen(
-                [sys.executable, str(path), "127.0.0.1", str(broker.port), name, "secret"],
-                stdout=subprocess.PIPE,
-                text=True,
-            )
+            stack.enter_context(started([*command, name, "secret"], stdout=subprocess.PIPE))
             for name in ("left", "right")
         ]
         said = {process.communicate(timeout=60)[0].strip() for process in processes}

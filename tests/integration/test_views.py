@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
 
 from integration.guarded import Guarded, guarded, play, wait_for_users
+from processes import started
 from salvo import messages as m
 from salvo import topics, wire
 from salvo.messages import State
@@ -126,10 +128,10 @@ def test_what_the_boards_show_late_is_what_they_were(kind: str, tmp_path: Path) 
         judge.close()
 
 
-def _watch(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+def _watch(*arguments: str, **environment: str) -> AbstractContextManager[subprocess.Popen[str]]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
     command = [sys.executable, "-m", "salvo_server", "watch", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean | environment)
+    return started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean | environment)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -139,13 +141,12 @@ def test_the_command_shows_a_referee_the_boards(kind: str, tmp_path: Path) -> No
             contest.roster.add(name)
         judge, secret = "judge", contest.roster.add("judge", Role.REFEREE)
         wait_for_users(contest.url, "judge.1", secret)
-        running = _watch(
-            contest.url, "--view", "referee", "--json", "--games", "1", SALVO_TEAM=judge, SALVO_SECRET=secret
-        )
-        assert running.stdout is not None
-        first = json.loads(running.stdout.readline())
-        play(contest, ["red", "blue"])
-        out, err = running.communicate(timeout=60)
+        words = (contest.url, "--view", "referee", "--json", "--games", "1")
+        with _watch(*words, SALVO_TEAM=judge, SALVO_SECRET=secret) as running:
+            assert running.stdout is not None
+            first = json.loads(running.stdout.readline())
+            play(contest, ["red", "blue"])
+            out, err = running.communicate(timeout=60)
         records = [first, *map(json.loads, out.splitlines())]
         assert (running.returncode, err) == (0, "")
         boards = [record for record in records if record["event"] == "boards"]
@@ -160,8 +161,7 @@ def _body(record: dict[str, object]) -> dict[str, object]:
 
 
 def test_the_command_tells_a_stranger_to_name_an_account(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest:
-        running = _watch(contest.url)
+    with guarded("embedded", tmp_path) as contest, _watch(contest.url) as running:
         _, err = running.communicate(timeout=60)
     assert running.returncode == 1
     assert "not_authorised" in err
@@ -169,8 +169,8 @@ def test_the_command_tells_a_stranger_to_name_an_account(tmp_path: Path) -> None
 
 
 def test_the_command_refuses_another_teams_view() -> None:
-    running = _watch("mqtt://red:x@127.0.0.1:1", "--view", "blue")
-    _, err = running.communicate(timeout=60)
+    with _watch("mqtt://red:x@127.0.0.1:1", "--view", "blue") as running:
+        _, err = running.communicate(timeout=60)
     assert (running.returncode, "not_your_view" in err) == (1, True)
 
 
@@ -187,13 +187,14 @@ def test_as_many_look_on_with_one_account_as_it_has_screens_and_one_more_is_told
     with guarded(kind, tmp_path) as contest:
         secret = contest.roster.add("hall", Role.WATCHER, screens)
         wait_for_users(contest.url, f"hall.{screens}", secret)
-        running = [_watch(contest.url, SALVO_TEAM="hall", SALVO_SECRET=secret) for _ in range(screens)]
-        try:
+        account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secret}
+        with ExitStack() as stack:
+            running = [stack.enter_context(_watch(contest.url, **account)) for _ in range(screens)]
             for each in running:
                 _wait_for("state lobby", each)
             time.sleep(1.0)  # whoever was thrown out has found another user by then
             assert [each.poll() for each in running] == [None] * screens
-            running.append(_watch(contest.url, SALVO_TEAM="hall", SALVO_SECRET=secret))
+            running.append(stack.enter_context(_watch(contest.url, **account)))
             end = time.monotonic() + _SECONDS
             while all(each.poll() is None for each in running):
                 assert time.monotonic() < end
@@ -201,14 +202,8 @@ def test_as_many_look_on_with_one_account_as_it_has_screens_and_one_more_is_told
             time.sleep(1.0)
             [gone] = [each for each in running if each.poll() is not None]
             assert gone.returncode == 1
-            assert (
-                "error: account_in_use: somebody looks on already as each of hall.1, hall.2, hall.3"
-                in (gone.communicate()[1])
-            )
-        finally:
-            for each in running:
-                each.kill()
-                each.communicate()
+            said = gone.communicate()[1]
+            assert "error: account_in_use: somebody looks on already as each of hall.1, hall.2, hall.3" in said
 
 
 def test_a_hall_of_two_hundred_has_its_users_at_mosquitto(tmp_path: Path) -> None:
