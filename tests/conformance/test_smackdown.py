@@ -21,7 +21,7 @@ from salvo_server.settings import ServerSettings
 SCRIPTS = sorted((Path(__file__).parent / "gateways").glob("smackdown*.txt"))
 GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "12"))
 TABLES = 4
-ANSWER_SECONDS = 1.5
+ANSWER_SECONDS = 3.0
 
 
 def contest(url: str, rules: str, **given: object) -> Contest:
