@@ -16,15 +16,23 @@ SECONDS = 60.0
 
 
 class Heard:
-    """Keeps what the referee announced, and wakes who waits for it."""
+    """Keeps what the referee announced, and wakes who waits for it.
+
+    Attributes:
+        once: what is awaited, and what is then done on the server's own thread: nothing happens at the table meanwhile.
+    """
 
     def __init__(self) -> None:
         self.all: list[m.Announcement] = []
+        self.once: tuple[Callable[[list[m.Announcement]], bool], Callable[[], None]] | None = None
         self._news = threading.Condition()
 
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Any) -> None:
         with self._news:
             self.all += announcements
+            if self.once is not None and self.once[0](self.all):
+                act, self.once = self.once[1], None
+                act()
             self._news.notify_all()
 
     def until(self, holds: Callable[[list[m.Announcement]], bool]) -> None:

@@ -74,12 +74,22 @@ class Program:
         self.socket.close()
 
 
+class Hesitant(Parrot):
+    """Fires in the first turn of a game only, so that it lasts until somebody else sits here."""
+
+    def happened(self, event: Event) -> None:
+        if isinstance(event, SalvoWanted) and event.view.turn > 1:
+            self.peer.send(f"turn {event.view.turn}")
+        else:
+            super().happened(event)
+
+
 @contextlib.contextmanager
-def parrots(contest: Guarded) -> Iterator[Host]:
+def parrots(contest: Guarded, kind: type[Parrot] = Parrot) -> Iterator[Host]:
     house = House(contest.url, "", RosterAccounts(contest.roster, "parrot"), pin=False)
     with contextlib.closing(house):
         house.open()
-        host = Host(house, Door(Parrot))
+        host = Host(house, Door(kind))
         host.open("127.0.0.1", 0)
         with contextlib.closing(host):
             yield host
@@ -113,7 +123,7 @@ def test_nobody_plays_through_a_gateway_in_a_name_that_somebody_else_brought(tmp
 
 def test_a_guest_is_where_it_was_after_the_gateway_was_started_again(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path, limits=Limits(players=2, over_ms=600_000)) as contest:
-        with parrots(contest) as host:
+        with parrots(contest, Hesitant) as host:
             first, second = Program(host), Program(host)
             first.say("polly")
             second.say("coco")

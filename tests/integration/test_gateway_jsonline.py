@@ -123,7 +123,9 @@ def test_a_server_that_is_started_again_in_mid_game_changes_nothing(early_board:
             stack.enter_context(Contest(settings, second).in_background())
 
         server = contextlib.ExitStack()
-        server.enter_context(Contest(settings, first).in_background())
+        contest = Contest(settings, first)
+        first.once = salvos(8), contest.stop.set
+        server.enter_context(contest.in_background())
         host = stack.enter_context(
             gateway(broker.url, "jsonline", tmp_path, lambda book: door(book, games=tmp_path / "games"))
         )

@@ -389,10 +389,13 @@ def test_a_server_that_ends_in_mid_game_goes_on_with_its_clients(tmp_path: Path)
             journal=str(tmp_path / "a.journal"),
             resume="always",
         )
-        with Contest(settings, first).in_background():
+        contest = Contest(settings, first)
+        first.once = salvos(9), contest.stop.set
+        with contest.in_background():
             address = stack.enter_context(open_door(broker.url, tmp_path, door))
             playing = Playing([Client(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
             first.until(salvos(9))
+        assert not over(first.all)
         with Contest(settings, second).in_background():
             outcome = playing.wait()
     assert outcome.state == "finished"
@@ -406,9 +409,9 @@ def test_a_broker_that_is_killed_in_mid_game_costs_no_client_its_game(tmp_path: 
     with Mosquitto() as broker:
         settings = ServerSettings(broker=broker.url, rules=small(tmp_path), players=2, over_seconds=600)
         with Contest(settings, heard).in_background(), open_door(broker.url, tmp_path, door) as address:
+            heard.once = salvos(9), broker.kill
             playing = Playing([Slow(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
             heard.until(salvos(9))
-            broker.kill()
             assert not over(heard.all)
             broker.start()
             outcome = playing.wait()

@@ -129,6 +129,7 @@ def test_a_server_that_ends_in_mid_game_goes_on_where_it_was(book: RuleBook, tmp
     journal = str(tmp_path / "a.journal")
     with EmbeddedBroker() as broker:
         contest = Contest(settings(broker, book.name, journal=journal), first)
+        first.once = salvos(10), contest.stop.set
         with contest.in_background():
             seat(contest.url, first, book, teams)
             first.until(salvos(10))
