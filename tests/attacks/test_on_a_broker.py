@@ -249,7 +249,7 @@ def _occupy_all_connections_without_a_greeting() -> bool:
 @contextlib.contextmanager
 def _half_open(broker: EmbeddedBroker) -> Iterator[Any]:
     """A greeting that stops in the middle."""
-    with socket.create_connection(("127.0.0.1", broker.port), 5) as half:
+    with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as half:
         half.sendall(connect_packet("half")[:7])
         yield half
 

@@ -74,7 +74,7 @@ class Client:
 
     def connect(self, address: tuple[str, int] | None = None) -> None:
         self._address = address or self._address
-        self.socket = socket.create_connection(self._address, timeout=30)
+        self.socket = socket.create_connection(self._address, timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._rest = ""
 

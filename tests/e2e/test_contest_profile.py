@@ -100,7 +100,7 @@ def ends(*teams: subprocess.Popen[str]) -> None:
 def refused(url: str, user: str | None = None, password: str | None = None) -> str:
     connection = Connection(url, "", clean_session=True, username=user, password=password)
     with pytest.raises(ConnectionLost) as caught:
-        connection.connect(10)
+        connection.connect(60)
     connection.close()
     return caught.value.code
 
@@ -126,7 +126,7 @@ def wait_until_let_in(url: str, user: str, secret: str) -> None:
     while time.monotonic() < end:
         connection = Connection(url, "", clean_session=True, username=user, password=secret)
         with contextlib.suppress(ConnectionLost), contextlib.closing(connection):
-            connection.connect(5)
+            connection.connect(60)
             return
         time.sleep(0.1)
     raise AssertionError(f"{user} is not let in")
@@ -137,7 +137,7 @@ def wait_until_shut_out(url: str, user: str, secret: str) -> None:
     while time.monotonic() < end:
         connection = Connection(url, "", clean_session=True, username=user, password=secret)
         try:
-            connection.connect(5)
+            connection.connect(60)
         except ConnectionLost:
             return
         finally:

@@ -70,7 +70,7 @@ class Ear:
         self._stop = threading.Event()
         self._connection = Connection(url, "ear", clean_session=True, username=user, password=secret)
         self._connection.on_connect = lambda _: self._connection.subscribe(["#"])
-        self._connection.connect(10)
+        self._connection.connect(60)
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
 
@@ -114,7 +114,7 @@ class ProcessList(threading.Thread):
 def _misbehave(url: str, wrong: str, user: str | None = None, secret: str | None = None) -> None:
     """Ask in other teams' names, and in all the ways in which a request can be misspelt."""
     rude = Connection(url, "rude", clean_session=True, username=user, password=secret)
-    rude.connect(10)
+    rude.connect(60)
     requests = [
         {"name": "ann", "secret": wrong},
         {"name": "ANN", "secret": wrong},

@@ -20,7 +20,9 @@ class BrokerProcess:
         """Take the limits that differ from the defaults."""
         self._limits = limits
         self._process: subprocess.Popen[str] | None = None
-        self._listen = self._websocket = "127.0.0.1:0"
+        from integration.mosquitto import free_port  # not when this file is the child's program
+
+        self._listen, self._websocket = (f"127.0.0.1:{free_port()}" for _ in range(2))
         self.url = ""
         self.websocket_url = ""
 

@@ -18,7 +18,7 @@ _TOPIC = b"/players/a/fire"
 
 
 def _connect(port: int) -> socket.socket:
-    client = socket.create_connection(("127.0.0.1", port), 5)
+    client = socket.create_connection(("127.0.0.1", port), 60)
     client.sendall(b"\x10\x11\0\4MQTT\4\2\0\x3c\0\5flood")
     assert client.recv(4) == b"\x20\2\0\0"
     client.setblocking(False)

@@ -139,7 +139,7 @@ def test_200_accounts_are_there_in_a_few_seconds() -> None:
     accounts = contest(*(f"team-{number}" for number in range(100)))
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
         security.sync(accounts, TABLES)
-        security.wait(30)
+        security.wait(60)
         assert users_of(mosquitto).keys() == {account.user for account in accounts} | {KEEPER.user}
 
 

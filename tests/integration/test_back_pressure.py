@@ -110,7 +110,7 @@ def test_one_stuck_reader_holds_a_publisher_for_a_bounded_time_and_then_goes(bro
 def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_nothing(broker: EmbeddedBroker) -> None:
     reader = Connection(broker.url, "slow", clean_session=True)
     reader.on_connect = lambda _: reader.subscribe(["/x"])
-    reader.connect(5)
+    reader.connect(60)
     reader.publish("/x", b"here")
     while not (heard := reader.poll(1.0)):  # only then is the subscription in force
         pass

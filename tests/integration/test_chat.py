@@ -140,7 +140,7 @@ def test_bots_talk_and_a_flood_of_lines_costs_no_turn(broker: Broker, start_serv
 
     def flood() -> None:
         noise = Connection(broker.url, "noise", clean_session=True)
-        noise.connect(5)
+        noise.connect(60)
         while not ended.is_set():
             for _ in range(50):
                 noise.publish("/players/red/say", b'{"text": "spam"}')

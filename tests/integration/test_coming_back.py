@@ -128,11 +128,11 @@ def test_the_turn_announced_twice_costs_refused_shots_at_worst(
         join(broker.url, "victim", Victim())
         join(broker.url, "sinker", Sinker())
         echo = Connection(broker.url, "echo", clean_session=True)
-        echo.connect(5)
+        echo.connect(60)
         for count in range(1, 9):
             heard.until(lambda said, count=count: turns_of("plain", said) >= count)  # type: ignore[misc]
             echo.publish("/game/current", b"plain")
-            assert echo.flush(5)
+            assert echo.flush(60)
         echo.close()
         heard.until(over)
         said, errors = plain.communicate(timeout=_SECONDS)

@@ -11,7 +11,7 @@ from salvo.mqtt import MOST_PACKETS_A_POLL, Connection
 def _connected(broker: Broker, name: str, topic: str = "") -> Connection:
     connection = Connection(broker.url, name, clean_session=True)
     connection.on_connect = lambda _: connection.subscribe([topic] if topic else [])
-    connection.connect(10)
+    connection.connect(60)
     return connection
 
 
@@ -24,7 +24,7 @@ def test_a_burst_of_more_than_one_round_is_read_to_its_end(broker: Broker) -> No
     count = MOST_PACKETS_A_POLL + 40
     for number in range(count):
         writer.publish("/x", b"%d" % number)
-    assert writer.flush(10)
+    assert writer.flush(60)
     got: list[bytes] = []
     end = time.monotonic() + 60
     while len(got) < count and time.monotonic() < end:
@@ -40,6 +40,6 @@ def test_what_the_broker_has_acknowledged_is_counted_in_order(broker: Broker) ->
     for number in range(50):
         connection.publish("/x", b"%d" % number)
     assert (connection.published, connection.delivered) == (50, 0)
-    assert connection.flush(10)
+    assert connection.flush(60)
     assert connection.delivered == 50
     connection.close()

@@ -27,12 +27,26 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
-@pytest.fixture
-def broker(certificate: Certificate) -> Iterator[EmbeddedBroker]:
+@contextlib.contextmanager
+def started(certificate: Certificate, connect_seconds: float) -> Iterator[EmbeddedBroker]:
     access = RosterAccess(contest("red"))
-    limits = BrokerLimits(connect_seconds=0.5, connections=8)
+    limits = BrokerLimits(connect_seconds=connect_seconds, connections=8)
     tls = ServerTls(certificate.cert, certificate.key)
     with EmbeddedBroker(websocket="127.0.0.1:0", access=access, limits=limits, tls=tls) as running:
+        yield running
+
+
+@pytest.fixture
+def broker(certificate: Certificate) -> Iterator[EmbeddedBroker]:
+    """With patience for whoever is slow."""
+    with started(certificate, 60.0) as running:
+        yield running
+
+
+@pytest.fixture
+def hasty(certificate: Certificate) -> Iterator[EmbeddedBroker]:
+    """Hangs up on whoever says nothing for a second."""
+    with started(certificate, 1.0) as running:
         yield running
 
 
@@ -48,18 +62,18 @@ def test_both_listeners_speak_tls(broker: EmbeddedBroker, certificate: Certifica
                 url, "", username=user.user, password=user.secret, clean_session=True, ca=str(certificate.cert)
             )
             stack.callback(connection.close)
-            connection.connect(5)
+            connection.connect(60)
             both.append(connection)
         server, team_red = both
         team_red.subscribe(["#"])
         team_red.publish("/players/blue/fire", b"")  # acknowledged behind the subscription
-        assert team_red.flush(5)
+        assert team_red.flush(60)
         payload = b"x" * 10_000  # several TLS records, several reads
         for _ in range(50):
             server.publish("/players/red/hit", payload)
-        assert server.flush(5)
+        assert server.flush(60)
         heard: list[bytes] = []
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while len(heard) < 50:
             assert time.monotonic() < end
             for message in team_red.poll(1):
@@ -76,7 +90,7 @@ def test_whoever_does_not_greet_makes_room_for_others(
     context = ssl.create_default_context(cafile=str(certificate.cert))
     with contextlib.ExitStack() as stack:
         for _ in range(12):
-            idle = stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), 5))
+            idle = stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), 60))
             if handshake:
                 with contextlib.suppress(OSError):
                     stack.enter_context(context.wrap_socket(idle, server_hostname="127.0.0.1"))
@@ -86,37 +100,37 @@ def test_whoever_does_not_greet_makes_room_for_others(
         )
         stack.callback(connection.close)
         began = time.monotonic()
-        connection.connect(5)
-        assert time.monotonic() - began < 0.4  # a silent one is hung up on after half a second
+        connection.connect(60)
+        assert time.monotonic() - began < 30  # a silent one is hung up on after a minute
 
 
 def test_a_client_without_tls_is_turned_away(broker: EmbeddedBroker) -> None:
-    with socket.create_connection(("127.0.0.1", broker.port), 5) as plain:
+    with socket.create_connection(("127.0.0.1", broker.port), 60) as plain:
         plain.sendall(connect_packet("red", user="red", password="secret-of-red"))
         with contextlib.suppress(ConnectionError):
             answer = plain.recv(100)
             assert answer[:1] in (b"", b"\x15")  # nothing, or a TLS alert; no CONNACK
 
 
-def test_half_open_handshakes_end_and_leave_room_for_others(broker: EmbeddedBroker, certificate: Certificate) -> None:
-    """Eight connections say nothing, and a ninth is turned away; half a second later there is room again."""
+def test_half_open_handshakes_end_and_leave_room_for_others(hasty: EmbeddedBroker, certificate: Certificate) -> None:
+    """Eight connections say nothing, and a ninth is turned away; a second later there is room again."""
     with contextlib.ExitStack() as stack:
-        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), 5)) for _ in range(8)]
-        with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", broker.port), 5) as ninth:
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", hasty.port), 60)) for _ in range(8)]
+        with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", hasty.port), 60) as ninth:
             assert ninth.recv(1) == b""
         for one in silent:
             with contextlib.suppress(ConnectionError):
-                assert one.recv(1) == b""  # within the 5 s that the socket waits
+                assert one.recv(1) == b""  # within the minute that the socket waits
     ca = str(certificate.cert)
-    connection = Connection(broker.url, "", username="red", password="secret-of-red", clean_session=True, ca=ca)
-    connection.connect(5)
+    connection = Connection(hasty.url, "", username="red", password="secret-of-red", clean_session=True, ca=ca)
+    connection.connect(60)
     connection.close()
 
 
 def test_whoever_finishes_the_handshake_and_says_nothing_is_disconnected(
-    broker: EmbeddedBroker, certificate: Certificate
+    hasty: EmbeddedBroker, certificate: Certificate
 ) -> None:
-    with socket.create_connection(("127.0.0.1", broker.port), 5) as plain:
+    with socket.create_connection(("127.0.0.1", hasty.port), 60) as plain:
         secured = certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=True)
         with contextlib.suppress(ConnectionError):
             assert secured.recv(1) == b""

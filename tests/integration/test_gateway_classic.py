@@ -32,12 +32,12 @@ class Topics:
         self._inbox: deque[str] = deque()
         self._connection = Connection(url, f"program-{role}", clean_session=True)
         self._connection.on_connect = lambda _: self._connection.subscribe([heard])
-        self._connection.connect(10)
-        self._connection.flush(5)
+        self._connection.connect(60)
+        self._connection.flush(60)
 
     def send(self, message: str) -> None:
         self._connection.publish(self._said, message.encode())
-        self._connection.flush(5)
+        self._connection.flush(60)
 
     def receive(self, seconds: float) -> str | None:
         end = time.monotonic() + seconds

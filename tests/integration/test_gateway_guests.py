@@ -56,7 +56,7 @@ class Program:
     """The foreign program."""
 
     def __init__(self, host: Host) -> None:
-        self.socket = socket.create_connection(host.address, timeout=20)
+        self.socket = socket.create_connection(host.address, timeout=60)
         self.lines = self.socket.makefile("rw", encoding="utf-8", newline="\n")
 
     def say(self, line: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.gateway_stage import Winners, gateway, served
+from conformance.gateway_stage import Winners, gateway, served, until
 from conformance.jsonline_client import Client
 from integration.gateway_process import GatewayProcess
 from integration.guarded import guarded, play
@@ -43,8 +43,7 @@ def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first
         threads: list[threading.Thread] = []
 
         def others_come() -> None:
-            while "jsonline-client" not in house.news.players:
-                threading.Event().wait(0.02)
+            until(lambda: "jsonline-client" in house.news.players)
             threads.extend(play(contest, ["red"], seed=4))
 
         client.play(early_board=True, invited=others_come)
@@ -65,10 +64,7 @@ def test_a_game_is_played_again_by_accounts_of_the_roster(kind: str, tmp_path: P
         stack.enter_context(contextlib.closing(host))
         client = stack.enter_context(contextlib.closing(Client(host.address, 3)))
         client.play()
-        for _ in range(1000):
-            if winners.by_table:
-                break
-            threading.Event().wait(0.02)
+        until(lambda: bool(winners.by_table))
         assert winners.by_table == {"": ["jsonline-client" if client.won else "random-jsonline"]}
         assert {member.name: member.door for member in contest.roster.members()} == {
             "jsonline-client": "jsonline",
@@ -96,10 +92,7 @@ def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(early_board: bo
                 client.connect(process.address)
 
         client.play(early_board=early_board, before_shot=killed)
-        for _ in range(1000):
-            if winners.by_table:
-                break
-            threading.Event().wait(0.02)
+        until(lambda: bool(winners.by_table))
         assert kills == [5, 12]
         assert winners.by_table == {"": ["jsonline-client" if client.won else "hunter-jsonline"]}
 

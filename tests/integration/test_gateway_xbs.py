@@ -19,7 +19,7 @@ import pytest
 from conformance.xbs_client import FATAL, HARMLESS, REFUSED, Client, Gone, Outcome
 from integration.conftest import StartServer
 from integration.doors import open_door
-from integration.mosquitto import Mosquitto
+from integration.mosquitto import Mosquitto, free_port
 from integration.players import Heard, join, over, salvos
 from integration.smackdown import CLIENT, children
 from salvo import Bot, View
@@ -437,7 +437,7 @@ def test_a_game_that_the_server_gives_up_is_aborted(tmp_path: Path) -> None:
 
 
 @contextlib.contextmanager
-def gateway_process(url: str, listen: str = "127.0.0.1:0") -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
+def gateway_process(url: str, listen: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
     command = [sys.executable, "-m", "salvo_server", "gateway", "xbs", "--broker", url, "--listen", listen]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -463,7 +463,7 @@ def test_a_gateway_that_dies_and_comes_back_finds_its_players_where_they_were(
     number: signal.Signals, tmp_path: Path
 ) -> None:
     with table(tmp_path, rules="xbs") as (url, heard):
-        with gateway_process(url) as (process, address):
+        with gateway_process(url, f"127.0.0.1:{free_port()}") as (process, address):
             playing = Playing([Patient(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
             heard.until(salvos(21))
             process.send_signal(number)

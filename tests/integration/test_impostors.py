@@ -52,9 +52,9 @@ class Team:
 def publish(url: str, topic: str, payload: bytes, *, retain: bool = False) -> None:
     """Say something in the server's place."""
     connection = Connection(url, "impostor", clean_session=True)
-    connection.connect(10)
+    connection.connect(60)
     connection.publish(topic, payload, retain=retain)
-    assert connection.flush(10)
+    assert connection.flush(60)
     connection.close()
 
 
@@ -107,7 +107,7 @@ def test_another_server_at_the_same_address_gets_no_secret(broker: Broker) -> No
     asked: list[bytes] = []
     ear = Connection(broker.url, "ear", clean_session=True)
     ear.on_connect = lambda _: ear.subscribe(["/game/request_participation"])
-    ear.connect(10)
+    ear.connect(60)
     with serve(second).in_background():
         with pytest.raises(ImpostorError) as raised:
             client.play(RandomBot(), broker.url, "me", "secret me")
@@ -197,4 +197,4 @@ def test_a_team_is_let_in_with_its_name_and_secret_and_told_when_it_is_not() -> 
         assert "another" not in str(raised.value)
         nobody = Connection(broker.url, "c", clean_session=True)
         with pytest.raises(ConnectionLost, match="it wants a user and a password"), contextlib.closing(nobody):
-            nobody.connect(10)
+            nobody.connect(60)

@@ -106,7 +106,7 @@ def test_rudeness_is_refused_and_the_table_goes_on(broker: Broker, start_server:
     heard = Heard()
     with start_server(heard, players=2) as contest:
         rude = Connection(broker.url, "rude", clean_session=True)
-        rude.connect(5)
+        rude.connect(60)
         for topic in (
             "/game/request_participation",
             "/players/a/fire",
@@ -116,7 +116,7 @@ def test_rudeness_is_refused_and_the_table_goes_on(broker: Broker, start_server:
             for payload in (b"", b"\xff", b"{}", b"[" * 4000, b"x" * 9000, b'{"name": "a/b", "secret": "x"}', b"null"):
                 rude.publish(topic, payload, retain=len(payload) == 2)
         rude.publish("/game/request_participation", b'{"name": "a", "secret": "a thief\'s"}')
-        assert rude.flush(10)
+        assert rude.flush(60)
         rude.close()
         heard.until(lambda said: any(isinstance(a, m.PlayersListed) for a in said))
         with pytest.raises(SalvoError, match="name_taken"):
@@ -170,7 +170,7 @@ def _flood(url: str, stop: threading.Event) -> None:
     from salvo.seal import make_blob
 
     connection = Connection(url, "flood", clean_session=True)
-    connection.connect(5)
+    connection.connect(60)
     for _ in range(500):  # bounded: the test asks what it does to the game, the benchmark how fast a game stays
         if stop.is_set():
             break

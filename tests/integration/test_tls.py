@@ -100,10 +100,10 @@ def refusal(url: str, ca: str | None = None) -> ConnectionLost:
     begin = time.monotonic()
     try:
         with pytest.raises(ConnectionLost) as raised:
-            connection.connect(30)
+            connection.connect(120)
     finally:
         connection.close()
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 60  # it is told at once, and not when time is up
     return raised.value
 
 

@@ -46,8 +46,8 @@ class Observer:
         self.seen: list[Inbound] = []
         self._connection = Connection(url, f"observer-{next(_observers)}", clean_session=True)
         self._connection.on_connect = lambda _: self._connection.subscribe(["#"])
-        self._connection.connect(5)
-        assert self._connection.flush(5)
+        self._connection.connect(60)
+        assert self._connection.flush(60)
 
     def until(self, holds: Callable[[list[Inbound]], bool]) -> list[Inbound]:
         end = time.monotonic() + _SECONDS
@@ -174,10 +174,10 @@ def test_what_an_earlier_server_left_behind_is_swept_away(
 ) -> None:
     stale = ["/players/ghost/ships/carrier/approved", "/game/winner", "/game/stats/ghost", "/player/ghost/defeated"]
     litter = Connection(broker.url, "litter", clean_session=True)
-    litter.connect(5)
+    litter.connect(60)
     for topic in [*stale, "/players/ghost/fire", "/game/state", "/elsewhere/game/state"]:
         litter.publish(topic, b"true", retain=True)
-    assert litter.flush(5)
+    assert litter.flush(60)
     litter.close()
     with start_server():
         gone = {*stale, "/players/ghost/fire"}
@@ -284,8 +284,9 @@ def test_a_team_and_a_watcher_write_proofs_that_hold(
         observer.until(lambda seen: _placed(seen, "a") == 5)
         connection = ProofConnection(broker.url, "looks-on", clean_session=True)
         connection.record(Proof(watched), "")
-        watcher = Watcher(connection, "")  # comes into the lobby, as b does
-        watcher.poll(0.5)
+        watcher = Watcher(connection, "")
+        while watcher.state != m.State.LOBBY:  # it comes into the lobby, as b does
+            watcher.poll(0.2)
         team = threading.Thread(
             target=client.play, args=(RandomBot(), broker.url, "b", "secret b"), kwargs={"proof": own}, daemon=True
         )

@@ -34,8 +34,8 @@ def onlooker(contest: Guarded, user: str, secret: str, kind: type[Watcher], *giv
     wait_for_users(contest.url, user, secret)
     connection = ProofConnection(contest.url_of(user, secret), user, clean_session=True)
     watcher = kind(connection, "", *given)
-    connection.connect(10)
-    assert connection.flush(5)
+    connection.connect(60)
+    assert connection.flush(60)
     return watcher
 
 

@@ -117,6 +117,6 @@ def test_what_is_gone_is_told_once(roster: Roster, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Doorkeeper, "look", look)
     monkeypatch.setattr(doorkeeper.log, "error", lambda text, *values: said.append(text % values))
     keeper.start()
-    assert enough.wait(10)
+    assert enough.wait(60)
     keeper.stop()
     assert said == ["roster_missing: gone; the users stay as they were"]
