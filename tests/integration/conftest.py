@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from integration.mosquitto import Mosquitto
+from integration.players import send_all_home
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.cli.health import ask
 from salvo_server.contest import Contest
@@ -17,6 +18,12 @@ from salvo_server.settings import ServerSettings
 
 Broker = EmbeddedBroker | Mosquitto
 StartServer = Callable[..., contextlib.AbstractContextManager[Contest]]
+
+
+@pytest.fixture(autouse=True)
+def _nobody_stays() -> Iterator[None]:
+    yield
+    send_all_home()
 
 
 @pytest.fixture(params=["embedded", "mosquitto"])

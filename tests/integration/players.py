@@ -43,12 +43,23 @@ class Heard:
         return [announcement for announcement in self.all if isinstance(announcement, kind)]
 
 
+_stops: list[threading.Event] = []
+
+
 def join(url: str, name: str, bot: Bot | None = None, **given: Any) -> threading.Thread:
+    _stops.append(threading.Event())
+    given = {"stop": _stops[-1]} | given
     thread = threading.Thread(
         target=client.play, args=(bot or RandomBot(), url, name, f"secret {name}"), kwargs=given, daemon=True
     )
     thread.start()
     return thread
+
+
+def send_all_home() -> None:
+    """End whoever is still there, or still calls a broker that is gone: its port may be another test's next."""
+    while _stops:
+        _stops.pop().set()
 
 
 def over(announcements: list[m.Announcement]) -> bool:
