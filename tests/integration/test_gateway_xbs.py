@@ -238,7 +238,7 @@ def test_programs_of_two_systems_and_a_bot_play_at_one_table(tmp_path: Path) -> 
 
 
 def test_many_games_with_wrong_late_partial_doubled_and_oversized_lines(tmp_path: Path) -> None:
-    games, tables = int(os.environ.get("SALVO_GATEWAY_GAMES", "12")), ("", "two", "three", "four")
+    games, tables = int(os.environ.get("SALVO_GATEWAY_GAMES", "8")), ("", "two", "three", "four")
     ended: list[Outcome] = []
     tried: list[str] = []
     began = time.monotonic()
