@@ -155,12 +155,12 @@ def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest
         return started(words, cwd=folder, env=_environment(folder) | account, stdout=pipe, stderr=pipe)
 
     hunter = play.replace("mybot.py", "hunter")
-    with (
-        start(watch, "hall") as looking_on,
-        start(f"{play} --games 1", "red") as red,
-        start(f"{hunter} --games 1", "blue") as blue,
-    ):
-        teams = [red, blue]
+    with start(watch, "hall") as looking_on, ExitStack() as stack:
+        assert looking_on.stdout is not None
+        # It comes before the game: what it writes down is whole from the game's opening on.
+        assert any("state lobby" in line for line in looking_on.stdout)
+        commands = {"red": f"{play} --games 1", "blue": f"{hunter} --games 1"}
+        teams = [stack.enter_context(start(command, team)) for team, command in commands.items()]
         said = [process.communicate(timeout=60) for process in (looking_on, *teams)]
     assert [process.returncode for process in (looking_on, *teams)] == [0, 0, 0], said
     winner = re.search(r"^winner: (\w+)", said[0][0], re.MULTILINE)
