@@ -176,7 +176,8 @@ def test_a_heat_map_tells_each_chance_as_text_and_exactly_when_pointed_at() -> N
         ("0", "B2: 0.00 %"),
         ("[50]", "B3: 50.00 %, aimed at"),
     ]
-    assert page.text[-2:] == ["darker is likelier, up to 50 %", "a guess"]
+    legend = "[ ] aimed at, ✖ hit, ● fired at before, and not told"
+    assert page.text[-3:] == ["darker is likelier, up to 50 %", legend, "a guess"]
     assert shown._repr_html_().count("outline:") == 1
 
 

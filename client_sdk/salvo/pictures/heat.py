@@ -97,7 +97,7 @@ class HeatMap:
             for cell, text in enumerate(self._texts())
         ]
         scale = f"darker is likelier, up to {percentage(most)} %"
-        return board(self.grid, squares, self.title, [line for line in (scale, self.note) if line])
+        return board(self.grid, squares, self.title, [line for line in (scale, self._legend(), self.note) if line])
 
     @property
     def hottest(self) -> float:

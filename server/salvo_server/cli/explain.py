@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from salvo.errors import SalvoError
-from salvo.laboratory.explaining import FEWEST_FLEETS, FLEETS, MOST_FLEETS, Explainer, Explanation, account
+from salvo.laboratory.explaining import FEWEST_FLEETS, FLEETS, MOST_FLEETS, Explainer, Explanation
 from salvo.pictures.html import Colour, ink
 from salvo.pictures.marks import PLAIN
 from salvo_server.cli.output import has_terminal, progress_bar
@@ -54,11 +54,11 @@ def explain(
     with progress_bar(count, "salvos", hidden=as_json) as progress:
         told = explain_game(replay, explainer, player=player, turn=turn, progress=progress)
     if html is not None:
-        _write(html, replay, told)
+        _write(html, reasons.html_page(replay, told, fleets if turn is None else None))
     if as_json:
         _tell_programs(replay, told, turn)
     elif turn is None:
-        _tell_game(replay, told, fleets)
+        click.echo("\n".join([telling.heading(replay), *reasons.game_lines(replay, told, fleets)]))
     else:
         click.echo(telling.heading(replay))
         for each in told:
@@ -70,21 +70,8 @@ def _tell_programs(replay: Replay, told: Sequence[Explanation], turn: int | None
         boards = {} if turn is None else {"boards": reasons.boards_record(each)}
         click.echo(json.dumps({**reasons.salvo_record(each), **boards}))
     if turn is None:
-        for player, own in _by_player(replay, told).items():
-            click.echo(json.dumps(reasons.account_record(player, reasons.outcome(replay, player), account(own))))
-
-
-def _tell_game(replay: Replay, told: Sequence[Explanation], fleets: int) -> None:
-    click.echo(telling.heading(replay))
-    click.echo("\n".join([*reasons.table_lines(told), ""]))
-    for player, own in _by_player(replay, told).items():
-        click.echo(reasons.verdict_line(player, reasons.outcome(replay, player), account(own)))
-    click.echo(reasons.method_line(told, fleets))
-
-
-def _by_player(replay: Replay, told: Sequence[Explanation]) -> dict[str, list[Explanation]]:
-    own = {player: [each for each in told if each.player == player] for player in replay.players}
-    return {player: each for player, each in own.items() if each}
+        for player, own in reasons.accounts(replay, told).items():
+            click.echo(json.dumps(reasons.account_record(player, reasons.outcome(replay, player), own)))
 
 
 def _tell_salvo(replay: Replay, told: Explanation) -> None:
@@ -107,8 +94,8 @@ def _of_256(colour: Colour) -> int:
     return 16 + 36 * red + 6 * green + blue
 
 
-def _write(path: Path, replay: Replay, told: Sequence[Explanation]) -> None:
+def _write(path: Path, page: str) -> None:
     try:
-        path.write_text(reasons.html_page(replay, told), encoding="utf-8")
+        path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import Any, Final
 
-from salvo.laboratory.explaining import Account, Aimed, Estimate, Explanation, Knowledge, News
+from salvo.laboratory.explaining import Account, Aimed, Estimate, Explanation, Knowledge, News, account
 from salvo.pictures import HeatMap
 from salvo.pictures.heat import percentage
 from salvo.pictures.marks import PLAIN, Mark
 from salvo.rules import Announce, Grid, RuleBook
 from salvo_server.showing import telling
 from salvo_server.showing.replay import REFEREE, Replay
+
+_STYLE: Final = (
+    ":root{color-scheme:light dark}"
+    "body{font-family:system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}"
+    "h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}pre{white-space:pre-wrap}"
+)
 
 
 def salvo_lines(told: Explanation, book: RuleBook) -> list[str]:
@@ -93,17 +99,35 @@ def method_line(told: Sequence[Explanation], fleets: int) -> str:
     return "; ".join(parts)
 
 
-def html_page(replay: Replay, told: Sequence[Explanation]) -> str:
-    """Return a page with the heat maps of salvos, and what there is to say of each."""
+def accounts(replay: Replay, told: Sequence[Explanation]) -> dict[str, Account]:
+    """Return luck and skill of everybody who has fired."""
+    own = {player: [each for each in told if each.player == player] for player in replay.players}
+    return {player: account(each) for player, each in own.items() if each}
+
+
+def game_lines(replay: Replay, told: Sequence[Explanation], fleets: int) -> list[str]:
+    """Return what there is to say of a whole game: all salvos, and luck and skill of each player."""
+    verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, told).items()]
+    return [*table_lines(told), "", *verdicts, method_line(told, fleets)]
+
+
+def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None) -> str:
+    """Return a page with the heat maps of salvos, and what there is to say of each.
+
+    Args:
+        fleets: drawn of each board, where it is the whole game; else None.
+    """
     parts = [f"<h1>{escape(telling.heading(replay))}</h1>"]
+    if fleets is not None:
+        parts.append(f"<pre>{escape(chr(10).join(game_lines(replay, told, fleets)))}</pre>")
     for each in told:
         known = [knowledge_line(rival, each.known[rival]) for rival in each.maps]
         lines = [*known, *salvo_lines(each, replay.header.rules.book)]
         parts.append(f"<h2>{escape(telling.salvo_line(replay.frame(each.player, each.turn)))}</h2>")
         parts += [drawn._repr_html_() for drawn in each.maps.values()]
         parts.append(f"<pre>{escape(chr(10).join(lines))}</pre>")
-    title = f"<title>{escape(replay.name)}</title>"
-    return f'<!doctype html><html lang="en"><meta charset="utf-8">{title}<body>' + "\n".join(parts) + "</body></html>\n"
+    head = f'<meta charset="utf-8"><title>{escape(replay.name)}</title><style>{_STYLE}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>' + "\n".join(parts) + "</body></html>\n"
 
 
 def outcome(replay: Replay, player: str) -> str:
