@@ -140,7 +140,7 @@ def test_luck_and_skill_of_a_game_by_hand_are_what_one_reckons() -> None:
     assert found.luck.value == pytest.approx(1 - 5 / 6, abs=0.05)
     assert found.skill.value == pytest.approx((5 / 6) / (4 / 3), abs=0.05)
     assert found.spread == pytest.approx((2 / 9 + 1 / 4) ** 0.5, abs=0.02)
-    assert 0 < found.luck.error < 0.03
+    assert found.luck.error == 0  # so few fleets are all looked at, and none is drawn
 
 
 def test_nobody_is_praised_for_hitting_again_or_for_hitting_itself() -> None:

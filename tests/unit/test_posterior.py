@@ -64,7 +64,7 @@ def test_draws_are_even_over_all_fleets_that_agree(book: RuleBook, counts: bool,
         for draws in (draw_by_keys, draw_in_turn) if not counts else (draw_by_keys,):
             drawn = draws(candidates, random, 2000)
             assert set(drawn) <= agreeing.keys()
-            assert len(drawn) >= 300
+            assert len(drawn) == 2000 or Counter(drawn) == agreeing  # where there are few, each of them once
             for cell in range(sea.size):
                 exact = sum(n for fleet, n in agreeing.items() if fleet >> cell & 1) / agreeing.total()
                 share = sum(fleet >> cell & 1 for fleet in drawn) / len(drawn)

@@ -5,8 +5,9 @@ two draws, each even over all fleets that agree:
 
 * Where a salvo's answer is a number (:func:`draw_by_keys`): number the salvos; a place's *key* has one digit a salvo,
   how many of its shots the place took. Five ships agree with the answers when their keys add up to the announced ones.
-  So places with one key are one class, pairs of classes are added up once, and what a draw lacks is looked up. Ships
-  that collide are drawn again.
+  So places with one key are one class, pairs of classes are added up once, and what they lack is looked up. Each five
+  classes that agree get their share of the draws, all of them at once; ships that collide are drawn again. Where few
+  fleets are left, none is drawn: it is all of them.
 * Where each shot's answer is told (:func:`draw_in_turn`): cover the hits one after the other, then lay the other
   ships, each evenly among the places that are left. A fleet that had many ways at each step is drawn too seldom by just
   that factor, which is its weight; drawing again by weight makes it even.
@@ -14,10 +15,10 @@ two draws, each even over all fleets that agree:
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from random import Random
+from typing import TypeVar
 
 from salvo.bots.clues import Chart, Clue, cells_of, chart
 from salvo.rules import Announce, RuleBook, Sinkings, draw
@@ -26,12 +27,18 @@ from salvo.rules import Announce, RuleBook, Sinkings, draw
 Classes = dict[int, list[int]]
 #: What two classes of ships add up to: the number of pairs of places by key, and the classes they are of.
 Pairs = tuple[dict[int, int], dict[int, list[tuple[int, int, int]]]]
+#: Pairs of classes of the first two ships and of the next two, with their numbers of places, and the last ship's key.
+Way = tuple[list[tuple[int, int, int]], list[tuple[int, int, int]], int]
 #: Ships that :func:`draw_by_keys` puts together: two pairs and one.
 MOST_SHIPS_BY_KEYS = 5
 #: Pairs of classes, and what they add up to, that are worth the time; a standard game has at most a few thousand.
 _MOST_PAIRS = 100_000
 #: Draws of fleets for each that is wanted, before it is given up: crowded boards collide nearly always.
 _TRIES = 20
+#: Combinations of places for each fleet wanted, up to which it is quicker to go through all of them.
+_EVERY = 2
+
+T = TypeVar("T")
 
 
 class Candidates:
@@ -155,6 +162,8 @@ def columns(fleets: Sequence[int], size: int) -> list[int]:
 def draw_by_keys(candidates: Candidates, random: Random, count: int) -> list[int]:
     """Return fleets drawn evenly from all that agree, as masks; fewer when they are hard to find.
 
+    Where there are few, it is each of them once.
+
     Args:
         candidates: of at most five ships.
         count: how many fleets.
@@ -169,54 +178,72 @@ def draw_by_keys(candidates: Candidates, random: Random, count: int) -> list[int
     second, second_parts = _pairs(classes[2], classes[3], total, guard)
     if len(first) * len(classes[4]) > _MOST_PAIRS:
         return []
-    ways, sums, weight = [], [], 0
+    ways: list[tuple[Way, int]] = []
     for last, masks in classes[4].items():
         rest = total - last
         for key, pairs in first.items():
             others = second.get(rest - key)
             if others:
-                weight += pairs * others * len(masks)
-                ways.append((key, rest - key, last))
-                sums.append(weight)
-    if not weight:
+                ways.append(((first_parts[key], second_parts[rest - key], last), pairs * others * len(masks)))
+    if not ways:
         return []
-    between_0_and_1 = random.random
-    upto_first: dict[int, list[int]] = {}
-    upto_second: dict[int, list[int]] = {}
+    if sum(weight for _, weight in ways) <= _EVERY * count:
+        every = [product(*each) for way, _ in ways for each, _ in _classes_of(way, classes)]
+        return [fleet for combinations in every for fleet in _apart(combinations, margin)]
     fleets: list[int] = []
-    for _ in range(count * _TRIES):
-        one, other, last = ways[bisect_right(sums, between_0_and_1() * weight)]
-        a, b = _part(first_parts[one], upto_first, one, between_0_and_1)
-        fleet = taken = 0
-        for masks in (classes[0][a], classes[1][b], classes[4][last]):
-            mask = masks[int(between_0_and_1() * len(masks))]
-            if mask & taken:
-                break
-            fleet |= mask
-            taken |= margin[mask]
-        else:
-            c, d = _part(second_parts[other], upto_second, other, between_0_and_1)
-            masks = classes[2][c]
-            mask = masks[int(between_0_and_1() * len(masks))]
-            masks = classes[3][d]
-            more = masks[int(between_0_and_1() * len(masks))]
-            if not (mask & taken or more & (taken | margin[mask])):
-                fleets.append(fleet | mask | more)
-                if len(fleets) == count:
-                    break
+    tries, left = count, count * _TRIES
+    while tries > 0 and len(fleets) < count:
+        for way, times in _spread(ways, tries, random):
+            for each, often in _spread(_classes_of(way, classes), times, random):
+                fleets += _apart(zip(*[_picks(masks, often, random) for masks in each], strict=True), margin)
+        left -= tries
+        tried = count * _TRIES - left
+        tries = min(left, (count - len(fleets)) * tried // max(1, len(fleets)) + count // 20 + 1)
+    return _even(fleets, [1] * len(fleets), random, count) if len(fleets) > count else fleets
+
+
+def _classes_of(way: Way, classes: Sequence[Classes]) -> Iterator[tuple[Sequence[list[int]], int]]:
+    """Yield the masks of each ship, and how many combinations of them there are."""
+    ones, others, last = way
+    for a, b, some in ones:
+        for c, d, more in others:
+            each = (classes[0][a], classes[1][b], classes[4][last], classes[2][c], classes[3][d])
+            yield each, some * more * len(each[2])
+
+
+def _spread(weighed: Iterable[tuple[T, float]], count: int, random: Random) -> Iterator[tuple[T, int]]:
+    """Share a count out by weight: each item's share, rounded up or down by chance, if it is not 0."""
+    weighed = list(weighed)
+    due, share = random.random(), count / sum([weight for _, weight in weighed])
+    for item, weight in weighed:
+        due += weight * share
+        if due >= 1:
+            times = int(due)
+            due -= times
+            yield item, times
+
+
+def _picks(masks: list[int], count: int, random: Random) -> list[int]:
+    """Draw places of one ship, each as likely as the others."""
+    size = len(masks)
+    if size == 1:
+        return masks * count
+    between_0_and_1 = random.random
+    return [masks[int(between_0_and_1() * size)] for _ in range(count)]
+
+
+def _apart(combinations: Iterable[Sequence[int]], margin: dict[int, int]) -> list[int]:
+    """Put five ships together, where none is too close to another."""
+    fleets = []
+    for a, b, c, d, e in combinations:
+        near = margin[a]
+        if not b & near:
+            near |= margin[b]
+            if not c & near:
+                near |= margin[c]
+                if not d & near and not e & (near | margin[d]):
+                    fleets.append(a | b | c | d | e)
     return fleets
-
-
-def _part(
-    parts: list[tuple[int, int, int]], upto: dict[int, list[int]], key: int, between_0_and_1: Callable[[], float]
-) -> tuple[int, int]:
-    """Draw the classes of two ships that add up to a key."""
-    if len(parts) == 1:
-        return parts[0][:2]
-    sums = upto.get(key)
-    if sums is None:
-        sums = upto[key] = list(accumulate([part[2] for part in parts]))
-    return parts[bisect_right(sums, between_0_and_1() * sums[-1])][:2]
 
 
 def _keyed(candidates: Candidates) -> tuple[list[list[tuple[int, int]]], int, int]:
@@ -402,7 +429,4 @@ def _even(fleets: Sequence[int], weights: Sequence[float], random: Random, count
     """Draw again by weight, as evenly as it goes: each fleet as often as its share says, rounded up or down."""
     if not fleets:
         return []
-    sums = list(accumulate(weights))
-    step = sums[-1] / count
-    start = random.random() * step
-    return [fleets[min(bisect_right(sums, start + number * step), len(fleets) - 1)] for number in range(count)]
+    return [fleet for fleet, times in _spread(zip(fleets, weights, strict=True), count, random) for _ in range(times)]
