@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from salvo.errors import BotError
 from salvo.messages import Earlier, SalvoResolved, SunkShip, Tally
+from salvo.pictured import Pictured
 from salvo.rules import Announce, Ending, Fleet, Grid, RuleBook, Sinkings
 
 
@@ -163,7 +164,7 @@ _NO_TALLY = Tally(0, 0, 0)
 News = tuple[SalvoResolved, Sequence[Shot], Sequence[Shot]]
 
 
-class View:
+class View(Pictured):
     """One player's knowledge of one game.
 
     Attributes:
@@ -366,11 +367,6 @@ class View:
             raise self._not_told("which shot was a hit", f"announce is {self.rules.announce}; {instead}")
         self._read_news()
         return dict(self._marks.get(player, {}))
-
-    def _repr_html_(self) -> str:
-        from salvo.pictures.views import view_page
-
-        return view_page(self)
 
     def _check_sinkings(self) -> None:
         if self.rules.sinkings is Sinkings.UNTOLD:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
-from salvo.laboratory.solo import Cleared, clear, summary
+from salvo.laboratory.solo import Cleared, Summary, clear, summary
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, XBS, RuleBook
@@ -84,7 +84,7 @@ def test_figures_are_those_of_the_counts() -> None:
     assert (found.mean, found.median) == (5.5, 5)
     assert found.error == pytest.approx(1.2583, abs=1e-4)
     assert found.histogram == {3: 1, 4: 0, 5: 2, 6: 0, 7: 0, 8: 0, 9: 1}
-    assert summary([7]) == (7, 0, 7, {7: 1})
+    assert summary([7]) == Summary(7, 0, 7, {7: 1})
 
 
 def run(*arguments: str) -> str:

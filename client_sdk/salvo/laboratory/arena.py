@@ -17,6 +17,7 @@ from time import perf_counter
 from salvo.chat import clean_text
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved, SunkShip
+from salvo.pictured import Pictured
 from salvo.player import MOST_UNSAID, Answer, Bot, Line, check_salvo
 from salvo.rules import (
     SALVO,
@@ -45,7 +46,7 @@ EMPTY_TURNS = 3
 Listener = Callable[[Sequence[Shot], SalvoResolved], None]
 
 
-class Placed:
+class Placed(Pictured):
     """Who has won and who came where, of anything that has the figures of the players."""
 
     __slots__ = ()
@@ -79,11 +80,6 @@ class Outcome(Placed):
     turns: int
     stats: dict[str, PlayerStats]
     fleets: dict[str, Fleet] = field(repr=False)
-
-    def _repr_html_(self) -> str:
-        from salvo.pictures.results import outcome_page
-
-        return outcome_page(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from enum import StrEnum
 from salvo.errors import BotError
 from salvo.laboratory.arena import Failure
 from salvo.laboratory.simulation import TURN_SECONDS, Played, Seats, stream
+from salvo.pictured import Pictured
 from salvo.player import Bot
 from salvo.rules import RuleBook
 
@@ -173,7 +174,7 @@ def _is_within(scores: Scores, margin: float, error: float) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Pictured):
     """What came of :func:`compare`, seen from the first bot.
 
     Attributes:
@@ -214,11 +215,6 @@ class Comparison:
             )
         more = "millions of" if self.games_needed is None else f"about {self.games_needed:,}"
         return f"undecided: {more} more games would probably be needed"
-
-    def _repr_html_(self) -> str:
-        from salvo.pictures.results import comparison_page
-
-        return comparison_page(self)
 
 
 def compare(

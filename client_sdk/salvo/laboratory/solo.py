@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from salvo.errors import BotError
 from salvo.laboratory import arena
+from salvo.pictured import Pictured
 from salvo.player import Bot
 from salvo.rules import SALVO, RuleBook
 from salvo.view import Shot, View
@@ -95,7 +97,8 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
 
 
-class Summary(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Summary(Pictured):
     """Figures of one count, such as the salvos, over many boards.
 
     Attributes:
@@ -117,11 +120,6 @@ class Summary(NamedTuple):
             (f"{line[0]}-{line[-1]}" if len(line) > 1 else f"{line[0]}", sum(self.histogram[count] for count in line))
             for line in shared
         ]
-
-    def _repr_html_(self) -> str:
-        from salvo.pictures.results import summary_page
-
-        return summary_page(self)
 
 
 def summary(counts: Iterable[int]) -> Summary:

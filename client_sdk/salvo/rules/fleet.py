@@ -10,6 +10,7 @@ from itertools import chain
 from random import Random
 
 from salvo.errors import IllegalCommand
+from salvo.pictured import Pictured
 from salvo.rules.book import LARGEST_SIDE, Grid, RuleBook, Spacing
 
 
@@ -96,7 +97,7 @@ def _mask(cells: Iterable[int]) -> int:
     return sum(1 << cell for cell in cells)
 
 
-class Fleet:
+class Fleet(Pictured):
     """A complete and legal fleet of one player.
 
     Attributes:
@@ -144,11 +145,6 @@ class Fleet:
 
     def __repr__(self) -> str:
         return f"Fleet({self.book.name}, {list(self.placements)})"
-
-    def _repr_html_(self) -> str:
-        from salvo.pictures.boards import fleet_page
-
-        return fleet_page(self)
 
 
 @lru_cache(maxsize=256)

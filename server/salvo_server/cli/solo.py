@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 
 import click
@@ -60,7 +60,7 @@ def solo(
     mean_ms, worst_ms = 1000 * sum(seconds) / len(seconds), 1000 * max(seconds)
     if as_json:
         record = {"bot": bot, "boards": boards, "seed": seed, "rules": book.name}
-        figures = {"salvos": salvos._asdict(), "shots": fired._asdict()}
+        figures = {"salvos": asdict(salvos), "shots": asdict(fired)}
         click.echo(json.dumps({**record, **figures, "ms": {"mean": round(mean_ms, 3), "worst": round(worst_ms, 3)}}))
         return
     options = {"--rules": rules if rules != "salvo" else None, "--width": width, "--height": height, "--shots": shots}

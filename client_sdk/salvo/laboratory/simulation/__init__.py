@@ -25,6 +25,7 @@ from salvo.laboratory.simulation.pool import Pool, cores, play_here
 from salvo.laboratory.simulation.seats import Seats, seating
 from salvo.laboratory.simulation.worker import Batch, Row, Spec
 from salvo.messages import PlayerStats
+from salvo.pictured import Pictured
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
@@ -57,14 +58,9 @@ class Played(Placed):
     stats: dict[str, PlayerStats]
     failures: tuple[Failure, ...] = ()
 
-    def _repr_html_(self) -> str:
-        from salvo.pictures.results import played_page
-
-        return played_page(self)
-
 
 @dataclass(slots=True)
-class Simulation(Sequence[Played]):
+class Simulation(Pictured, Sequence[Played]):
     """What came of a simulation; as a sequence, its games, each put together when it is looked at.
 
     Attributes:
@@ -154,11 +150,6 @@ class Simulation(Sequence[Played]):
             },
             "seconds": round(self.seconds, 3),
         }
-
-    def _repr_html_(self) -> str:
-        from salvo.pictures.results import simulation_page
-
-        return simulation_page(self)
 
     def _played(self, game: int, row: Row, failures: tuple[Failure, ...]) -> Played:
         names = list(self.bots)
