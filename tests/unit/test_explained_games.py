@@ -128,6 +128,12 @@ def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
     part.write_bytes(b"".join(lines[:40])[:-10])
     with pytest.raises(SalvoError, match=r"transcript_cut: .*, line 40: the line is not whole"):
         CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False)
+    begun = next(count for count, line in enumerate(lines) if b'"fire"' in line)
+    part.write_bytes(b"".join(lines[:begun]))
+    page = tmp_path / "part.html"
+    told = CliRunner().invoke(command, [str(part), *FEW, "--html", str(page)], catch_exceptions=False).stdout
+    assert told.splitlines()[1:] == ["no salvo was fired"]
+    assert "<pre>no salvo was fired</pre>" in page.read_text()
     part.write_bytes(b"".join(lines[:3]))
     with pytest.raises(SalvoError, match=r"not_begun: .*: the game has not begun; at the table: "):
         CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False)

@@ -61,7 +61,7 @@ def _signed(hits: float, digits: int) -> str:
 
 
 def table_lines(told: Sequence[Explanation]) -> list[str]:
-    """Return a line for each salvo, under a line of headings."""
+    """Return a line for each of one salvo or more, under a line of headings."""
     names = max(6, *(len(each.player) for each in told))
     turns = max(4, len(str(told[-1].turn)))
     lines = [f"{'turn':>{turns}}  {'player':<{names}}  shots  hits  expected  best   luck  bits  expected"]
@@ -107,6 +107,8 @@ def accounts(replay: Replay, told: Sequence[Explanation]) -> dict[str, Account]:
 
 def game_lines(replay: Replay, told: Sequence[Explanation], fleets: int) -> list[str]:
     """Return what there is to say of a whole game: all salvos, and luck and skill of each player."""
+    if not told:
+        return ["no salvo was fired"]
     verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, told).items()]
     return [*table_lines(told), "", *verdicts, method_line(told, fleets)]
 
