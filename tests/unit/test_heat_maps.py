@@ -18,6 +18,7 @@ from salvo.errors import BotError
 from salvo.laboratory import arena
 from salvo.messages import SalvoResolved
 from salvo.pictures import HeatMap
+from salvo.pictures.heat import percentage
 from salvo.pictures.marks import Mark
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, RuleBook, ShipClass, generator
 from salvo.view import Shot, View
@@ -40,6 +41,11 @@ def test_text_has_coordinates_percentages_marks_and_the_salvo() -> None:
         "[ ] aimed at, ✖ hit, ○ miss, ● fired at before, and not told",
         "a guess",
     ]
+
+
+@pytest.mark.parametrize(("fleets", "says"), [(0, "0"), (1, "<1"), (199, ">99"), (200, "100")])
+def test_only_what_is_impossible_has_none_and_only_what_is_certain_has_all(fleets: int, says: str) -> None:
+    assert percentage(fleets / 200) == says
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,6 @@ class HeatMap:
 
 def percentage(chance: float) -> str:
     """Return a chance in whole per cent; what is only nearly impossible or certain does not look so."""
-    if 0 < chance < 0.005:
+    if 0 < chance <= 0.005:
         return "<1"
     return ">99" if 0.995 <= chance < 1 else f"{100 * chance:.0f}"
