@@ -117,6 +117,18 @@ def test_where_whole_fleets_are_too_hard_to_tell_it_is_estimated_and_said() -> N
     assert sum(found.chances) == pytest.approx(18)
 
 
+def test_an_answer_about_two_boards_is_said_to_be_left_out() -> None:
+    view = View(SALVO, "me", ("me", "you", "they"), 1, SALVO.random_fleet(generator(1)), generator(2))
+    view.begin_turn(1, 5)
+    for turn, aimed in enumerate([("you", "they"), ("you", "you")], start=1):
+        shots = [Shot(player, 2 * turn + place, turn) for place, player in enumerate(aimed)]
+        view.fired(shots)
+        view.resolved(SalvoResolved(1, turn, "me", 2, 1, (), ()))
+    both = heat_map(view, "you", fleets=20)
+    assert both.note == "the share of 20 fleets that agree with all answers, 1 about several boards at once left out"
+    assert heat_map(view, "they", fleets=20).note.endswith(", 1 about several boards at once left out")
+
+
 @pytest.mark.parametrize("target", ["me", "nobody"])
 def test_a_map_of_nobodys_board_is_refused(target: str) -> None:
     with pytest.raises(BotError, match=f"unknown_target: '{target}' is none of those that still stand: you"):

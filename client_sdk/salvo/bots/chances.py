@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from random import Random
 
-from salvo.bots.clues import clues, is_alone
+from salvo.bots.clues import clues, is_alone, numbers_told
 from salvo.bots.meanfield import MeanField
 from salvo.bots.posterior import columns, draw_fleets, learned
 from salvo.errors import BotError
@@ -27,8 +27,9 @@ def heat_map(
 ) -> HeatMap:
     """Return the chance that a ship lies there, for every cell of a rival's board.
 
-    Fleets are drawn evenly from all that agree with every answer; the chance of a cell is the share of them that covers
-    it, give or take 0.02 with 500. Where that is too hard, as with six ships and only a number told of each salvo, each
+    Fleets are drawn evenly from all that agree with every answer, but for numbers of hits on several boards at once,
+    which are left out, as the note says then; the chance of a cell is the share of them that covers it, give or take
+    0.02 with 500. Where that is too hard, as with six ships and only a number told of each salvo, each
     ship is looked at almost by itself; the map is not ``exact`` then, and says so.
 
     Args:
@@ -59,15 +60,21 @@ def heat_map(
         known_marks(view, target),
         tuple(book.grid.cell(x, y) for player, x, y in aimed if player == target),
         bool(drawn),
-        source_of(len(drawn)),
+        source_of(len(drawn), sum(hits is None for _, hits in numbers_told(view, told))),
     )
 
 
-def source_of(fleets: int) -> str:
-    """Return where chances come from: so many fleets that were drawn, or none."""
+def source_of(fleets: int, left_out: int) -> str:
+    """Return where chances come from.
+
+    Args:
+        fleets: that were drawn; 0 where the chances are estimated.
+        left_out: answers about several boards at once.
+    """
+    note = "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
     if fleets:
-        return f"the share of {fleets} fleets that agree with all answers"
-    return "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
+        note = f"the share of {fleets} fleets that agree with all answers"
+    return f"{note}, {left_out} about several boards at once left out" if left_out else note
 
 
 def estimated(view: View, target: str) -> list[float]:

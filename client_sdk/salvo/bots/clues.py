@@ -111,6 +111,16 @@ def cells_of_shots(clue: Clue) -> list[int]:
     return [cell for layer in clue.shots for cell in cells_of(layer)]
 
 
+def numbers_told(view: View, told: Iterable[Clue]) -> list[tuple[int, int | None]]:
+    """Return where only numbers are told, the shots at a board of each salvo, and their hits.
+
+    None is in place of a number that was told of several boards at once: no reckoning takes it in.
+    """
+    if view.rules.announce is not Announce.COUNT:
+        return []
+    return [(len(cells_of_shots(clue)), 0 if clue.misses else clue.hits) for clue in told if clue.shots]
+
+
 def layers_of(cells: Iterable[int]) -> tuple[int, ...]:
     """Return masks that have each cell once, and together as often as it stands there."""
     layers: list[int] = []

@@ -25,7 +25,7 @@ from math import log2
 from typing import Final, NamedTuple
 
 from salvo.bots.chances import source_of
-from salvo.bots.clues import Clue, cells_of, cells_of_shots, clues, mask_of
+from salvo.bots.clues import Clue, cells_of, cells_of_shots, clues, mask_of, numbers_told
 from salvo.errors import SalvoError
 from salvo.laboratory.beliefs import PARTS, Belief, Numbers, added, entropy, infer, spread
 from salvo.messages import SalvoResolved
@@ -118,7 +118,7 @@ class Explanation:
         promised: expected hits on fresh cells; fewer than ``expected`` where shots are repeated.
         best: the shots with most expected hits, as many as were allowed.
         loss: expected hits that the best salvo has more; below 0 by an error of sampling only.
-        exact: whether all chances are shares of whole fleets that agree with all answers.
+        exact: whether all chances are shares of whole fleets that agree with all answers but those left out.
     """
 
     turn: int
@@ -374,10 +374,8 @@ class Outlook:
         return log2(1 / max(likely, self._least))
 
     def _map(self, rival: str, fired: Iterable[_Fired]) -> HeatMap:
-        belief, unused = self._beliefs[rival], self._known[rival].unused
-        note = source_of(len(belief.fleets))
-        if unused:
-            note += f", {unused} about several boards at once left out"
+        belief = self._beliefs[rival]
+        note = source_of(len(belief.fleets), self._known[rival].unused)
         aimed = tuple(each.cell for each in fired if each.shot.player == rival)
         title = f"{rival}: chance of a ship in %"
         return HeatMap(self._book.grid, belief.chances, title, self._marks[rival], aimed, bool(belief.fleets), note)
@@ -387,9 +385,7 @@ def _knowledge(view: View, target: str, told: Sequence[Clue]) -> Knowledge:
     named = view.rules.sinkings is Sinkings.TOLD
     fired = [clue for clue in told if clue.shots]
     shot = mask_of(cell for clue in fired for cell in cells_of_shots(clue))
-    struck, answers = mask_of(cell for clue in fired for cell in cells_of(clue.struck)), []
-    if view.rules.announce is Announce.COUNT:
-        answers = [(len(cells_of_shots(clue)), 0 if clue.misses else clue.hits) for clue in fired]
+    struck, answers = mask_of(cell for clue in fired for cell in cells_of(clue.struck)), numbers_told(view, fired)
     return Knowledge(
         tuple(view.afloat(target)) if named else None,
         view.sunk[target] if named else (),

@@ -29,8 +29,8 @@ class HeatMap:
         title: what stands above it.
         marks: by cell what is known of it, ``Mark.HIT``, ``Mark.MISS`` or ``Mark.FIRED``; nothing for the others.
         aimed: cells of a salvo, to be pointed out.
-        exact: whether the chances are shares of whole fleets that agree with all answers; else they are estimated ship
-            by ship.
+        exact: whether the chances are shares of whole fleets that agree with all answers but those that the note leaves
+            out; else they are estimated ship by ship.
         note: what stands below it: where the chances come from.
     """
 
