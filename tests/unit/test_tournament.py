@@ -684,6 +684,18 @@ def test_the_page_is_well_formed_needs_nothing_else_and_shows_names_as_they_are(
     assert "salvo play &#39;&lt;script&gt;.py&#39; random --seed 1" in whole
 
 
+def test_a_page_tells_the_seed_when_no_game_is_left_that_it_tells_the_fleets_of() -> None:
+    given = tournament(seed="b0d9a2cb")
+    matches = whole_schedule(given)
+    assert matches is not None
+    games = [played(match.number, index, match.bots, (1, 2)) for match in matches for index in range(given.games)]
+    games = [replace(game, seed=f"{given.seed}-{game.match}") for game in games]
+    assert "b0d9a2cb" not in page(stand(given, games[:-1]))
+    whole = page(stand(given, games))
+    assert "seed b0d9a2cb, 12 games" in whole
+    assert "--seed b0d9a2cb-1" in whole
+
+
 def test_a_page_can_be_made_before_the_first_game() -> None:
     given = tournament()
     assert "0 of 12 games so far" in page(stand(given, []))

@@ -43,7 +43,7 @@ class _Scale:
 
 
 def page(came_to: Standings) -> str:
-    """Return the page.
+    """Return the page; as long as games are left without the seed, since who knows it knows their fleets.
 
     Raises:
         MissingExtra: ``tournament`` is not installed.
