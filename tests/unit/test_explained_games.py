@@ -119,6 +119,17 @@ def test_where_chances_are_no_shares_of_fleets_the_game_says_so(tmp_path: Path) 
     assert "(+- " not in told
 
 
+def test_answers_that_no_reckoning_takes_in_are_told_at_the_end(tmp_path: Path) -> None:
+    book = replace(SALVO, name="pool", grid=Grid(6, 6), fleet=SALVO.fleet[2:])
+    _, header, steps = play_at_table({name: RandomBot() for name in "abc"}, book=book)
+    file = tmp_path / "three.jsonl"
+    write_transcript(file, header, steps)
+    told = CliRunner().invoke(command, [str(file), *FEW], catch_exceptions=False).stdout
+    turns = open_recordings(str(file)).replay().turns
+    rough = rf"; luck is rough in \d+ of {turns} salvos: hits on several boards at once are left out$"
+    assert re.search(rough, told.rstrip())
+
+
 def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
     lines = gzip.decompress((GOLDEN / "2-players-1.jsonl.gz").read_bytes()).splitlines(keepends=True)
     part = tmp_path / "part.jsonl"

@@ -13,6 +13,9 @@ than that is *lost*, and the share that it has of it is its player's *skill*. A 
 later, loses a little by this measure, and wins the game; so does one that leaves a weak rival alone. All fleets are
 taken to be equally likely: one that is hidden well is the bad luck of whoever seeks it.
 
+Two things are left out, and make luck look worse than it was: a number of hits on several boards at once, unless it is
+none or all; and where a repeated shot is a miss and nobody tells what others fire at, that they were there before.
+
 Each part of the draws is drawn by itself; that they differ says how large the error of sampling is. The best salvo for
 a part is chosen by the others: chosen and counted by the same draws, it would be praised for their noise.
 """

@@ -93,9 +93,12 @@ def verdict_line(player: str, came: str, found: Account) -> str:
 def method_line(told: Sequence[Explanation], fleets: int) -> str:
     """Return how all this was reckoned."""
     guessed = sum(not each.exact for each in told)
+    vague = sum(any(known.unused for known in each.known.values()) for each in told)
     parts = [f"chances: {fleets} fleets drawn of each board", "+- in brackets: error of drawing"]
     if guessed:
         parts[0] += f"; estimated ship by ship, without an error, in {guessed} of {len(told)} salvos"
+    if vague:
+        parts.append(f"luck is rough in {vague} of {len(told)} salvos: hits on several boards at once are left out")
     return "; ".join(parts)
 
 
