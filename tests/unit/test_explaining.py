@@ -183,6 +183,15 @@ def test_shots_that_were_not_fired_are_lost_unless_the_game_was_over() -> None:
     assert (passed.expected.value, passed.news.told, passed.spread) == (0, 0, 0)
 
 
+def test_where_few_fleets_are_left_each_counts_once() -> None:
+    view = view_of(PUDDLE)
+    view.begin_turn(1, 1)
+    shots = shots_at([0], PUDDLE)
+    told = Explainer().look(view).judge(shots, answered(view, 1, shots, [False]))
+    assert told.maps["you"].note == "the share of 3 fleets that agree with all answers"
+    assert told.expected == (1 / 3, 0)
+
+
 # --- what cannot be exact -----------------------------------------------------------------------------------------
 
 

@@ -32,7 +32,7 @@ class Belief(NamedTuple):
     Attributes:
         chances: by cell, that a ship lies there.
         parts: the same by each part of the draws; all alike where nothing was drawn.
-        fleets: that were drawn, as masks; none where the chances are estimated.
+        fleets: that were drawn, or all where they are few, as masks; none where the chances are estimated.
     """
 
     chances: tuple[float, ...]
@@ -81,7 +81,8 @@ def infer(view: View, target: str, told: Sequence[Clue], random: Random, count: 
     draw = partial(draw_fleets, book, alone=is_alone(view), known=known, random=random)
     # Each by itself: a fleet that weighs as much as many is copied in its draw, which must not count as agreement.
     drawn = [draw(count=-(-count // PARTS)) for _ in range(PARTS)]
-    fleets = [fleet for part in drawn for fleet in part]
+    every = all(part == drawn[0] for part in drawn)  # all that there are, where they are few
+    fleets = drawn[0] if every else [fleet for part in drawn for fleet in part]
     if not fleets:
         chances = tuple(estimated(view, target))
         return Belief(chances, (chances,) * PARTS, ())
