@@ -36,6 +36,7 @@ DOORS = {
 }
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 
+_LOOK_SECONDS = 0.5
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -187,7 +188,13 @@ def serve_guests(host: Host, listen: str, what: str, stop: threading.Event | Non
     host.open(*split_address(listen))
     with contextlib.closing(host):
         click.echo(f"{what} on {host.address[0]}:{host.address[1]}")
-        stop.wait()
+        wait_until_set(stop)
+
+
+def wait_until_set(stop: threading.Event) -> None:
+    """Wait, and look now and then: a signal that comes just before a wait without an end is heard by nobody."""
+    while not stop.wait(_LOOK_SECONDS):
+        pass
 
 
 def ended_by_signals() -> threading.Event:

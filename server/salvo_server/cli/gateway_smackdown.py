@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from salvo.topics import check_name
-from salvo_server.cli.gateway import ended_by_signals, house_of, serve_guests, table_options
+from salvo_server.cli.gateway import ended_by_signals, house_of, serve_guests, table_options, wait_until_set
 from salvo_server.gateway.children import Child
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.smackdown import ANSWER_SECONDS, Names, check, child_door, door
@@ -80,7 +80,7 @@ def command(
                 serve_guests(tcp, listen, "Code Smackdown", stop)
             else:
                 click.echo(f"Code Smackdown: {', '.join(mine)}")
-                stop.wait()
+                wait_until_set(stop)
         for name in mine if games is not None else ():
             click.echo(f"{name}: {known.record_of(name)}")
 
