@@ -211,6 +211,7 @@ class Session:
         self._turn_ms = 0
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
+        self._skipped: m.TurnContext | None = None
         self._asked_to_return_at: float | None = None  # while the recap is awaited
         self._last_recap: m.Recap | None = None  # the newest one of this game
         self._doubting = False  # whether the recap is to say what is true
@@ -353,10 +354,7 @@ class Session:
         """End the turn that was asked for with the shots fired so far (SALVO-BOOK-7)."""
         view = self.view
         assert view is not None, "skip() answers SalvoWanted"
-        context = m.TurnContext(view.game, view.turn)
-        payload = wire.write_skip(context, self._sealer)
-        self.witness.skipped(context)
-        self._outbox.append(wire.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
+        self._send_skip(m.TurnContext(view.game, view.turn))
         view.shots = 0
 
     def say(self, text: str, to: str = "") -> wire.Publication:
@@ -368,6 +366,12 @@ class Session:
         if not self.chat:
             raise WireError("chat_off", "whoever runs this contest has turned the chat off")
         return wire.Publication(BY_NAME["say"].of(self.table, player=self.name), wire.write_say(text, to), False)
+
+    def _send_skip(self, context: m.TurnContext) -> None:
+        self._skipped = context
+        payload = wire.write_skip(context, self._sealer)
+        self.witness.skipped(context)
+        self._outbox.append(wire.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
 
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
         """Sign shots that follow those of the turn that the view knows as fired; then it knows them, too."""
@@ -546,6 +550,7 @@ class Session:
         self._fleet = None
         self._turn = None
         self._asked = None
+        self._skipped = None
         self._asked_to_return_at = None
         self._last_recap = None
         self._doubting = False
@@ -755,6 +760,9 @@ class Session:
             return
         # Who was asked may still think: nobody asks again, and the answer is as good as before.
         self._begin_turn(view, turn, min(known.shots, turn.shots - len(view.fired_this_turn)))
+        skip = m.TurnContext(turn.game, turn.turn)
+        if awaited and self._skipped == skip:
+            self._send_skip(skip)
 
     def _is_old(self, recap: m.Recap) -> bool:
         """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14).

@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import ImpostorError, WireError
 from salvo.messages import State
-from salvo.rules import SALVO, Grid, Placement, generator, random_fleet
+from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import (
     FleetWanted,
@@ -385,6 +385,23 @@ def test_who_still_thinks_when_the_turn_is_over_has_no_shots(session: Session, s
     server.say_recap(recapped(1, 2, FLEET.placements, (), (), (result(1, shots=0),)), SEALER)
     assert session.view is not None
     assert (session.view.turn, session.view.shots) == (2, 0)
+
+
+def test_a_skip_that_the_broker_lost_is_sent_again(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    server.say(m.RulesAnnounced(SMACKDOWN, "", 60, 30, 300, 3))
+    my_turn(session, server)
+    session.fire([Shot("you", 1, 1)])
+    session.skip()
+    session.connected()
+    session.take_outbox()
+    not_ended = recapped(1, 1, FLEET.placements, (m.OwnShot(1, "you", 1, 1),), (), ())
+    server.say_recap(not_ended, SEALER)
+    assert server.commands(SEALER) == [m.Skip("me", m.TurnContext(1, 1))]
+    server.say_recap(not_ended, SEALER)  # asked for twice: the server came back just after the broker
+    assert session.take_outbox() == []
+    assert session.view is not None
+    assert session.view.shots == 0
 
 
 def test_a_turn_that_began_while_the_connection_was_away_is_asked_for(session: Session, server: ScriptedServer) -> None:
