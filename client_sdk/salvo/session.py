@@ -44,7 +44,8 @@ class GameTakenUp:
 class SalvoWanted:
     """It is this player's turn: answer with :meth:`Session.fire`, at most ``view.shots`` shots.
 
-    Where the rules have it, :meth:`Session.skip` gives the rest up.
+    Where the rules have it, :meth:`Session.skip` gives the rest up. Whoever takes time to answer looks at
+    :attr:`Session.view` again: after a recap it is another object, with the shots that are left.
     """
 
     view: View
@@ -210,6 +211,7 @@ class Session:
         self._turn_ms = 0
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
+        self._skipped: m.TurnContext | None = None
         self._asked_to_return_at: float | None = None  # while the recap is awaited
         self._last_recap: m.Recap | None = None  # the newest one of this game
         self._doubting = False  # whether the recap is to say what is true
@@ -352,10 +354,7 @@ class Session:
         """End the turn that was asked for with the shots fired so far (SALVO-BOOK-7)."""
         view = self.view
         assert view is not None, "skip() answers SalvoWanted"
-        context = m.TurnContext(view.game, view.turn)
-        payload = wire.write_skip(context, self._sealer)
-        self.witness.skipped(context)
-        self._outbox.append(wire.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
+        self._send_skip(m.TurnContext(view.game, view.turn))
         view.shots = 0
 
     def say(self, text: str, to: str = "") -> wire.Publication:
@@ -367,6 +366,12 @@ class Session:
         if not self.chat:
             raise WireError("chat_off", "whoever runs this contest has turned the chat off")
         return wire.Publication(BY_NAME["say"].of(self.table, player=self.name), wire.write_say(text, to), False)
+
+    def _send_skip(self, context: m.TurnContext) -> None:
+        self._skipped = context
+        payload = wire.write_skip(context, self._sealer)
+        self.witness.skipped(context)
+        self._outbox.append(wire.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
 
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
         """Sign shots that follow those of the turn that the view knows as fired; then it knows them, too."""
@@ -545,6 +550,7 @@ class Session:
         self._fleet = None
         self._turn = None
         self._asked = None
+        self._skipped = None
         self._asked_to_return_at = None
         self._last_recap = None
         self._doubting = False
@@ -649,9 +655,12 @@ class Session:
         self._asked = (turn.game, turn.turn)
         mine = turn.player == self.name
         left = turn.shots - len(view.fired_this_turn) if mine else 0
+        self._begin_turn(view, turn, left)
+        return [SalvoWanted(view)] if left else []
+
+    def _begin_turn(self, view: View, turn: m.TurnBegan, left: int) -> None:
         view.begin_turn(turn.turn, left, self._turn_deadline)
         view.limited_by = "bank_empty" if turn.deadline - turn.now < self._turn_ms else "turn_timeout"
-        return [SalvoWanted(view)] if left else []
 
     def _salvo_resolved(self, result: m.SalvoResolved) -> list[Event]:
         view = self.view
@@ -726,24 +735,34 @@ class Session:
             self.witness.took_up(recap.game, recap.turn)
         self.view = self._rebuild(recap, self._fleet)
         if known is not None and known.game == self.view.game:
-            on_their_way = known.fired_this_turn[len(self.view.fired_this_turn) :]
-            if known.turns_known != self.view.turns_known:
-                pass
-            elif not awaited:  # a second one, asked for before the first had come: what it lacks was sent again by then
-                self.view.fired(on_their_way)
-            else:
-                # A broker that was killed may have lost them, or only the first, and then the others were refused and
-                # their nonces are burned. So they are signed anew; game, turn and number keep each from counting twice.
-                self._send_shots(self.view, on_their_way)
-            self.view.untouched.go_on_from(known.untouched)
+            self._go_on_from(known, self.view, awaited)
         else:
             self._asked = None
         begun: list[Event] = [] if known is not None else [GameTakenUp(recap.game)]
         if self.state is State.OVER:
             return begun + self._game_ended()
-        if self._asked is not None and self._turn is not None and self._turn.player == self.name:
-            self.view.begin_turn(self._turn.turn, 0, self._turn_deadline)
         return begun + self._consider_turn()
+
+    def _go_on_from(self, known: View, view: View, awaited: bool) -> None:
+        """Take over what the recap cannot tell: what is on its way, and how much of a turn waits for its answer."""
+        on_their_way = known.fired_this_turn[len(view.fired_this_turn) :]
+        if known.turns_known != view.turns_known:
+            pass
+        elif not awaited:  # a second one, asked for before the first had come: what it lacks was sent again by then
+            view.fired(on_their_way)
+        else:
+            # A broker that was killed may have lost them, or only the first, and then the others were refused and
+            # their nonces are burned. So they are signed anew; game, turn and number keep each from counting twice.
+            self._send_shots(view, on_their_way)
+        view.untouched.go_on_from(known.untouched)
+        turn = self._turn
+        if turn is None or self._asked != (turn.game, turn.turn) or view.resolved_turn >= turn.turn:
+            return
+        # Who was asked may still think: nobody asks again, and the answer is as good as before.
+        self._begin_turn(view, turn, min(known.shots, turn.shots - len(view.fired_this_turn)))
+        skip = m.TurnContext(turn.game, turn.turn)
+        if awaited and self._skipped == skip:
+            self._send_skip(skip)
 
     def _is_old(self, recap: m.Recap) -> bool:
         """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14).

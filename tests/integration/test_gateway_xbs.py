@@ -404,19 +404,56 @@ def test_a_server_that_ends_in_mid_game_goes_on_with_its_clients(tmp_path: Path)
     assert any("server is away" in line for line in playing.clients[0].lines)
 
 
-def test_a_broker_that_is_killed_in_mid_game_costs_no_client_its_game(tmp_path: Path) -> None:
+class Thoughtful(Client):
+    """Thinks over the table's turn 10 until the server has told again how the game stands, and its rival nudges it."""
+
+    heard: Heard
+    rival: Client
+    asked: threading.Event
+
+    def choose(self) -> str:
+        if sum(line.startswith("N|") for line in self.lines) == 10:
+            self.asked.set()
+            self.heard.until(lambda said: {each.to for each in said if isinstance(each, m.Recap)} == {"ann", "bob"})
+            self.rival.send(f"M|{self.name}|well?")  # goes through the server, and comes after the recap
+            self.hear_until(lambda message: message == ["M", self.rival.name, "well?"])
+        return super().choose()
+
+
+def play_over_a_kill(kind: type[Client], folder: Path, may_kill: threading.Event) -> None:
     heard = Heard()
     with Mosquitto() as broker:
-        settings = ServerSettings(broker=broker.url, rules=small(tmp_path), players=2, over_seconds=600)
-        with Contest(settings, heard).in_background(), open_door(broker.url, tmp_path, door) as address:
-            playing = Playing([Slow(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
-            heard.until(salvos(5))  # of fourteen at least
+
+        def kill() -> None:
+            assert may_kill.wait(_SECONDS)
             broker.kill()
-            assert not over(heard.all)
+
+        settings = ServerSettings(broker=broker.url, rules=small(folder), players=2, over_seconds=600)
+        heard.once = salvos(9), kill  # of fourteen at least
+        with Contest(settings, heard).in_background(), open_door(broker.url, folder, door) as address:
+            clients = [kind(*address, name, seed) for seed, name in enumerate(("ann", "bob"))]
+            for client, rival in zip(clients, reversed(clients), strict=True):
+                if isinstance(client, Thoughtful):
+                    client.heard, client.rival, client.asked = heard, rival, may_kill
+            playing = Playing(clients)
+            heard.until(salvos(9))
             broker.start()
             outcome = playing.wait()
     assert outcome.state == "finished"
     check_points(outcome, heard)
+    assert heard.of(m.CommandRefused) == []
+    assert {(turn.player, turn.shots) for turn in heard.of(m.SalvoResolved)} == {("ann", 1), ("bob", 1)}
+
+
+def test_a_broker_that_is_killed_in_mid_game_costs_no_client_its_game(tmp_path: Path) -> None:
+    at_once = threading.Event()
+    at_once.set()
+    play_over_a_kill(Slow, tmp_path, at_once)
+
+
+def test_who_thinks_for_longer_than_the_broker_is_away_keeps_the_turn(tmp_path: Path) -> None:
+    """It was told that it was not its turn, and sat out the 30 seconds."""
+    play_over_a_kill(Thoughtful, tmp_path, threading.Event())
 
 
 def test_a_game_that_the_server_gives_up_is_aborted(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import ImpostorError, WireError
 from salvo.messages import State
-from salvo.rules import SALVO, Grid, Placement, generator, random_fleet
+from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import (
     FleetWanted,
@@ -350,6 +350,58 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     assert session.take_outbox() == []
     # Not the same bytes: a shot that came before its predecessor was refused, and its nonce is burned.
     assert not {publication.payload for publication in again} & {publication.payload for publication in first}
+
+
+@pytest.mark.parametrize("server_lost", [False, True])
+@pytest.mark.parametrize("fired", [0, 2])
+def test_who_still_thinks_when_the_recap_comes_keeps_the_turn(
+    session: Session, server: ScriptedServer, fired: int, server_lost: bool
+) -> None:
+    """A person, or a program behind a gateway: asked before the broker was killed, it had no shots left after that."""
+    listed(session, server)
+    my_turn(session, server)
+    shots = [Shot("you", x, 1) for x in (1, 2, 3, 4, 5)]
+    session.fire(shots[:fired])
+    if server_lost:
+        server.say(m.ServerStatus(True, "0", 1, "literal"))
+    else:
+        session.connected()
+    server.now = 20.0
+    server.say(m.TurnResumed(1, 1, "me", 5, 40_000, 75_000))
+    session.take_outbox()
+    assert server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER) == []  # it was asked already
+    assert session.view is not None
+    assert (session.view.turn, session.view.shots, session.view._deadline) == (1, 5 - fired, 55.0)
+    session.fire(shots[fired:])
+    sent = [command for command in server.commands(SEALER) if isinstance(command, m.Fire)]
+    assert [(s.x, s.context) for s in sent] == [(n, m.ShotContext(1, 1, n, "you")) for n in (1, 2, 3, 4, 5)]
+    assert session.view.shots == 0
+
+
+def test_who_still_thinks_when_the_turn_is_over_has_no_shots(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.connected()
+    server.say_recap(recapped(1, 2, FLEET.placements, (), (), (result(1, shots=0),)), SEALER)
+    assert session.view is not None
+    assert (session.view.turn, session.view.shots) == (2, 0)
+
+
+def test_a_skip_that_the_broker_lost_is_sent_again(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    server.say(m.RulesAnnounced(SMACKDOWN, "", 60, 30, 300, 3))
+    my_turn(session, server)
+    session.fire([Shot("you", 1, 1)])
+    session.skip()
+    session.connected()
+    session.take_outbox()
+    not_ended = recapped(1, 1, FLEET.placements, (m.OwnShot(1, "you", 1, 1),), (), ())
+    server.say_recap(not_ended, SEALER)
+    assert server.commands(SEALER) == [m.Skip("me", m.TurnContext(1, 1))]
+    server.say_recap(not_ended, SEALER)  # asked for twice: the server came back just after the broker
+    assert session.take_outbox() == []
+    assert session.view is not None
+    assert session.view.shots == 0
 
 
 def test_a_turn_that_began_while_the_connection_was_away_is_asked_for(session: Session, server: ScriptedServer) -> None:
