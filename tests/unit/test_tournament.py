@@ -522,8 +522,10 @@ def test_half_a_line_of_a_killed_process_is_cut_off(tmp_path: Path) -> None:
 def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     given = tournament(bots={"a": f"{bots}:Fine", "b": "random"})
-    GamesFile(path, given.fingerprint()).close()
-    assert read_games(path, given.fingerprint())[1] == []
+    file = GamesFile(path, given.fingerprint())
+    file.add([played(1, 0, ("a", "b"), (1, 2))])
+    file.close()
+    assert len(read_games(path, given.fingerprint())[1]) == 1
     for other, changed in (
         (tournament(bots=dict(given.bots), games=7), "games changed"),
         (tournament(bots=dict(given.bots), time={"strikes": 9}), "time changed"),
@@ -541,6 +543,24 @@ def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp
     path.write_text('{"form": 1}\n')
     with pytest.raises(TournamentError, match=r"games.jsonl, line 1: not written by salvo tournament"):
         read_games(path, {})
+
+
+def test_a_tournament_that_could_not_begin_begins_when_its_bot_is_mended(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text("import salvo\n\nclass Mine(salvo.Bot\n")
+    with pytest.raises(TournamentError, match=r"bad_tournament: .*SyntaxError"):
+        _play(tmp_path, str(mine), "random")
+    mine.write_text(BOTS)
+    assert len(_play(tmp_path, f"{mine}:Fine", "random")) == 2
+
+
+def test_a_seed_that_was_said_is_not_kept_for_a_tournament_that_says_none(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    GamesFile(path, {"seed": "7"}, seed="7").close()
+    file = GamesFile(path, {"seed": ""})
+    file.close()
+    assert len(file.seed) == 32
+    assert read_games(path, {"seed": ""}) == (file.seed, [])
 
 
 def test_a_tournaments_seed_is_drawn_once_and_for_its_owners_eyes(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class GamesFile:
         """Open or make it.
 
         Args:
-            fingerprint: what must not have changed since the first game.
+            fingerprint: what must not have changed since the first game; a file without a game is begun anew then.
             seed: of a new file; 128 bits are drawn when it is empty.
             fresh: forget what is there.
 
@@ -94,15 +94,15 @@ class GamesFile:
                 path.unlink(missing_ok=True)
             found, self.games = read_games(path, fingerprint)
             self.seed = found or seed or secrets.token_hex(16)
-            self._file = self._open(fingerprint)
+            self._file = self._open(fingerprint, anew=not found)
         except filelock.Timeout:
             raise TournamentError("bad_results", f"{path}: another process plays this tournament") from None
         except OSError as error:
             raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
 
-    def _open(self, fingerprint: Mapping[str, str]) -> BinaryIO:
+    def _open(self, fingerprint: Mapping[str, str], *, anew: bool) -> BinaryIO:
         file = open(self._path, "ab", opener=partial(os.open, mode=0o600))  # noqa: SIM115
-        whole = self._path.read_bytes().rfind(b"\n") + 1
+        whole = 0 if anew else self._path.read_bytes().rfind(b"\n") + 1
         file.truncate(whole)
         if not whole:
             file.write(_line({"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}))
@@ -137,6 +137,8 @@ class GamesFile:
 def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Played]]:
     """Return seed and games of a file, in the order in which they ended; empty when there is no such file.
 
+    So it is with a file of a changed tournament of which no game was played: a bot could not be loaded, maybe.
+
     Raises:
         TournamentError: ``bad_results``: they are no games of this tournament.
     """
@@ -153,7 +155,12 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
             said = json.loads(head)
             if said["form"] != _FORM:
                 raise ValueError
-            _compare(path, said["tournament"], fingerprint)
+            changed = _changed(said["tournament"], fingerprint)
+            if changed and len(lines) == 1:
+                return "", []
+            if changed:
+                cure = "undo that, or play all anew with --fresh"
+                raise TournamentError("bad_results", f"{path}: games were played before {changed} changed; {cure}")
             seed = str(said["seed"])
         games: list[Played] = []
         for number, line in enumerate(lines[1:], start=2):  # noqa: B007
@@ -165,13 +172,9 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
     return seed, games
 
 
-def _compare(path: Path, old: Mapping[str, str], new: Mapping[str, str]) -> None:
-    changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    if changed:
-        raise TournamentError(
-            "bad_results",
-            f"{path}: games were played before {', '.join(changed)} changed; undo that, or play all anew with --fresh",
-        )
+def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    """Return what is not the same, as people read it."""
+    return ", ".join(key for key in {**old, **new} if old.get(key) != new.get(key))
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
