@@ -216,6 +216,16 @@ def test_who_is_silent_twice_in_a_row_is_ended_and_started_again(caplog: pytest.
     assert [("it was ended" in message) for message in caplog.messages] == [False, True, False]
 
 
+def test_it_is_told_once_that_an_answer_is_waited_for(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "WAITING_SECONDS", 0.0)
+    monkeypatch.setattr(exec_bot, "QUESTION_SECONDS", 60.0)
+    with closing(rude("nothing")) as program:
+        play({"ann": program, "bob": RandomBot()})
+    assert caplog.messages == ["ann, game 1, fleet: no answer yet; it is waited for, for 60 s at most"]
+
+
 def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[dict[str, Any]] = []
     turn = ExecBot._turn

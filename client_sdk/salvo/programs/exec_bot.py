@@ -55,11 +55,13 @@ class ExecBot(Bot):
     most_files: int = 3
 
     def __init__(self) -> None:
-        self._program = Program(self.command, self._show)
+        self._program = Program(self.command, self._show, self._tell_waiting)
         self._seed: int | str = 0
         self._game = 0
         self._id = 0
         self._files = 0
+        self._asked = ""
+        self._waited = False
         self._begin_game()
 
     def _begin_game(self) -> None:
@@ -155,6 +157,7 @@ class ExecBot(Bot):
             milliseconds = None if longest is None else int(longest * 1000)
             numbers = {"type": question["type"], "id": wanted, "game": self._game, "milliseconds": milliseconds}
             line = write_line(numbers | question)
+            self._asked = f"turn {question['turn']}" if "turn" in question else "fleet"
             answer = self._program.ask(line, longest, lambda said: _answer_to(wanted, said), limit)
         except BotError as error:
             raise self._noted(error) from None
@@ -163,6 +166,15 @@ class ExecBot(Bot):
             self._heard.clear()
         self._say(answer.say)
         return answer
+
+    def _tell_waiting(self, seconds: float | None) -> None:
+        """Tell what is waited for, the first time: a slow program is slow in every turn."""
+        if not self._waited:
+            self._waited = True
+            limit = "for ever, under a debugger" if seconds is None else f"for {seconds:.0f} s at most"
+            log.warning(
+                "%s, game %d, %s: no answer yet; it is waited for, %s", self.name, self._game, self._asked, limit
+            )
 
     def _introduce(self, rules: RuleBook) -> None:
         """Tell a process of the game, once; start one where there is none."""

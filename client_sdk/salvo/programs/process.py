@@ -8,6 +8,7 @@ pipes fill up, and it waits.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import selectors
 import shlex
@@ -35,6 +36,8 @@ LEAVE_SECONDS: Final = 1.0
 INQUEST_SECONDS: Final = 0.5
 #: Lines of one game are kept up to so many bytes, to be shown to the program again.
 MOST_KEPT_BYTES: Final = 8 * 1024 * 1024
+#: After so long without an answer it is told that one is waited for.
+WAITING_SECONDS: Final = 5.0
 _CHUNK: Final = 65536
 _LOOK_SECONDS: Final = 0.005
 _DEBUGGED_SECONDS: Final = 0.5
@@ -55,16 +58,23 @@ class Program:
         idle: whether nothing that was asked is unanswered.
     """
 
-    def __init__(self, command: Sequence[str], show: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        show: Callable[[str], None],
+        waiting: Callable[[float | None], None] = lambda seconds: None,
+    ) -> None:
         """Prepare; :meth:`start` starts it.
 
         Args:
             show: takes each line of standard error, as printable text.
+            waiting: called with the seconds of a question that has no answer after ``WAITING_SECONDS``.
         """
         self.command = tuple(command)
         self.kept: list[bytes] | None = []
         self.idle = True
         self._show = show
+        self._waiting = waiting
         self._process: subprocess.Popen[bytes] | None = None
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes], int], Program] | None = None
         self._clear()
@@ -140,6 +150,7 @@ class Program:
         self.idle = False
         began = time.monotonic()
         end = None if seconds is None else began + seconds
+        patient = began + WAITING_SECONDS
         read_bytes, late = len(self._read), 0
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
@@ -165,7 +176,11 @@ class Program:
                         continue
                     half = f"; {len(self._read)} bytes without a line's end came" if self._read else ""
                     raise BotError(limit, f"no answer in {now - began:.2f} s{half}")
-                for key, _ in selector.select(None if end is None else end - now):
+                if now >= patient:
+                    self._waiting(seconds)
+                    patient = math.inf
+                wake = patient if end is None else min(end, patient)
+                for key, _ in selector.select(None if wake == math.inf else wake - now):
                     if key.fileobj is process.stdin:
                         if not self._send():
                             selector.unregister(process.stdin)
