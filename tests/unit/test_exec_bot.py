@@ -206,7 +206,25 @@ def test_it_is_not_started_again_for_ever(caplog: pytest.LogCaptureFixture) -> N
     left_alone = [message for message in caplog.messages if "is left alone" in message]
     assert len(crashed) == exec_bot.MOST_CRASHES
     assert left_alone
-    assert len([message for message in caplog.messages if "again: " in message]) == ExecBot.most_files
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one bot", "a bot for every game"])
+def test_of_many_failures_the_first_are_told_and_kept_and_the_others_counted(
+    several: bool, caplog: pytest.LogCaptureFixture, files: Path
+) -> None:
+    first = rude("garbage", 1, "always")
+    lost = 0
+    with contextlib.ExitStack() as leaving:
+        for game in (1, 2):
+            program = type(first)() if several else first
+            leaving.callback(program.close)
+            _, salvos = play({"ann": program, "bob": RandomBot()}, game=game)
+            lost += sum(result.player == "ann" for _, result in salvos)
+    *told, last, counted = caplog.messages
+    assert len(told) + 1 == ExecBot.most_lines
+    assert last.endswith("; the turn is lost; further failures are only counted")
+    assert counted == f"ann: {lost - 5} failures more: bot_unreadable {lost - 5}"
+    assert len([message for message in told if "again: " in message]) == len(list(files.iterdir())) == 3
 
 
 def test_who_is_silent_twice_in_a_row_is_ended_and_started_again(caplog: pytest.LogCaptureFixture) -> None:

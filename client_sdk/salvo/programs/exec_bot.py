@@ -11,8 +11,9 @@ import logging
 import os
 import shlex
 import tempfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from salvo.chat import clean_text
@@ -39,6 +40,15 @@ MOST_SILENT: Final = 2
 _MOST_HEARD: Final = 20
 
 
+@dataclass(slots=True)
+class _Failures:
+    """What was told of a command's failures: how many lines and files, and of the rest how many of which code."""
+
+    lines: int = 0
+    files: int = 0
+    untold: Counter[str] = field(default_factory=Counter)
+
+
 class ExecBot(Bot):
     """A program that speaks JSON lines; :mod:`salvo.sources` makes a class of each command.
 
@@ -47,19 +57,26 @@ class ExecBot(Bot):
     Attributes:
         command: the program and its arguments.
         strict: whether a failure is raised, instead of costing the turn.
-        most_files: how many of its failures are kept as files.
+        most_files: how many of its command's failures are kept as files.
+        most_lines: how many are told in a line each; of further ones :meth:`close` tells how many there were. None
+            for all.
     """
 
     command: ClassVar[tuple[str, ...]] = ()
     strict: bool = False
     most_files: int = 3
+    most_lines: int | None = 5
+    _failures: ClassVar[_Failures] = _Failures()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._failures = _Failures()  # of all its bots: there may be one for each of many games
 
     def __init__(self) -> None:
         self._program = Program(self.command, self._show, self._tell_waiting)
         self._seed: int | str = 0
         self._game = 0
         self._id = 0
-        self._files = 0
         self._asked = ""
         self._waited = False
         self._begin_game()
@@ -128,6 +145,11 @@ class ExecBot(Bot):
 
     def close(self) -> None:
         self._program.close()
+        untold = self._failures.untold
+        if untold:
+            told = ", ".join(f"{code} {count}" for code, count in untold.most_common())
+            log.error("%s: %d failures more: %s", self.name, untold.total(), told)
+            untold.clear()
 
     # --- questions ----------------------------------------------------------------------------------------------
 
@@ -273,15 +295,21 @@ class ExecBot(Bot):
 
     def _lose(self, where: str, error: BotError, consequence: str) -> None:
         """Tell in one line what became of a question and why."""
+        failures = self._failures
+        if not self.strict and self.most_lines is not None and failures.lines >= self.most_lines:
+            failures.untold[error.code] += 1
+            return
+        failures.lines += 1
         at = f"game {self._game}, {where}"
-        again = f"; again: {self._keep()}" if self._program.kept and self._files < self.most_files else ""
+        again = f"; again: {self._keep()}" if self._program.kept and failures.files < self.most_files else ""
         if self.strict:
             raise BotError("bot_failed", f"{self.name}, {at}: {error}{again}") from None
-        log.error("%s, %s: %s; %s%s", self.name, at, error, consequence, again)
+        last = "; further failures are only counted" if failures.lines == self.most_lines else ""
+        log.error("%s, %s: %s; %s%s%s", self.name, at, error, consequence, again, last)
 
     def _keep(self) -> str:
         """Write what this process was told of this game to a file; return the command that tells it again."""
-        self._files += 1
+        self._failures.files += 1
         try:
             handle, path = tempfile.mkstemp(prefix=f"salvo-{self.name}-game-{self._game}-", suffix=".jsonl")
             with os.fdopen(handle, "wb") as file:

@@ -108,7 +108,7 @@ def join(
 
 def _play_bot(bot: Bot, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:
     if isinstance(bot, ExecBot):
-        bot.strict = strict
+        bot.strict, bot.most_lines = strict, None  # a contest cannot be played again
         leave_on_sigterm()
     with contextlib.closing(bot):
         return play_contest(bot, *where, strict=strict, **seat)
