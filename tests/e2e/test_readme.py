@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -18,6 +19,8 @@ from typing import Any
 import pytest
 
 from processes import started
+from salvo.messages import SalvoResolved, SunkShip
+from salvo.view import OwnSalvo
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -25,7 +28,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 COMMANDS = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
 [POND] = [text for language, text in BLOCKS if language == "toml"]
-THREE_LINES, CLASS, TESTING, NOTEBOOK, SPEC_CLIENT = PYTHON
+THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM, SPEC_CLIENT = PYTHON
 
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
@@ -126,6 +129,30 @@ def test_the_class_plays(folder: Path) -> None:
     (folder / "corners.py").write_text(CLASS)
     assert "wins after" in _run("python corners.py", folder)
     assert "winner" in _run("salvo play corners.py mybot.py", folder)
+
+
+def test_what_a_salvo_and_its_result_are_said_to_have_they_have() -> None:
+    for text, kind in (("An own salvo has", OwnSalvo), ("A result has", SalvoResolved), ("sunk, each with", SunkShip)):
+        said = re.search(rf"{text}((?:,?\s`\w+`)+)", README)
+        assert said is not None
+        names = re.findall(r"`(\w+)`", said[1])
+        assert names == list(inspect.signature(kind).parameters)[: len(names)]
+
+
+def test_the_plain_program_plays_without_a_mistake(folder: Path) -> None:
+    (folder / "plain.py").write_text(PROGRAM)
+    [command] = re.findall(r"`(salvo play 'exec:.*?)`", README)
+    for rules in ("salvo", "xbs", "pond.toml"):
+        done = subprocess.run(
+            [*shlex.split(command), "--rules", rules],
+            cwd=folder,
+            env=_environment(folder),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert re.search("^(winner|tie): ", done.stdout)
 
 
 def test_the_testing_example_holds(folder: Path) -> None:
