@@ -29,7 +29,7 @@ class Shot(NamedTuple):
 
 
 class OwnSalvo(NamedTuple):
-    """One of the player's own salvos and what came of it."""
+    """One of the player's own salvos and what came of it, such as ``view.salvos[-1].result.hits``."""
 
     turn: int
     shots: tuple[Shot, ...]
@@ -272,6 +272,8 @@ class View(Pictured):
     @property
     def results(self) -> list[SalvoResolved]:
         """The results of all salvos, in order.
+
+        Each has ``turn``, ``player``, the numbers ``shots`` and ``hits``, ``sunk`` and ``defeated``.
 
         A team that came back late in a game of very many turns is not told the oldest ones (SALVO-JOIN-13), nor its
         own salvos of then; all else here is right all the same.

@@ -23,6 +23,7 @@ from salvo_server.records.transcript import (
     write_lines,
     write_transcript,
 )
+from salvo_server.tournament.games import GamesFile
 
 
 @pytest.fixture
@@ -122,6 +123,24 @@ def test_something_else_is_no_transcript(text: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text(text)
     assert _error(path).startswith(f"transcript_corrupt: {path}, line 1: ")
+
+
+def test_a_tournaments_games_are_told_for_what_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "cup.games.jsonl"
+    GamesFile(path, {"name": "cup"}).close()
+    error = _error(path)
+    assert error.startswith(f"not_a_transcript: {path} has a tournament's results, no shots; add --record FILE to ")
+
+
+def test_a_game_without_a_server_is_mended_by_playing_it_again(tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()}, seed="7", game=3)
+    write_transcript(path, header, steps)
+    lines = path.read_text().splitlines(keepends=True)
+    cure = "take the file again: salvo play ... --seed 7 --game 3 --record FILE, with bots and options as they were"
+    for broken in (lines[:9], [*lines[:9], "{}\n"], lines[:9] + lines[10:], [*lines[:-1], lines[-1].replace("0", "1")]):
+        path.write_text("".join(broken))
+        assert _error(path).endswith(f"; {cure}")
 
 
 def test_nothing_but_a_transcript_is_written_over(file: Path, tmp_path: Path) -> None:

@@ -129,6 +129,6 @@ def validate(model: type[_Model], value: Any) -> _Model:
         return model.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ascii(".".join(str(part) for part in first["loc"]))[1:61] or "the message"
+        where = ascii(".".join(str(part) for part in first["loc"]))[1:-1][:60] or "the message"
         fields = ", ".join(info.alias or name for name, info in model.model_fields.items())
         raise WireError("wrong_shape", f"{where}: {first['msg'].lower()}; fields are {fields}") from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import shlex
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +48,8 @@ from salvo_server.table import Step, Table, header_check, seat
 _LINE_CHECK_BYTES: Final = 4
 _GZIP: Final = b"\x1f\x8b"
 _CURE: Final = "take the file again from where it comes from, such as: salvo replay JOURNAL --export FILE"
+#: Before the games of a tournament, which are no transcripts.
+_TOURNAMENT: Final = b'{"form":'
 
 
 class TranscriptError(SalvoError):
@@ -70,6 +73,11 @@ class Transcript:
     def line(self, number: int) -> str:
         """Return how people call a line."""
         return f"{self.name}, line {number}"
+
+    @property
+    def cure(self) -> str:
+        """What to do when something is wrong."""
+        return _cure(self.header, self.steps)
 
 
 def no_status(referee: Referee) -> m.ServerStatus:
@@ -212,7 +220,7 @@ def read_transcript(path: Path) -> Transcript:
 
     Raises:
         TranscriptError: ``transcript_missing``, ``transcript_unreadable``, ``transcript_corrupt``, ``transcript_cut``
-            or ``unknown_version``.
+            or ``unknown_version``; ``not_a_transcript`` for a tournament's games.
     """
     try:
         raw = path.open("rb")
@@ -258,6 +266,9 @@ class _Reader:
         self._end: str | None = None
 
     def take_in(self, line: bytes) -> None:
+        if self._header is None and line.startswith(_TOURNAMENT):
+            cure = "add --record FILE to the command that its page, or salvo tournament show --json, has for a game"
+            raise TranscriptError("not_a_transcript", f"{self._name} has a tournament's results, no shots; {cure}")
         if not line.endswith(b"\n"):
             code = "transcript_corrupt" if len(line) > LONGEST_LINE_BYTES else "transcript_cut"
             raise self.error(code, "the line is not whole")
@@ -300,7 +311,15 @@ class _Reader:
         return Transcript(self._name, self._header, self._steps, self._end)
 
     def error(self, code: str, text: str) -> TranscriptError:
-        return TranscriptError(code, f"{self._name}, line {self._number}: {text}; {_CURE}")
+        return TranscriptError(code, f"{self._name}, line {self._number}: {text}; {_cure(self._header, self._steps)}")
+
+
+def _cure(header: Header | None, steps: Sequence[StepLine]) -> str:
+    """Return where a whole file comes from; a game that begins at time 0 had no server, and is in no journal."""
+    if header is None or not steps or steps[0].at:
+        return _CURE
+    given = f"--seed {shlex.quote(header.seed)} --game {header.game}"
+    return f"take the file again: salvo play ... {given} --record FILE, with bots and options as they were"
 
 
 # --- executing ----------------------------------------------------------------------------------------------------
@@ -315,27 +334,27 @@ def execute(transcript: Transcript) -> Iterator[Step]:
     table = Table(seat(transcript.header), no_status)
     if replace(table.header, version=transcript.header.version) != transcript.header:
         where = transcript.line(1)
-        raise TranscriptError("transcript_corrupt", f"{where}: rules and limits don't say the same; {_CURE}")
+        raise TranscriptError("transcript_corrupt", f"{where}: rules and limits don't say the same; {transcript.cure}")
     table.open()
     whole = table.check.hex()
     for number, line in enumerate(transcript.steps, start=2):
         where = transcript.line(number)
         if table.referee.number != transcript.header.game:
-            raise TranscriptError("transcript_corrupt", f"{where}: stands behind the game's end; {_CURE}")
+            raise TranscriptError("transcript_corrupt", f"{where}: stands behind the game's end; {transcript.cure}")
         try:
             step = table.carry_out(line.command, line.at)
         except Exception as error:  # what no service gives to a referee, such as a ship that the rules don't have
             text = f"{where}: cannot be carried out: {type(error).__name__}: {error}"
-            raise TranscriptError("transcript_corrupt", f"{text}; {_CURE}") from error
+            raise TranscriptError("transcript_corrupt", f"{text}; {transcript.cure}") from error
         difference = _compare(step, line)
         if difference:
-            raise TranscriptError("transcript_diverged", f"{where}: {difference}; {_CURE}")
+            raise TranscriptError("transcript_diverged", f"{where}: {difference}; {transcript.cure}")
         whole = step.check.hex()
         yield step
     if transcript.end not in (None, whole):
         where = transcript.line(len(transcript.steps) + 2)
         text = f"{where}: the game comes to {whole}, the end says {transcript.end:.40}"
-        raise TranscriptError("transcript_diverged", f"{text}; {_CURE}")
+        raise TranscriptError("transcript_diverged", f"{text}; {transcript.cure}")
 
 
 def _compare(step: Step, line: StepLine) -> str:
@@ -371,7 +390,9 @@ def check(transcript: Transcript) -> tuple[int, int]:
         over = over or any(isinstance(announcement, m.GameWon) for announcement in step.announcements)
     if transcript.end is None:
         reason = "the end line is missing" if over else "the file ends before the game is over"
-        raise TranscriptError("transcript_cut", f"{transcript.line(len(transcript.steps) + 2)}: {reason}; {_CURE}")
+        raise TranscriptError(
+            "transcript_cut", f"{transcript.line(len(transcript.steps) + 2)}: {reason}; {transcript.cure}"
+        )
     return len(transcript.steps), announcements
 
 
