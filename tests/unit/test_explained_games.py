@@ -142,8 +142,9 @@ def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
     begun = next(count for count, line in enumerate(lines) if b'"fire"' in line)
     part.write_bytes(b"".join(lines[:begun]))
     page = tmp_path / "part.html"
-    told = CliRunner().invoke(command, [str(part), *FEW, "--html", str(page)], catch_exceptions=False).stdout
-    assert told.splitlines()[1:] == ["no salvo was fired"]
+    with_page = CliRunner().invoke(command, [str(part), *FEW, "--html", str(page)], catch_exceptions=False)
+    assert with_page.stdout.splitlines()[1:] == ["no salvo was fired"]
+    assert with_page.stderr == f"page: {page}\n"
     assert "<pre>no salvo was fired</pre>" in page.read_text()
     part.write_bytes(b"".join(lines[:3]))
     with pytest.raises(SalvoError, match=r"not_begun: .*: the game has not begun; at the table: "):

@@ -99,3 +99,4 @@ def _write(path: Path, page: str) -> None:
         path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None
+    click.echo(f"page: {path}", err=True)
