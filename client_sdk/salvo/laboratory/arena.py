@@ -327,7 +327,7 @@ class _Match:
             raise
         except IllegalCommand as error:
             raise self._error(name, "bad_fleet", str(error)) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._raised(bot, "place_fleet", error) from error
         if not isinstance(fleet, Fleet) or (fleet.book is not self._book and fleet.book != self._book):
             raise self._error(name, "bad_fleet", f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
@@ -391,7 +391,7 @@ class _Match:
                     pass
             elif isinstance(answer, Awaitable):
                 answer = asyncio.run(_awaited(answer))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._give_up(seat, view.turn, self._raised(self._bots[seat], f"turn {view.turn}", error), error)
             return [], []
         try:
@@ -473,7 +473,7 @@ class _Match:
         self._note(seat, turn)
         try:
             method(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._give_up(seat, turn, self._raised(bot, where, error), error)
 
     def _outcome(self) -> Outcome:
@@ -490,7 +490,9 @@ class _Match:
         fleets = dict(zip(self._names, game.fleets, strict=True))
         return Outcome(winner, self._seed, self._number, game.turn, stats, fleets)
 
-    def _raised(self, bot: Bot, where: str, error: Exception) -> BotError:
+    def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
+        if isinstance(error, SystemExit) and type(error) is not SystemExit:
+            raise error  # a subclass is no bot's sys.exit: a signal ends the program
         name = self._names[self._seat_of(bot)]
         text = f"{where}: {type(error).__name__}: {error}{line_of(error, type(bot))}"
         return self._error(name, "bot_raised", text)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -17,9 +18,17 @@ from salvo.laboratory.again import seat_names as seat_names
 from salvo.laboratory.arena import Failure
 
 
+class _Terminated(SystemExit):
+    """SIGTERM ends this process, which a bot's own ``sys.exit`` does not."""
+
+
 def leave_on_sigterm() -> None:
     """Let SIGTERM end this process as Ctrl-C does: what it has started is ended, too."""
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, _leave)
+
+
+def _leave(number: int, _: object) -> NoReturn:
+    raise _Terminated(128 + number)
 
 
 def has_terminal() -> bool:
