@@ -77,11 +77,21 @@ def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot:
     assert _run(*told[1].split(), cwd=bot.parent).returncode == 7
 
 
-def test_what_bots_print_does_not_stand_among_results(bot: Path) -> None:
-    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return"))
-    done = _run("play", str(bot), "random", "--games", "3", "--json")
+@pytest.mark.parametrize("way", [(), ("--bank", "9")], ids=["many processes", "this process"])
+def test_what_bots_print_in_many_games_goes_nowhere(bot: Path, way: tuple[str, ...]) -> None:
+    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
+    done = _run("play", str(bot), "random", "--games", "3", "--json", *way)
     assert [json.loads(line)["game"] for line in done.stdout.splitlines()] == [1, 2, 3]
     assert done.stderr == ""
+    assert _run("play", str(bot), "random", "--games", "3", *way).stdout.startswith("wins:   mine ")
+
+
+def test_what_bots_print_in_one_game_is_seen_but_not_in_json(bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
+    done = _run("play", str(bot), "random", "--json")
+    assert json.loads(done.stdout)["game"] == 1
+    assert done.stderr.startswith("loaded\nthinking\n")
+    assert _run("play", str(bot), "random").stdout.startswith("loaded\nthinking\n")
 
 
 def test_many_games_show_how_far_they_are_on_a_terminal() -> None:

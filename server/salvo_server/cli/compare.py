@@ -58,7 +58,7 @@ def compare(
 
     Every two games have the same fleets and start, with the sides exchanged; bots that lay their fleets themselves keep
     them. It stops as soon as the verdict is sure enough, and may look after every pair: how, says
-    salvo.laboratory.comparison.
+    salvo.laboratory.comparison. What bots print goes nowhere.
     """
     seed = seed or secrets.token_hex(16)
     start = time.monotonic()

@@ -67,6 +67,7 @@ def dev(
     """Play BOT, a file or file.py:Name, now and whenever a Python file of its folder is saved, until Ctrl-C.
 
     Each time the same games are played; the first mistake ends them and is shown with its line. +- is a 95 % interval.
+    What bots print goes nowhere.
     """
     file = _file_of(bot)
     if not file.is_file():
