@@ -167,11 +167,13 @@ def test_compare_says_how_many_games_more(bot: Path) -> None:
     assert near.stdout.startswith("undecided: mine and random differ by less than 0.1, error at most 0.1\n")
 
 
-def test_compare_tells_a_failure_with_the_command_that_shows_it(bot: Path) -> None:
+def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path) -> None:
     bot.write_text(RAISES)
     told = _run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
-    assert told.stdout.startswith("mine is worse than random")
-    assert "ZeroDivisionError: division by zero (mine.py, line 9)" in told.stdout
+    failed, _, verdict = told.stdout.splitlines()[:3]
+    assert re.match(r"failed: mine \d+ times, first bot_raised: ", failed)
+    assert failed.endswith("ZeroDivisionError: division by zero (mine.py, line 9)")
+    assert verdict.startswith("mine is worse than random")
     [command] = re.findall(r"^ +salvo (play .*)$", told.stdout, re.MULTILINE)
     shown = _run(*command.split(), cwd=bot.parent)
     assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)

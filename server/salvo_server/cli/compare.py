@@ -93,16 +93,17 @@ def compare(
     if as_json:
         click.echo(json.dumps({**_record(found), "rules": rules, "again": command}))
         return
+    # First, since a verdict on a bot that fails says little of how it plays.
+    for line in failure_lines(
+        found.failures, lambda game: again([first, second], seed, game, rules=rules, seats=Seats.PAIRED)
+    ):
+        click.echo(line)
     other = found.bots[1]
     click.echo(found.in_words)
     click.echo(
         f"win rate: {found.rate:.1%} against {other}, {found.low:.1%} to {found.high:.1%} with {1 - found.error:g} "
         f"confidence, {found.games} games in pairs, {time.monotonic() - start:.1f} s"
     )
-    for line in failure_lines(
-        found.failures, lambda game: again([first, second], seed, game, rules=rules, seats=Seats.PAIRED)
-    ):
-        click.echo(line)
     click.echo(f"again:    {command}")
 
 
