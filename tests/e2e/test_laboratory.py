@@ -186,6 +186,10 @@ def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path)
         (("compare", "hunter", "nobody"), "error: bad_bot: no bot 'nobody'"),
         (("compare", "hunter", "random", "--confidence", "1"), "1.0 is not in the range 0.5<x<1"),
         (("compare", "hunter", "random", "--rules", "slavo"), "did you mean salvo"),
+        (("play", "hunter", "random", "--games", "2", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("compare", "hunter", "random", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("solo", "hunter", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("dev", "mine.py", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
         (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
         (
             ("play", "hunter", "random", "--seats", "paired", "--record", "x.jsonl"),

@@ -13,7 +13,7 @@ from salvo.laboratory.again import again
 from salvo.laboratory.comparison import Comparison, SequentialTest
 from salvo.laboratory.comparison import compare as compare_bots
 from salvo.laboratory.simulation import TURN_SECONDS, Seats
-from salvo_server.cli.output import failure_lines, progress_bar
+from salvo_server.cli.output import JOBS, failure_lines, progress_bar
 
 
 @click.command()
@@ -34,7 +34,7 @@ from salvo_server.cli.output import failure_lines, progress_bar
     default=0.02,
     help="Stop, too, when the win rate is surely so near to one half; 0 never does.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to play in.  [default: all cores]")
+@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
     "--turn-seconds",
     type=click.FloatRange(0, min_open=True),

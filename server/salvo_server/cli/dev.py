@@ -18,6 +18,7 @@ from salvo.laboratory.again import again
 from salvo.laboratory.arena import Failure
 from salvo.laboratory.intervals import change_and_error, rate_and_error
 from salvo.laboratory.simulation import TURN_SECONDS, Seats, stream
+from salvo_server.cli.output import JOBS
 
 #: Milliseconds without a further change until what an editor saves is taken for whole; it may write several times.
 QUIET_MS = 50
@@ -53,7 +54,7 @@ class Trial:
 @click.option("--games", type=click.IntRange(min=4), default=200, help="How many at every save, in pairs.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--seed", default="dev", help="Decides all games: the same at every save, so that changes show.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to play in.  [default: all cores]")
+@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
     "--turn-seconds",
     type=click.FloatRange(0, min_open=True),

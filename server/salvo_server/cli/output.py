@@ -9,13 +9,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
 
 from salvo.laboratory.again import again as again
 from salvo.laboratory.again import seat_names as seat_names
 from salvo.laboratory.arena import Failure
+
+#: Processes to play in.
+JOBS: Final = click.IntRange(1, 256)
 
 
 class _Terminated(SystemExit):

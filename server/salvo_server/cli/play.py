@@ -27,6 +27,7 @@ from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import EXEC, make
 from salvo_server.cli.output import (
+    JOBS,
     again,
     failure_lines,
     has_terminal,
@@ -60,7 +61,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     default=Seats.FIXED.value,
     help="From game to game: as given, everybody one on, or the same fleets and start again from every side.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes that play several games.  [default: all cores]")
+@click.option("--jobs", type=JOBS, help="Processes that play several games.  [default: all cores]")
 @click.option(
     "--turn-seconds",
     type=_SECONDS,

@@ -26,7 +26,7 @@ from salvo.laboratory.solo import Cleared, Summary, clear, summary
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
 from salvo.sources import make
-from salvo_server.cli.output import has_terminal
+from salvo_server.cli.output import JOBS, has_terminal
 
 #: Boards that a process is given at a time.
 _AT_ONCE = 8
@@ -44,7 +44,7 @@ _AT_ONCE = 8
     type=click.Choice([Shots.AFLOAT.value, Shots.ONE.value]),
     help="Shots of a turn, in place of the rule book's.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; one a core when not given.")
+@click.option("--jobs", type=JOBS, help="Processes; one a core when not given.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def solo(
     bot: str,
