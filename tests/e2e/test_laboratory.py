@@ -190,6 +190,10 @@ def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path)
         (("compare", "hunter", "random", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
         (("solo", "hunter", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
         (("dev", "mine.py", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("play", "hunter", "random", "--bank", "nan"), "nan is not a finite number of seconds above 0"),
+        (("play", "hunter", "random", "--turn-seconds", "inf"), "inf is not a finite number of seconds above 0"),
+        (("compare", "hunter", "random", "--turn-seconds", "nan"), "nan is not a finite number of seconds above 0"),
+        (("play", "hunter", "random", "--game", "0"), "0 is not in the range x>=1"),
         (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
         (
             ("play", "hunter", "random", "--seats", "paired", "--record", "x.jsonl"),

@@ -13,7 +13,7 @@ from salvo.laboratory.again import again
 from salvo.laboratory.comparison import Comparison, SequentialTest
 from salvo.laboratory.comparison import compare as compare_bots
 from salvo.laboratory.simulation import TURN_SECONDS, Seats
-from salvo_server.cli.output import JOBS, failure_lines, progress_bar
+from salvo_server.cli.output import JOBS, SECONDS, failure_lines, progress_bar
 
 
 @click.command()
@@ -37,7 +37,7 @@ from salvo_server.cli.output import JOBS, failure_lines, progress_bar
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
     "--turn-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=TURN_SECONDS,
     help="How long a bot may think about a salvo before it is given up.",
 )

@@ -18,7 +18,7 @@ from salvo.laboratory.again import again
 from salvo.laboratory.arena import Failure
 from salvo.laboratory.intervals import change_and_error, rate_and_error
 from salvo.laboratory.simulation import TURN_SECONDS, Seats, stream
-from salvo_server.cli.output import JOBS
+from salvo_server.cli.output import JOBS, SECONDS
 
 #: Milliseconds without a further change until what an editor saves is taken for whole; it may write several times.
 QUIET_MS = 50
@@ -57,7 +57,7 @@ class Trial:
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
     "--turn-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=TURN_SECONDS,
     help="How long a bot may think about a salvo.",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import signal
 import sys
@@ -9,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -17,8 +18,21 @@ from salvo.laboratory.again import again as again
 from salvo.laboratory.again import seat_names as seat_names
 from salvo.laboratory.arena import Failure
 
+
+class _Seconds(click.FloatRange):
+    """More than 0, and a number: what is neither nan nor infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds: float = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is not a finite number of seconds above 0.", param, ctx)
+        return seconds
+
+
 #: Processes to play in.
 JOBS: Final = click.IntRange(1, 256)
+#: How long a bot may think.
+SECONDS: Final = _Seconds(0, min_open=True)
 
 
 class _Terminated(SystemExit):

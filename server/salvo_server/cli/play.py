@@ -28,6 +28,7 @@ from salvo.rules.files import load_book
 from salvo.sources import EXEC, make
 from salvo_server.cli.output import (
     JOBS,
+    SECONDS,
     again,
     failure_lines,
     has_terminal,
@@ -43,7 +44,6 @@ from salvo_server.records.transcript import play_at_table, write_transcript
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
-_SECONDS = click.FloatRange(min=0, min_open=True)
 
 
 @click.command()
@@ -53,7 +53,9 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     "--seed", help="Decides the whole game; 128 bits are drawn when not given, since a bot guesses a small one."
 )
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
-@click.option("--game", default=1, show_default=True, help="Number of the (first) game; one seed has many games.")
+@click.option(
+    "--game", type=click.IntRange(min=1), default=1, help="Number of the (first) game; one seed has many games."
+)
 @click.option("--games", type=click.IntRange(min=1), default=1, help="How many games.")
 @click.option(
     "--seats",
@@ -64,10 +66,10 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--jobs", type=JOBS, help="Processes that play several games.  [default: all cores]")
 @click.option(
     "--turn-seconds",
-    type=_SECONDS,
+    type=SECONDS,
     help=f"Time for a salvo, by the wall's clock.  [default: {TURN_SECONDS:g} of several games, else no limit]",
 )
-@click.option("--bank", type=_SECONDS, help="Seconds for all salvos of a bot in a game.  [default: no limit]")
+@click.option("--bank", type=SECONDS, help="Seconds for all salvos of a bot in a game.  [default: no limit]")
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
