@@ -243,6 +243,27 @@ def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
         assert (back["rate"], back["change"]) == (first["rate"], first["rate"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (("--against", "nix"), 1, "error: bad_bot: no bot 'nix'"),
+        (("--against", "rival.py"), 1, "error: bad_bot: rival.py fails when it is imported: NameError"),
+        (("--against", "picky.py"), 1, "picky, seed 0, game 1: cannot be made: OSError: no weights (picky.py, line 4)"),
+        (("--rules", "slavo"), 2, "error: bad_rules: no rule book 'slavo'"),
+    ],
+)
+def test_dev_ends_at_once_where_no_save_would_mend_it(
+    bot: Path, arguments: tuple[str, ...], code: int, error: str
+) -> None:
+    (bot.parent / "rival.py").write_text(BOT + "oops\n")
+    (bot.parent / "picky.py").write_text(
+        "import salvo\nclass Picky(salvo.Bot):\n    def __init__(self):\n        raise OSError('no weights')\n"
+    )
+    done = _run("dev", "mine.py", *arguments, cwd=bot.parent)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert error in done.stderr
+
+
 def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Path) -> None:
     with _dev(bot, "--json", "--games", "40") as playing:
         first = _said(playing)

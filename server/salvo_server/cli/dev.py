@@ -17,7 +17,7 @@ from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.laboratory.again import again
 from salvo.laboratory.arena import Failure
 from salvo.laboratory.intervals import change_and_error, rate_and_error
-from salvo.laboratory.simulation import TURN_SECONDS, Seats, stream
+from salvo.laboratory.simulation import TURN_SECONDS, Seats, simulate, stream
 from salvo_server.cli.output import JOBS, SECONDS
 
 #: Milliseconds without a further change until what an editor saves is taken for whole; it may write several times.
@@ -74,6 +74,7 @@ def dev(
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
     last: list[float] | None = None
+    _try_out(against, rules, turn_seconds)
     bench = _Bench(bot, against, games // 2 * 2, rules, seed, jobs, turn_seconds)
     try:
         for _ in _saves(file.parent):
@@ -89,6 +90,19 @@ def dev(
                 last = trial.pairs
     except KeyboardInterrupt:
         click.echo("", err=True)
+
+
+def _try_out(against: str, rules: str, turn_seconds: float) -> None:
+    """Make the opponent once, in a process of its own, since no save of the bot mends what is wrong with it.
+
+    Raises:
+        BotError: ``bad_bot``.
+        SalvoError: ``bad_rules``.
+    """
+    tried = simulate([against, "random"], games=1, rules=rules, turn_seconds=turn_seconds)
+    for failure in tried.failures:
+        if failure.code == "bad_bot":
+            raise BotError(failure.code, failure.text)
 
 
 class _Bench:
