@@ -66,6 +66,12 @@ def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> Non
     assert json.loads(again.stdout) == lines[6]
 
 
+def test_play_tells_who_is_out_for_its_silence(bot: Path) -> None:
+    assert "out:" not in _run("play", str(bot), "random").stdout
+    bot.write_text(WEAK)
+    assert "\nout:    mine, after 3 turns in a row without a shot\n" in _run("play", str(bot), "random").stdout
+
+
 def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot: Path) -> None:
     bot.write_text(
         BOT.replace("    return", "    if view.game == 3 and view.turn > 4:\n        os._exit(7)\n    return")

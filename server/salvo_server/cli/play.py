@@ -158,6 +158,8 @@ def _play_on(
         elif games == 1:
             say(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
             say(f"places: {places_line(outcome.places)}")
+            for name in outcome.silent:
+                say(f"out:    {name}, after {arena.EMPTY_TURNS} turns in a row without a shot")
     if not as_json:
         if games > 1:
             say(_wins_line(wins, ties, games, seat_names(bots)))
