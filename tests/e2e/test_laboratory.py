@@ -66,6 +66,12 @@ def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> Non
     assert json.loads(again.stdout) == lines[6]
 
 
+def test_play_tells_who_is_out_for_its_silence(bot: Path) -> None:
+    assert "out:" not in _run("play", str(bot), "random").stdout
+    bot.write_text(WEAK)
+    assert "\nout:    mine, after 3 turns in a row without a shot\n" in _run("play", str(bot), "random").stdout
+
+
 def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot: Path) -> None:
     bot.write_text(
         BOT.replace("    return", "    if view.game == 3 and view.turn > 4:\n        os._exit(7)\n    return")
@@ -77,11 +83,21 @@ def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot:
     assert _run(*told[1].split(), cwd=bot.parent).returncode == 7
 
 
-def test_what_bots_print_does_not_stand_among_results(bot: Path) -> None:
-    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return"))
-    done = _run("play", str(bot), "random", "--games", "3", "--json")
+@pytest.mark.parametrize("way", [(), ("--bank", "9")], ids=["many processes", "this process"])
+def test_what_bots_print_in_many_games_goes_nowhere(bot: Path, way: tuple[str, ...]) -> None:
+    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
+    done = _run("play", str(bot), "random", "--games", "3", "--json", *way)
     assert [json.loads(line)["game"] for line in done.stdout.splitlines()] == [1, 2, 3]
-    assert "thinking" in done.stderr
+    assert done.stderr == ""
+    assert _run("play", str(bot), "random", "--games", "3", *way).stdout.startswith("wins:   mine ")
+
+
+def test_what_bots_print_in_one_game_is_seen_but_not_in_json(bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
+    done = _run("play", str(bot), "random", "--json")
+    assert json.loads(done.stdout)["game"] == 1
+    assert done.stderr.startswith("loaded\nthinking\n")
+    assert _run("play", str(bot), "random").stdout.startswith("loaded\nthinking\n")
 
 
 def test_many_games_show_how_far_they_are_on_a_terminal() -> None:
@@ -157,11 +173,13 @@ def test_compare_says_how_many_games_more(bot: Path) -> None:
     assert near.stdout.startswith("undecided: mine and random differ by less than 0.1, error at most 0.1\n")
 
 
-def test_compare_tells_a_failure_with_the_command_that_shows_it(bot: Path) -> None:
+def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path) -> None:
     bot.write_text(RAISES)
     told = _run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
-    assert told.stdout.startswith("mine is worse than random")
-    assert "ZeroDivisionError: division by zero (mine.py, line 9)" in told.stdout
+    failed, _, verdict = told.stdout.splitlines()[:3]
+    assert re.match(r"failed: mine \d+ times, first bot_raised: ", failed)
+    assert failed.endswith("ZeroDivisionError: division by zero (mine.py, line 9)")
+    assert verdict.startswith("mine is worse than random")
     [command] = re.findall(r"^ +salvo (play .*)$", told.stdout, re.MULTILINE)
     shown = _run(*command.split(), cwd=bot.parent)
     assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)
@@ -174,6 +192,14 @@ def test_compare_tells_a_failure_with_the_command_that_shows_it(bot: Path) -> No
         (("compare", "hunter", "nobody"), "error: bad_bot: no bot 'nobody'"),
         (("compare", "hunter", "random", "--confidence", "1"), "1.0 is not in the range 0.5<x<1"),
         (("compare", "hunter", "random", "--rules", "slavo"), "did you mean salvo"),
+        (("play", "hunter", "random", "--games", "2", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("compare", "hunter", "random", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("solo", "hunter", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("dev", "mine.py", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("play", "hunter", "random", "--bank", "nan"), "nan is not a finite number of seconds above 0"),
+        (("play", "hunter", "random", "--turn-seconds", "inf"), "inf is not a finite number of seconds above 0"),
+        (("compare", "hunter", "random", "--turn-seconds", "nan"), "nan is not a finite number of seconds above 0"),
+        (("play", "hunter", "random", "--game", "0"), "0 is not in the range x>=1"),
         (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
         (
             ("play", "hunter", "random", "--seats", "paired", "--record", "x.jsonl"),
@@ -221,6 +247,27 @@ def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
         (bot.parent / "mine.py.new").replace(bot)
         back = _said(playing)
         assert (back["rate"], back["change"]) == (first["rate"], first["rate"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (("--against", "nix"), 1, "error: bad_bot: no bot 'nix'"),
+        (("--against", "rival.py"), 1, "error: bad_bot: rival.py fails when it is imported: NameError"),
+        (("--against", "picky.py"), 1, "picky, seed 0, game 1: cannot be made: OSError: no weights (picky.py, line 4)"),
+        (("--rules", "slavo"), 2, "error: bad_rules: no rule book 'slavo'"),
+    ],
+)
+def test_dev_ends_at_once_where_no_save_would_mend_it(
+    bot: Path, arguments: tuple[str, ...], code: int, error: str
+) -> None:
+    (bot.parent / "rival.py").write_text(BOT + "oops\n")
+    (bot.parent / "picky.py").write_text(
+        "import salvo\nclass Picky(salvo.Bot):\n    def __init__(self):\n        raise OSError('no weights')\n"
+    )
+    done = _run("dev", "mine.py", *arguments, cwd=bot.parent)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert error in done.stderr
 
 
 def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Path) -> None:

@@ -127,6 +127,24 @@ def test_a_bot_that_raises_is_named_with_its_mistake() -> None:
     assert isinstance(raised.value.__cause__, KeyError)
 
 
+def test_a_bot_that_exits_is_named_but_a_signal_ends_the_program() -> None:
+    class Ended(SystemExit):
+        pass
+
+    @salvo.bot
+    def leaves(view: View) -> Sequence[Shot]:
+        raise SystemExit(3)
+
+    @salvo.bot
+    def is_interrupted(view: View) -> Sequence[Shot]:
+        raise Ended(143)
+
+    with pytest.raises(BotError, match=r"bot_raised: ., seed 7, game 1: turn 1: SystemExit: 3 \(test_arena.py, line "):
+        arena.play({"a": leaves(), "b": leaves()}, seed=7)
+    with pytest.raises(Ended):
+        arena.play({"a": is_interrupted(), "b": is_interrupted()}, seed=7)
+
+
 class Talker(RandomBot):
     def on_result(self, result: SalvoResolved) -> None:
         self.say("well")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +197,13 @@ def test_a_stream_hands_out_games_in_order_and_ends_its_processes_when_it_is_clo
     assert len(_children() - before) == 2
     played.close()
     assert not _children() - before
+
+
+def test_there_are_no_more_processes_than_games() -> None:
+    before = set(multiprocessing.active_children())
+    with closing(stream(["random", "random"], games=2, jobs=99_999_999)) as played:
+        next(played)
+        assert 1 <= len(set(multiprocessing.active_children()) - before) <= 2
 
 
 def _children() -> set[int]:

@@ -133,3 +133,25 @@ def test_a_team_s_file_is_counted_in_processes_of_its_own(tmp_path: Path) -> Non
     file.write_text("import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n")
     record = json.loads(run(str(file), "--boards", "16", "--jobs", "2", "--json"))
     assert 15 < record["salvos"]["mean"] <= SALVO.grid.size / 5
+
+
+@pytest.mark.parametrize("boards", ["2", "20"])
+def test_a_bot_that_ends_its_process_is_told_with_the_board(boards: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import os\nimport salvo\n\n\n@salvo.bot\ndef fire(view):\n"
+        "    view.game == 2 and os._exit(3)\n    return view.untouched.sample(view.shots)\n"
+    )
+    with pytest.raises(BotError) as told:
+        run(str(file), "--boards", boards, "--jobs", "2")
+    assert str(told.value) == f"bot_crashed: {file}, board 2, seed 0: ended the process: exit code 3"
+
+
+def test_what_a_bot_prints_goes_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import salvo\nprint('loaded')\n\n\n@salvo.bot\ndef fire(view):\n"
+        "    print('thinking')\n    return view.untouched.sample(view.shots)\n"
+    )
+    assert json.loads(run(str(file), "--boards", "2", "--json"))["boards"] == 2
+    assert capfd.readouterr() == ("", "")

@@ -72,6 +72,7 @@ class Outcome(Placed):
         stats: by player, in play order.
         turns: salvos of all players together.
         fleets: by player.
+        silent: who was defeated for turns without a shot (SALVO-TURN-6), in that order.
     """
 
     winner: str
@@ -80,6 +81,7 @@ class Outcome(Placed):
     turns: int
     stats: dict[str, PlayerStats]
     fleets: dict[str, Fleet] = field(repr=False)
+    silent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +289,7 @@ class _Match:
         if supervision is not None and supervision.times is not None:
             self._choosers = [_timed(*pair) for pair in zip(self._choosers, supervision.times, strict=True)]
         self._silent = [0] * len(bots)
+        self._silenced: list[str] = []
         self._hearing = [bot for bot in self._bots if type(bot).on_result is not Bot.on_result]
         self._unsaid: deque[Line] = deque(maxlen=MOST_UNSAID * len(bots))  # of all bots, in order
         fleets = [self._fleet_of(seat, laid.get(name)) for seat, name in enumerate(self._names)]
@@ -327,7 +330,7 @@ class _Match:
             raise
         except IllegalCommand as error:
             raise self._error(name, "bad_fleet", str(error)) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._raised(bot, "place_fleet", error) from error
         if not isinstance(fleet, Fleet) or (fleet.book is not self._book and fleet.book != self._book):
             raise self._error(name, "bad_fleet", f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
@@ -372,8 +375,8 @@ class _Match:
             view.begin_turn(game.turn, game.shots_left)
             fired, aims = self._ask(seat, view)
         self._silent[seat] = 0 if parts else self._silent[seat] + 1
-        if not parts and seat not in self._passive:
-            game.judge_silence(self._silent, EMPTY_TURNS)
+        if not parts and seat not in self._passive and game.judge_silence(self._silent, EMPTY_TURNS):
+            self._silenced.append(self._names[seat])
         game.end_turn()
         view.end_turn()
         return parts
@@ -391,7 +394,7 @@ class _Match:
                     pass
             elif isinstance(answer, Awaitable):
                 answer = asyncio.run(_awaited(answer))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._give_up(seat, view.turn, self._raised(self._bots[seat], f"turn {view.turn}", error), error)
             return [], []
         try:
@@ -473,7 +476,7 @@ class _Match:
         self._note(seat, turn)
         try:
             method(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._give_up(seat, turn, self._raised(bot, where, error), error)
 
     def _outcome(self) -> Outcome:
@@ -488,9 +491,11 @@ class _Match:
                 self._call(bot, game.turn + 1, "on_game_over", bot.on_game_over, winner, stats)
         self._pass_on()
         fleets = dict(zip(self._names, game.fleets, strict=True))
-        return Outcome(winner, self._seed, self._number, game.turn, stats, fleets)
+        return Outcome(winner, self._seed, self._number, game.turn, stats, fleets, tuple(self._silenced))
 
-    def _raised(self, bot: Bot, where: str, error: Exception) -> BotError:
+    def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
+        if isinstance(error, SystemExit) and type(error) is not SystemExit:
+            raise error  # a subclass is no bot's sys.exit: a signal ends the program
         name = self._names[self._seat_of(bot)]
         text = f"{where}: {type(error).__name__}: {error}{line_of(error, type(bot))}"
         return self._error(name, "bot_raised", text)

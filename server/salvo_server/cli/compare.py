@@ -13,7 +13,7 @@ from salvo.laboratory.again import again
 from salvo.laboratory.comparison import Comparison, SequentialTest
 from salvo.laboratory.comparison import compare as compare_bots
 from salvo.laboratory.simulation import TURN_SECONDS, Seats
-from salvo_server.cli.output import failure_lines, progress_bar
+from salvo_server.cli.output import JOBS, SECONDS, failure_lines, progress_bar
 
 
 @click.command()
@@ -34,10 +34,10 @@ from salvo_server.cli.output import failure_lines, progress_bar
     default=0.02,
     help="Stop, too, when the win rate is surely so near to one half; 0 never does.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to play in.  [default: all cores]")
+@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
     "--turn-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=TURN_SECONDS,
     help="How long a bot may think about a salvo before it is given up.",
 )
@@ -58,7 +58,7 @@ def compare(
 
     Every two games have the same fleets and start, with the sides exchanged; bots that lay their fleets themselves keep
     them. It stops as soon as the verdict is sure enough, and may look after every pair: how, says
-    salvo.laboratory.comparison.
+    salvo.laboratory.comparison. What bots print goes nowhere.
     """
     seed = seed or secrets.token_hex(16)
     start = time.monotonic()
@@ -93,16 +93,17 @@ def compare(
     if as_json:
         click.echo(json.dumps({**_record(found), "rules": rules, "again": command}))
         return
+    # First, since a verdict on a bot that fails says little of how it plays.
+    for line in failure_lines(
+        found.failures, lambda game: again([first, second], seed, game, rules=rules, seats=Seats.PAIRED)
+    ):
+        click.echo(line)
     other = found.bots[1]
     click.echo(found.in_words)
     click.echo(
         f"win rate: {found.rate:.1%} against {other}, {found.low:.1%} to {found.high:.1%} with {1 - found.error:g} "
         f"confidence, {found.games} games in pairs, {time.monotonic() - start:.1f} s"
     )
-    for line in failure_lines(
-        found.failures, lambda game: again([first, second], seed, game, rules=rules, seats=Seats.PAIRED)
-    ):
-        click.echo(line)
     click.echo(f"again:    {command}")
 
 

@@ -17,7 +17,8 @@ from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.laboratory.again import again
 from salvo.laboratory.arena import Failure
 from salvo.laboratory.intervals import change_and_error, rate_and_error
-from salvo.laboratory.simulation import TURN_SECONDS, Seats, stream
+from salvo.laboratory.simulation import TURN_SECONDS, Seats, simulate, stream
+from salvo_server.cli.output import JOBS, SECONDS
 
 #: Milliseconds without a further change until what an editor saves is taken for whole; it may write several times.
 QUIET_MS = 50
@@ -53,10 +54,10 @@ class Trial:
 @click.option("--games", type=click.IntRange(min=4), default=200, help="How many at every save, in pairs.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--seed", default="dev", help="Decides all games: the same at every save, so that changes show.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to play in.  [default: all cores]")
+@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
     "--turn-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=TURN_SECONDS,
     help="How long a bot may think about a salvo.",
 )
@@ -67,11 +68,13 @@ def dev(
     """Play BOT, a file or file.py:Name, now and whenever a Python file of its folder is saved, until Ctrl-C.
 
     Each time the same games are played; the first mistake ends them and is shown with its line. +- is a 95 % interval.
+    What bots print goes nowhere.
     """
     file = _file_of(bot)
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
     last: list[float] | None = None
+    _try_out(against, rules, turn_seconds)
     bench = _Bench(bot, against, games // 2 * 2, rules, seed, jobs, turn_seconds)
     try:
         for _ in _saves(file.parent):
@@ -87,6 +90,19 @@ def dev(
                 last = trial.pairs
     except KeyboardInterrupt:
         click.echo("", err=True)
+
+
+def _try_out(against: str, rules: str, turn_seconds: float) -> None:
+    """Make the opponent once, in a process of its own, since no save of the bot mends what is wrong with it.
+
+    Raises:
+        BotError: ``bad_bot``.
+        SalvoError: ``bad_rules``.
+    """
+    tried = simulate([against, "random"], games=1, rules=rules, turn_seconds=turn_seconds)
+    for failure in tried.failures:
+        if failure.code == "bad_bot":
+            raise BotError(failure.code, failure.text)
 
 
 class _Bench:

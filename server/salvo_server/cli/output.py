@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import signal
 import sys
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -17,9 +19,33 @@ from salvo.laboratory.again import seat_names as seat_names
 from salvo.laboratory.arena import Failure
 
 
+class _Seconds(click.FloatRange):
+    """More than 0, and a number: what is neither nan nor infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds: float = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is not a finite number of seconds above 0.", param, ctx)
+        return seconds
+
+
+#: Processes to play in.
+JOBS: Final = click.IntRange(1, 256)
+#: How long a bot may think.
+SECONDS: Final = _Seconds(0, min_open=True)
+
+
+class _Terminated(SystemExit):
+    """SIGTERM ends this process, which a bot's own ``sys.exit`` does not."""
+
+
 def leave_on_sigterm() -> None:
     """Let SIGTERM end this process as Ctrl-C does: what it has started is ended, too."""
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, _leave)
+
+
+def _leave(number: int, _: object) -> NoReturn:
+    raise _Terminated(128 + number)
 
 
 def has_terminal() -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -25,6 +27,8 @@ from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import EXEC, make
 from salvo_server.cli.output import (
+    JOBS,
+    SECONDS,
     again,
     failure_lines,
     has_terminal,
@@ -40,7 +44,6 @@ from salvo_server.records.transcript import play_at_table, write_transcript
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
-_SECONDS = click.FloatRange(min=0, min_open=True)
 
 
 @click.command()
@@ -50,7 +53,9 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     "--seed", help="Decides the whole game; 128 bits are drawn when not given, since a bot guesses a small one."
 )
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
-@click.option("--game", default=1, show_default=True, help="Number of the (first) game; one seed has many games.")
+@click.option(
+    "--game", type=click.IntRange(min=1), default=1, help="Number of the (first) game; one seed has many games."
+)
 @click.option("--games", type=click.IntRange(min=1), default=1, help="How many games.")
 @click.option(
     "--seats",
@@ -58,13 +63,13 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     default=Seats.FIXED.value,
     help="From game to game: as given, everybody one on, or the same fleets and start again from every side.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes that play several games.  [default: all cores]")
+@click.option("--jobs", type=JOBS, help="Processes that play several games.  [default: all cores]")
 @click.option(
     "--turn-seconds",
-    type=_SECONDS,
+    type=SECONDS,
     help=f"Time for a salvo, by the wall's clock.  [default: {TURN_SECONDS:g} of several games, else no limit]",
 )
-@click.option("--bank", type=_SECONDS, help="Seconds for all salvos of a bot in a game.  [default: no limit]")
+@click.option("--bank", type=SECONDS, help="Seconds for all salvos of a bot in a game.  [default: no limit]")
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
@@ -87,7 +92,8 @@ def play(
 
     One of them may be human: you, at this terminal. CMD is a program in any language, which is told and answers JSON
     lines; a mistake of its costs it the turn. Several games are played on all cores, and go on without a bot
-    that fails; one game stops there and says where.
+    that fails; one game stops there and says where. Of several games, what bots print goes nowhere; of one with
+    --json, to standard error.
     """
     bots = tuple(EXEC + command for command in commands) + bots
     if len(bots) < 2:
@@ -112,10 +118,15 @@ def play(
     limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
     timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
     command = again(bots, seed, game, games, rules, seats) + "".join(timed)
+    say = partial(click.echo, file=sys.stdout)
     with contextlib.ExitStack() as leaving:
+        if games > 1:
+            leaving.enter_context(contextlib.redirect_stdout(leaving.enter_context(open(os.devnull, "w"))))
+        elif as_json and HUMAN not in bots:
+            leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
         chosen = partial(_make, limits, leaving)
         outcomes = _seat(bots, load_book(rules), seed, game, games, Seats(seats), record, chosen)
-        _play_on(outcomes, bots, seed, game, games, record, command, as_json)
+        _play_on(outcomes, bots, seed, game, games, record, command, as_json, say)
 
 
 def _make(limits: TimeLimits | None, leaving: contextlib.ExitStack, source: str) -> Bot:
@@ -134,6 +145,7 @@ def _play_on(
     record: str | None,
     command: str,
     as_json: bool,
+    say: Callable[[str], None],
 ) -> None:
     """Play one game after the other with the same bots."""
     wins: Counter[str] = Counter()
@@ -142,17 +154,19 @@ def _play_on(
         wins.update(outcome.winners)
         ties += not outcome.winner
         if as_json:
-            click.echo(json.dumps(_record(outcome)))
+            say(json.dumps(_record(outcome)))
         elif games == 1:
-            click.echo(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
-            click.echo(f"places: {places_line(outcome.places)}")
+            say(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
+            say(f"places: {places_line(outcome.places)}")
+            for name in outcome.silent:
+                say(f"out:    {name}, after {arena.EMPTY_TURNS} turns in a row without a shot")
     if not as_json:
         if games > 1:
-            click.echo(_wins_line(wins, ties, games, seat_names(bots)))
-        click.echo(f"seed:   {seed}")
-        click.echo(f"again:  {command}")
+            say(_wins_line(wins, ties, games, seat_names(bots)))
+        say(f"seed:   {seed}")
+        say(f"again:  {command}")
         if record is not None and wins:
-            click.echo(look_again(_file_of(record, game)))
+            say(look_again(_file_of(record, game)))
 
 
 def _play_many(

@@ -7,20 +7,26 @@ import json
 import multiprocessing
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, replace
 from functools import partial
+from multiprocessing.process import BaseProcess
+from typing import Any
 
 import click
 
 from salvo.errors import BotError
+from salvo.laboratory.simulation.pool import cores, end_of
+from salvo.laboratory.simulation.worker import hush
 from salvo.laboratory.solo import Cleared, Summary, clear, summary
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
 from salvo.sources import make
-from salvo_server.cli.output import has_terminal
+from salvo_server.cli.output import JOBS, has_terminal
 
 #: Boards that a process is given at a time.
 _AT_ONCE = 8
@@ -38,7 +44,7 @@ _AT_ONCE = 8
     type=click.Choice([Shots.AFLOAT.value, Shots.ONE.value]),
     help="Shots of a turn, in place of the rule book's.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; one a core when not given.")
+@click.option("--jobs", type=JOBS, help="Processes; one a core when not given.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def solo(
     bot: str,
@@ -51,9 +57,11 @@ def solo(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Count the shots and salvos that BOT needs to clear random boards, which never shoot back."""
+    """Count the shots and salvos that BOT needs to clear random boards, which never shoot back.
+
+    What it prints goes nowhere.
+    """
     book = _changed(load_book(rules), width, height, shots)
-    make(bot)  # what is wrong with it is told before anything is started
     cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs), boards, hidden=as_json))
     salvos, fired = summary([each.salvos for each in cleared]), summary([each.shots for each in cleared])
     seconds = [each for one in cleared for each in one.seconds]
@@ -90,25 +98,51 @@ def _changed(book: RuleBook, width: int | None, height: int | None, shots: str |
 
 
 def _clear_all(bot: str, boards: int, seed: str, book: RuleBook, jobs: int | None) -> Iterator[Cleared]:
-    """Clear board after board, in their order, on as many processes as there is work for."""
-    task = partial(_clear, bot, seed, book)
-    workers = min(jobs or os.cpu_count() or 1, -(-boards // _AT_ONCE))
-    if workers == 1:
-        yield from map(_unwrapped, map(task, range(1, boards + 1)))
-        return
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        try:
-            yield from map(_unwrapped, pool.map(task, range(1, boards + 1), chunksize=_AT_ONCE))
-        finally:
-            pool.shutdown(cancel_futures=True)
+    """Clear board after board, in their order, on as many processes as there is work for.
+
+    Raises:
+        BotError: as :func:`salvo.laboratory.solo.clear`; ``bad_bot``; ``bot_crashed``: it ended its process.
+    """
+    workers = min(jobs or cores(), -(-boards // _AT_ONCE))
+    context = multiprocessing.get_context("spawn")
+    clearing = context.RawArray("q", boards + 1)
+    processes: list[BaseProcess] = []
+    try:
+        with ProcessPoolExecutor(workers, context, _begin, (clearing,)) as pool:
+            try:
+                found = pool.map(partial(_clear, bot, seed, book), range(1, boards + 1), chunksize=_AT_ONCE)
+                processes = multiprocessing.active_children()
+                yield from map(_unwrapped, found)
+            finally:
+                pool.shutdown(cancel_futures=True)
+    except BrokenProcessPool:
+        # The pool ends all others by SIGTERM when one is gone.
+        ended = next((each for each in processes if each.exitcode != -signal.SIGTERM), processes[0])
+        at = next((f"board {board}, " for board, pid in enumerate(clearing) if pid == ended.pid), "")
+        text = f"{bot}, {at}seed {seed}: ended the process: {end_of(ended.exitcode)}"
+        raise BotError("bot_crashed", text) from None
+
+
+#: By board, the number of the process that is clearing it; 0 for none. Shared by all of them.
+_clearing: Any = None
+
+
+def _begin(clearing: Any) -> None:
+    """Prepare a process that clears boards."""
+    global _clearing
+    _clearing = clearing
+    hush()
 
 
 def _clear(bot: str, seed: str, book: RuleBook, board: int) -> Cleared | tuple[str, str]:
-    """Clear one board, in a process of its own perhaps; return an error as its code and text, which travel."""
+    """Clear one board, in a process of its own; return an error as its code and text, which travel."""
+    _clearing[board] = os.getpid()
     try:
         return clear(lambda: make(bot), board, seed=seed, book=book)
     except BotError as error:
         return error.code, error.text
+    finally:
+        _clearing[board] = 0
 
 
 def _unwrapped(found: Cleared | tuple[str, str]) -> Cleared:

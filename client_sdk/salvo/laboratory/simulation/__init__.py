@@ -199,8 +199,8 @@ def simulate(
         games: how many.
         seed: decides everything that is drawn; a bot finds a small one by trying, and with it its rivals' fleets.
         rules: a rule book, its name, or a TOML file.
-        jobs: processes to play in; all cores by default. 0 plays in this process: for debuggers, and then a bot that
-            ends the process or never answers is not caught.
+        jobs: processes to play in, at most one a game; all cores by default. 0 plays in this process: for debuggers,
+            and then a bot that ends the process or never answers is not caught.
         seats: ``fixed``, ``rotated``, or ``paired`` (:class:`~salvo.laboratory.simulation.seats.Seats`).
         first: number of the first game, 1 or more; one seed has many games.
         turn_seconds: how long a bot may think about one salvo before its process is ended.
@@ -290,7 +290,7 @@ def _begin(
 
 
 def _pooled(spec: Spec, jobs: int, turn_seconds: float, first: int, games: int) -> Iterator[Batch]:
-    with Pool(spec, jobs, turn_seconds) as pool:
+    with Pool(spec, min(jobs, games), turn_seconds) as pool:
         yield from pool.play(first, games)
 
 

@@ -121,7 +121,7 @@ class Pool:
                     said = worker.pipe.recv()
                 except (EOFError, OSError):
                     worker.process.join(5)
-                    self._bury(worker, f"ended the process: {_end_of(worker.process.exitcode)}")
+                    self._bury(worker, f"ended the process: {end_of(worker.process.exitcode)}")
                     continue
                 if isinstance(said, Batch):
                     assert worker.task is not None
@@ -225,7 +225,8 @@ def _is_single_threaded() -> bool:
     return len(list(Path("/proc/self/task").iterdir())) == 1
 
 
-def _end_of(code: int | None) -> str:
+def end_of(code: int | None) -> str:
+    """Return how a process ended, from its exit code; below 0 is the signal that killed it."""
     if code is not None and code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"exit code {code}"

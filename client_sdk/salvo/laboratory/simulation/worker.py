@@ -156,10 +156,8 @@ def work(pipe: Connection, shared: Any, spec: Spec, others: Iterable[Connection]
     """
     for other in others:
         other.close()
-    # Ctrl-C is for who asked; what bots print is not to stand among results.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.stdout.flush()
-    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who asked
+    hush()
     # A file that is saved twice in a second may have the size that it had, and Python would take the code of before.
     sys.dont_write_bytecode = True
     gc.set_threshold(GARBAGE, 20, 20)
@@ -174,6 +172,13 @@ def work(pipe: Connection, shared: Any, spec: Spec, others: Iterable[Connection]
         pipe.send((error.code, error.text))
     except (EOFError, OSError):
         pass  # nobody asks any more
+
+
+def hush() -> None:
+    """Let what bots print in this process go nowhere: thousands of games would flood the screen."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
 
 
 def _end_with(parent: int) -> None:
