@@ -151,3 +151,12 @@ class MissingExtra(SalvoError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__("missing_extra", f"{feature} needs an optional part: pip install 'battleship-salvo[{extra}]'")
+
+
+def let_signals_pass(error: BaseException) -> None:
+    """Raise what a signal's handler has raised to end this program: a subclass of ``SystemExit``.
+
+    ``SystemExit`` itself is a bot's ``sys.exit``, which is an error of the bot and ends nothing else.
+    """
+    if isinstance(error, SystemExit) and type(error) is not SystemExit:
+        raise error

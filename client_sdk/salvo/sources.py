@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from salvo import topics
 from salvo.bots import HOUSE_BOTS
-from salvo.errors import BotError, WireError
+from salvo.errors import BotError, WireError, let_signals_pass
 from salvo.player import Bot
 
 #: Before the command of a program that speaks JSON lines (SALVO-EXEC-1).
@@ -49,7 +49,8 @@ def make(source: str) -> Bot:
     kind = load(source)
     try:
         return kind()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        let_signals_pass(error)
         text = f"{source} cannot be made: {type(error).__name__}: {error}{line_of(error, kind)}"
         raise BotError("bad_bot", text) from error
 
@@ -127,7 +128,8 @@ def _load_module(path: Path) -> Any:
     _loading = True
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        let_signals_pass(error)
         text = f"{path} fails when it is imported: {type(error).__name__}: {error}{_line_in(spec.origin, error)}"
         raise BotError("bad_bot", text) from error
     finally:

@@ -268,6 +268,7 @@ def test_a_bot_is_found_by_file_by_name_in_a_file_or_in_the_house(tmp_path: Path
         ("x = 1", "", "has no bot"),
         ("import salvo\nclass One(salvo.Bot): ...", ":Two", "has no bot 'Two'; it has One"),
         ("x = 1\n1 / 0", "", "fails when it is imported: ZeroDivisionError: division by zero (bot.py, line 2)"),
+        ("import sys\nsys.exit(4)", "", "fails when it is imported: SystemExit: 4 (bot.py, line 2)"),
         ("x = 1\nx = (", "", "fails when it is imported: SyntaxError: '(' was never closed (bot.py, line 2)"),
     ],
 )

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from time import perf_counter
 
 from salvo.chat import clean_text
-from salvo.errors import BotError, IllegalCommand
+from salvo.errors import BotError, IllegalCommand, let_signals_pass
 from salvo.messages import PlayerStats, SalvoResolved, SunkShip
 from salvo.pictured import Pictured
 from salvo.player import MOST_UNSAID, Answer, Bot, Line, check_salvo
@@ -494,8 +494,7 @@ class _Match:
         return Outcome(winner, self._seed, self._number, game.turn, stats, fleets, tuple(self._silenced))
 
     def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
-        if isinstance(error, SystemExit) and type(error) is not SystemExit:
-            raise error  # a subclass is no bot's sys.exit: a signal ends the program
+        let_signals_pass(error)
         name = self._names[self._seat_of(bot)]
         text = f"{where}: {type(error).__name__}: {error}{line_of(error, type(bot))}"
         return self._error(name, "bot_raised", text)
