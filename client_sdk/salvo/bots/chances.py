@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from random import Random
 
 from salvo.bots.clues import clues, is_alone, numbers_told
 from salvo.bots.meanfield import MeanField
-from salvo.bots.posterior import columns, draw_fleets, learned
+from salvo.bots.posterior import draw_fleets, learned, shares
 from salvo.errors import BotError
 from salvo.pictures import HeatMap
 from salvo.pictures.marks import Mark
 from salvo.pictures.views import known_marks
-from salvo.rules import generator
+from salvo.rules import Grid, generator
 from salvo.view import View
 
 
@@ -49,28 +49,39 @@ def heat_map(
     source = random or generator("heat map", view.game, view.turn, target)
     known = partial(learned, book, told)
     drawn = draw_fleets(book, alone=is_alone(view), known=known, random=source, count=fleets)
-    if drawn:
-        chances = [covering.bit_count() / len(drawn) for covering in columns(drawn, book.grid.size)]
-    else:
-        chances = estimated(view, target)
-    return HeatMap(
+    return map_of(
+        target,
         book.grid,
-        tuple(chances),
-        f"{target}: chance of a ship in %",
-        known_marks(view, target),
-        tuple(book.grid.cell(x, y) for player, x, y in aimed if player == target),
-        bool(drawn),
-        source_of(len(drawn), sum(hits is None for _, hits in numbers_told(view, told))),
+        shares(drawn, book.grid.size) if drawn else estimated(view, target),
+        marks=known_marks(view, target),
+        aimed=(book.grid.cell(x, y) for player, x, y in aimed if player == target),
+        fleets=len(drawn),
+        left_out=sum(hits is None for _, hits in numbers_told(view, told)),
     )
 
 
-def source_of(fleets: int, left_out: int) -> str:
-    """Return where chances come from.
+def map_of(
+    target: str,
+    grid: Grid,
+    chances: Sequence[float],
+    *,
+    marks: Mapping[int, str],
+    aimed: Iterable[int],
+    fleets: int,
+    left_out: int,
+) -> HeatMap:
+    """Return the map of a rival's board, with where its chances come from.
 
     Args:
         fleets: that were drawn; 0 where the chances are estimated.
         left_out: answers about several boards at once.
     """
+    title = f"{target}: chance of a ship in %"
+    return HeatMap(grid, tuple(chances), title, marks, tuple(aimed), bool(fleets), _source_of(fleets, left_out))
+
+
+def _source_of(fleets: int, left_out: int) -> str:
+    """Return where chances come from, in words."""
     note = "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
     if fleets:
         note = f"the share of {fleets} fleets that agree with all answers"

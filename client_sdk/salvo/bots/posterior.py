@@ -150,6 +150,11 @@ def draw_fleets(
     return []
 
 
+def shares(fleets: Sequence[int], size: int) -> tuple[float, ...]:
+    """Return by cell which share of the fleets covers it."""
+    return tuple([covering.bit_count() / len(fleets) for covering in columns(fleets, size)])
+
+
 def columns(fleets: Sequence[int], size: int) -> list[int]:
     """Return by cell which of the fleets cover it, a bit a fleet."""
     rows = "".join([format(fleet, f"0{size}b") for fleet in fleets])

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from salvo.bots.chances import estimated
 from salvo.bots.clues import Clue, is_alone, layers_of, mask_of
-from salvo.bots.posterior import columns, draw_fleets, learned
+from salvo.bots.posterior import draw_fleets, learned, shares
 from salvo.view import View
 
 #: Parts of the draws. Whatever is counted is counted in each; that they differ is chance alone.
@@ -86,12 +86,8 @@ def infer(view: View, target: str, told: Sequence[Clue], random: Random, count: 
     if not fleets:
         chances = tuple(estimated(view, target))
         return Belief(chances, (chances,) * PARTS, ())
-    parts = tuple(_shares(part or fleets, book.grid.size) for part in drawn)
-    return Belief(_shares(fleets, book.grid.size), parts, tuple(fleets))
-
-
-def _shares(fleets: Sequence[int], size: int) -> tuple[float, ...]:
-    return tuple([covering.bit_count() / len(fleets) for covering in columns(fleets, size)])
+    parts = tuple(shares(part or fleets, book.grid.size) for part in drawn)
+    return Belief(shares(fleets, book.grid.size), parts, tuple(fleets))
 
 
 def added(one: Numbers, other: Numbers) -> Numbers:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Final, NamedTuple
 
-from salvo.bots.chances import source_of
+from salvo.bots.chances import map_of
 from salvo.bots.clues import Clue, cells_of, cells_of_shots, clues, mask_of, numbers_told
 from salvo.errors import SalvoError
 from salvo.laboratory.beliefs import PARTS, Belief, Numbers, added, entropy, infer, spread
@@ -378,10 +378,15 @@ class Outlook:
 
     def _map(self, rival: str, fired: Iterable[_Fired]) -> HeatMap:
         belief = self._beliefs[rival]
-        note = source_of(len(belief.fleets), self._known[rival].unused)
-        aimed = tuple(each.cell for each in fired if each.shot.player == rival)
-        title = f"{rival}: chance of a ship in %"
-        return HeatMap(self._book.grid, belief.chances, title, self._marks[rival], aimed, bool(belief.fleets), note)
+        return map_of(
+            rival,
+            self._book.grid,
+            belief.chances,
+            marks=self._marks[rival],
+            aimed=(each.cell for each in fired if each.shot.player == rival),
+            fleets=len(belief.fleets),
+            left_out=self._known[rival].unused,
+        )
 
 
 def _knowledge(view: View, target: str, told: Sequence[Clue]) -> Knowledge:
