@@ -17,18 +17,20 @@ import click
 from salvo import messages as m
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
+from salvo.laboratory.again import again, seat_names
 from salvo.messages import State
 from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo.view import View
-from salvo_server.cli.output import again, has_terminal, look_again, places_line, seat_names, winner_line
+from salvo_server.cli.output import has_terminal, look_again, winner_line
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
 from salvo_server.journal.kept import KeptGames
 from salvo_server.records.transcript import export
 from salvo_server.settings import ServerSettings
 from salvo_server.showing.screen import Board, draw_boards, draw_page
+from salvo_server.showing.telling import places_line
 from salvo_server.trust.identity import Identity
 
 #: Pause before a salvo when somebody looks on, so that a whole game takes about a quarter of a minute.

@@ -14,8 +14,6 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from salvo.laboratory.again import again as again
-from salvo.laboratory.again import seat_names as seat_names
 from salvo.laboratory.arena import Failure
 
 
@@ -63,11 +61,6 @@ def winner_line(winner: str, places: Mapping[str, int]) -> str:
 def look_again(file: Path) -> str:
     """Return a line with the command that shows a transcript."""
     return f"look again: salvo replay {shlex.quote(str(file))}"
-
-
-def places_line(places: Mapping[str, int]) -> str:
-    """Return places as people read them, best first."""
-    return ", ".join(f"{place}. {name}" for name, place in sorted(places.items(), key=lambda pair: pair[1]))
 
 
 def failure_lines(failures: Sequence[Failure], command: Callable[[int], str]) -> Iterator[str]:

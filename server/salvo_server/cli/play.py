@@ -18,6 +18,7 @@ import click
 
 from salvo.errors import BotError, SalvoError
 from salvo.laboratory import arena
+from salvo.laboratory.again import again, seat_names
 from salvo.laboratory.arena import Outcome
 from salvo.laboratory.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo.laboratory.simulation.seats import places_alike, seating
@@ -29,18 +30,16 @@ from salvo.sources import EXEC, make
 from salvo_server.cli.output import (
     JOBS,
     SECONDS,
-    again,
     failure_lines,
     has_terminal,
     leave_on_sigterm,
     look_again,
-    places_line,
     progress_bar,
-    seat_names,
     winner_line,
 )
 from salvo_server.human import HUMAN
 from salvo_server.records.transcript import play_at_table, write_transcript
+from salvo_server.showing.telling import places_line
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 import click
 
-from salvo_server.cli.output import has_terminal, look_again, places_line
+from salvo_server.cli.output import has_terminal, look_again
 from salvo_server.records.recordings import Recordings, Summary, open_recordings
 from salvo_server.showing import telling
 from salvo_server.showing.replay import REFEREE, Replay
+from salvo_server.showing.telling import places_line
 
 _Each = TypeVar("_Each")
 

@@ -14,12 +14,13 @@ import click
 
 from salvo import messages as m
 from salvo.messages import State
-from salvo_server.cli.output import look_again, places_line
+from salvo_server.cli.output import look_again
 from salvo_server.contest import Contest
 from salvo_server.journal import GameOpened
 from salvo_server.journal.kept import KeptGames
 from salvo_server.records.transcript_folder import TranscriptFolder, proof_path
 from salvo_server.settings import ServerSettings
+from salvo_server.showing.telling import places_line
 
 
 class ServeReport:

@@ -20,7 +20,6 @@ from salvo.errors import CODES, MissingExtra, SalvoError
 from salvo.pictures.marks import Mark
 from salvo.player import check_salvo
 from salvo.view import Shot
-from salvo_server.cli.output import places_line
 from salvo_server.human.cursor import ARROWS, Cursor
 from salvo_server.human.desk import (
     Again,
@@ -36,6 +35,7 @@ from salvo_server.human.desk import (
 )
 from salvo_server.human.setup import Setup
 from salvo_server.human.sight import Sight, incoming_words
+from salvo_server.showing.telling import places_line
 
 try:
     from rich.text import Text

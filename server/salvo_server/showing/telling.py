@@ -171,3 +171,8 @@ def boards_record(frame: Frame, grid: Grid) -> dict[str, Any]:
         }
         for name, sea in frame.seas.items()
     }
+
+
+def places_line(places: Mapping[str, int]) -> str:
+    """Return places as people read them, best first."""
+    return ", ".join(f"{place}. {name}" for name, place in sorted(places.items(), key=lambda pair: pair[1]))

@@ -21,9 +21,8 @@ from salvo.pictures.marks import Mark, picture
 from salvo.proof import ProofConnection
 from salvo.rules import SALVO, Fleet, Grid, RuleBook
 from salvo.topics import BY_NAME, Reader
-from salvo_server.cli.output import places_line
 from salvo_server.showing.screen import Board, draw_boards, draw_page, draw_players, printable
-from salvo_server.showing.telling import won_line
+from salvo_server.showing.telling import places_line, won_line
 
 #: The view of whoever reads only what everybody may read.
 EVERYBODY: Final = "everybody"

@@ -21,11 +21,11 @@ from typing import Any, Final
 
 from salvo.errors import BotError, SalvoError
 from salvo.laboratory import arena
+from salvo.laboratory.again import seat_names
 from salvo.player import Bot
 from salvo.programs.debugger import is_debugged
 from salvo.rules import RuleBook
 from salvo.sources import load
-from salvo_server.cli.output import seat_names
 from salvo_server.tournament.file import TimeLimits, Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.judge import Alarm, judged
