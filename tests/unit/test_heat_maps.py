@@ -10,7 +10,6 @@ from random import Random
 
 import pytest
 
-import salvo
 from salvo.bots.chances import heat_map
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
@@ -75,9 +74,7 @@ def test_chances_are_those_of_all_fleets_counted_one_by_one() -> None:
     aimed_at = 1 << 0 | 1 << 5
     agreeing = [
         long | short
-        for (_, long, _), (_, short, _) in itertools.product(
-            salvo.rules.places(book, "a"), salvo.rules.places(book, "b")
-        )
+        for (_, _, long, _), (_, _, short, _) in itertools.product(*book.choices)
         if not long & short and ((long | short) & aimed_at).bit_count() == 1
     ]
     found = heat_map(view, "you", fleets=4000, random=Random(5))

@@ -31,7 +31,7 @@ from salvo.rules import (
     random_fleet,
     sample,
 )
-from salvo.rules.fleet import _anchors, _drawn_mask, _forbidden, _with_margin
+from salvo.rules.fleet import _drawn_mask
 from salvo.testing import board, draw
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
@@ -108,17 +108,24 @@ def test_random_fleets_are_drawn_evenly_from_all_layouts() -> None:
 
 @pytest.mark.parametrize("spacing", list(Spacing))
 @pytest.mark.parametrize(("width", "height", "length"), [(4, 3, 1), (4, 3, 3), (3, 4, 4), (2, 5, 2), (1, 1, 1)])
-def test_the_quick_look_for_room_draws_the_same_ships_and_keeps_the_same_distance(
+def test_every_place_of_a_ship_and_what_it_keeps_free_are_counted_cell_by_cell(
     spacing: Spacing, width: int, height: int, length: int
 ) -> None:
-    """It counts in bits what the fleets count cell by cell."""
     book = tiny(length, width=width, height=height, spacing=spacing)
-    places = _anchors(book.grid, "ship0", length)
-    masks = [_drawn_mask(book.grid, length, (number + 0.5) / len(places)) for number in range(len(places))]
-    assert sorted(masks) == sorted(mask for _, _, mask in places)
-    on_grid = (1 << book.grid.size) - 1
-    for _, cells, mask in places:
-        assert _with_margin(mask, book.grid, spacing) & on_grid == _forbidden(book.grid, cells, spacing)
+    grid, [choices] = book.grid, book.choices
+    drawn = [_drawn_mask(grid, length, (number + 0.5) / len(choices)) for number in range(len(choices))]
+    assert drawn == [mask for _, _, mask, _ in choices], "the quick look for room draws the same ships"
+    assert len({place for place, *_ in choices}) == len(choices)
+    distance = {Spacing.TOUCH: 0, Spacing.NO_COMMON_EDGE: 1, Spacing.APART: 2}[spacing]
+    for place, cells, mask, forbidden in choices:
+        assert cells == place.cells(book)
+        assert {cell for cell in range(grid.size) if mask >> cell & 1} == set(cells)
+        for cell in range(grid.size + 1):
+            near = [
+                (abs(x - u), abs(y - v)) for u, v in map(grid.xy, cells) for x, y in [grid.xy(cell)] if cell < grid.size
+            ]
+            too_close = any(max(step) <= 1 and sum(step) <= distance for step in near)
+            assert (forbidden >> cell & 1) == too_close
 
 
 @pytest.mark.parametrize(

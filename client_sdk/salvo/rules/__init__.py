@@ -20,7 +20,7 @@ from salvo.rules.book import (
     UnplayableBook,
 )
 from salvo.rules.books import BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS
-from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, check_room, places, random_fleet
+from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, check_room, random_fleet
 from salvo.rules.game import Game, Points, Rounds, Salvo, begin, draw_fair_starter, draw_starter, set_starter
 from salvo.rules.randomness import draw, generator, own_seed, sample
 
@@ -59,7 +59,6 @@ __all__ = [
     "draw_starter",
     "generator",
     "own_seed",
-    "places",
     "random_fleet",
     "sample",
     "set_starter",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from salvo.errors import IllegalCommand
 
 if TYPE_CHECKING:
-    from salvo.rules.fleet import Fleet
+    from salvo.rules.fleet import Choice, Fleet
 
 #: Rows are named by one letter, so a grid is at most 26 high; the same bound for the width keeps it printable.
 LARGEST_SIDE = 26
@@ -254,6 +254,13 @@ class RuleBook:
     def ship_of_cell(self) -> tuple[int, ...]:
         """Index in ``fleet`` of each cell that a player's ships occupy, ship by ship."""
         return tuple(number for number, ship in enumerate(self.fleet) for _ in range(ship.length))
+
+    @cached_property
+    def choices(self) -> tuple[tuple[Choice, ...], ...]:
+        """Every place of each ship on an empty grid, in the order of ``fleet``; 180 for a ship of two on 10 x 10."""
+        from salvo.rules.fleet import choices_of
+
+        return choices_of(self)
 
     def random_fleet(self, random: Random) -> Fleet:
         """Return a fleet drawn evenly from all legal layouts (:func:`salvo.rules.random_fleet`)."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
+from math import floor
 from random import Random
 
 from salvo.errors import IllegalCommand
@@ -57,23 +58,6 @@ def _cells(grid: Grid, x: int, y: int, orientation: Orientation, length: int, sh
     return tuple(range(first, first + length * step, step))
 
 
-@lru_cache(maxsize=4096)
-def _forbidden(grid: Grid, cells: tuple[int, ...], spacing: Spacing) -> int:
-    """Bit mask of the cells that no other ship may occupy beside a ship on ``cells``."""
-    mask = 0
-    for cell in cells:
-        mask |= 1 << cell
-        if spacing is Spacing.TOUCH:
-            continue
-        x, y = grid.xy(cell)
-        for dx in (-1, 0, 1):
-            for dy in (-1, 0, 1):
-                beside = dx == 0 or dy == 0 or spacing is Spacing.APART
-                if beside and 1 <= x + dx <= grid.width and 1 <= y + dy <= grid.height:
-                    mask |= 1 << grid.cell(x + dx, y + dy)
-    return mask
-
-
 def check_placement(book: RuleBook, placement: Placement, others: Iterable[Placement]) -> None:
     """Make sure that a ship fits on a board beside the other ships.
 
@@ -87,7 +71,7 @@ def check_placement(book: RuleBook, placement: Placement, others: Iterable[Place
         if mask & _mask(taken):
             shared = next(cell for cell in cells if cell in taken)
             raise IllegalCommand("overlap", f"{placement.ship} overlaps {other.ship} at {book.grid.name(shared)}")
-        if mask & _forbidden(book.grid, taken, book.spacing):
+        if mask & _with_margin(_mask(taken), book.grid, book.spacing):
             raise IllegalCommand(
                 "too_close", f"{placement.ship} is too close to {other.ship}; spacing is {book.spacing}"
             )
@@ -147,28 +131,29 @@ class Fleet(Pictured):
         return f"Fleet({self.book.name}, {list(self.placements)})"
 
 
-@lru_cache(maxsize=256)
-def _anchors(grid: Grid, ship: str, length: int) -> tuple[tuple[Placement, tuple[int, ...], int], ...]:
-    """Every legal place of one ship on an empty grid, with its cells and their bit mask."""
+#: One legal place of a ship on an empty grid: its cells, and two bit masks, of bit 0 for cell 0 and so on: the ship's
+#: cells, and all that no other ship may occupy then, which has the ship's cells in it.
+Choice = tuple[Placement, tuple[int, ...], int, int]
+
+
+def choices_of(book: RuleBook) -> tuple[tuple[Choice, ...], ...]:
+    """Return every place of each ship, row by row, in the order of the book; ``book.choices`` has them, too."""
+    return tuple([_choices(book, ship.name, ship.length) for ship in book.fleet])
+
+
+def _choices(book: RuleBook, ship: str, length: int) -> tuple[Choice, ...]:
+    grid, on_grid = book.grid, (1 << book.grid.size) - 1
     directions = [Orientation.HORIZONTAL] if length == 1 else list(Orientation)
-    places = []
+    choices = []
     for orientation in directions:
         horizontal = orientation is Orientation.HORIZONTAL
         for y in range(1, grid.height + 1 if horizontal else grid.height - length + 2):
             for x in range(1, grid.width - length + 2 if horizontal else grid.width + 1):
                 cells = _cells(grid, x, y, orientation, length, ship)
-                places.append((Placement(ship, x, y, orientation), cells, _mask(cells)))
-    return tuple(places)
-
-
-def places(book: RuleBook, ship: str) -> list[tuple[Placement, int, int]]:
-    """Return every legal place of a ship on an empty grid, row by row.
-
-    With each come two bit masks, of bit 0 for cell 0 and so on: the ship's cells, and all that no other ship may occupy
-    then, which has the ship's cells in it.
-    """
-    anchors = _anchors(book.grid, ship, book.fleet[book.ship_number[ship]].length)
-    return [(placement, mask, _forbidden(book.grid, cells, book.spacing)) for placement, cells, mask in anchors]
+                mask = _mask(cells)
+                forbidden = _with_margin(mask, grid, book.spacing) & on_grid
+                choices.append((Placement(ship, x, y, orientation), cells, mask, forbidden))
+    return tuple(choices)
 
 
 #: Tries before a book is called too crowded. A standard fleet needs 1.9 on average; books that leave less than one
@@ -185,19 +170,16 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
     Raises:
         ValueError: no legal layout found in 100,000 tries.
     """
-    choices = [_anchors(book.grid, ship.name, ship.length) for ship in book.fleet]
-    touching = book.spacing is Spacing.TOUCH
     between_0_and_1 = random.random
     for _ in range(MOST_TRIES):
         taken = 0
         layout = []
-        for places in choices:
-            place = places[int(between_0_and_1() * len(places))]
-            _, cells, mask = place
-            if taken & mask:
+        for choices in book.choices:
+            choice = choices[floor(between_0_and_1() * len(choices))]
+            if taken & choice[2]:
                 break
-            layout.append(place)
-            taken |= mask if touching else _forbidden(book.grid, cells, book.spacing)
+            taken |= choice[3]
+            layout.append(choice)
         else:
             return _fleet_of(book, layout)
     raise ValueError(f"rule book {book.name}: no legal fleet found in {MOST_TRIES} tries")
@@ -257,10 +239,10 @@ def _with_margin(mask: int, grid: Grid, spacing: Spacing) -> int:
     return line | beside >> width | beside << width
 
 
-def _fleet_of(book: RuleBook, layout: Sequence[tuple[Placement, tuple[int, ...], int]]) -> Fleet:
+def _fleet_of(book: RuleBook, layout: Sequence[Choice]) -> Fleet:
     """Build a fleet from places known to be legal, in the order of the book (no second check: it is hot)."""
     fleet = object.__new__(Fleet)
     fleet.book = book
-    fleet.placements = tuple([place[0] for place in layout])
-    fleet.cells = tuple(chain.from_iterable([place[1] for place in layout]))
+    fleet.placements = tuple([choice[0] for choice in layout])
+    fleet.cells = tuple(chain.from_iterable([choice[1] for choice in layout]))
     return fleet

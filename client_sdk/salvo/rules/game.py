@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Starter
@@ -29,6 +30,12 @@ NO_DAMAGE: Damage = (0, (), ())
 
 #: In place of the ship's number where a cell was struck: it still counts as a hit and does no more damage.
 STRUCK = -1
+
+
+@lru_cache(maxsize=256)
+def _board(seat: int, size: int) -> tuple[Shot, ...]:
+    """Return the shots at every cell of a seat's board."""
+    return tuple([(seat, cell) for cell in range(size)])
 
 
 class Salvo(NamedTuple):
@@ -124,13 +131,12 @@ class Game:
         players = len(fleets)
         self.book = book
         self.fleets = fleets
-        ship_of_cell = book.ship_of_cell
-        self._sea: dict[Shot, int] = {
-            (seat, cell): ship
-            for seat, fleet in enumerate(fleets)
-            for cell, ship in zip(fleet.cells, ship_of_cell, strict=True)
-        }
-        self._is_miss = self._sea.keys().isdisjoint
+        self._sea: dict[Shot, int] = {}
+        for seat, fleet in enumerate(fleets):
+            board = _board(seat, book.grid.size)
+            for cell, ship in zip(fleet.cells, book.ship_of_cell, strict=True):
+                self._sea[board[cell]] = ship
+        self._is_miss = frozenset(self._sea).isdisjoint
         lengths = [ship.length for ship in book.fleet]
         self._intact = [lengths.copy() for _ in fleets]
         self._by_afloat = book.shots is Shots.AFLOAT
@@ -298,14 +304,14 @@ class Game:
 
     def tally(self) -> list[Tally]:
         """Return each seat's figures, from the turns that have ended."""
-        turns, shots, hits, sank = ([0] * len(self.out) for _ in range(4))
+        shots, hits, sank = ([0] * len(self.out) for _ in range(3))
         for seat, fired in zip(self._seats, self._fired, strict=True):
-            turns[seat] += 1
             shots[seat] += len(fired)
         for turn, (met, sunk, _) in self._damage.items():
             seat = self._seats[turn - 1]
             hits[seat] += met
             sank[seat] += len(sunk)
+        turns = map(self._seats.count, range(len(self.out)))
         return [Tally(*figures) for figures in zip(turns, shots, hits, sank, strict=True)]
 
     def places(self) -> list[int]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from salvo.errors import IllegalCommand
-from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook, Spacing, places
+from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook, Spacing
 from salvo_server.gateway.accounts import GatewayError
 
 #: Places that a search tries. Honest games need some hundreds; see tests/unit/test_gateway_unseen.py.
@@ -49,7 +49,10 @@ class Replies:
         self._hits = 0
         self._misses = 0
         self._sunk: dict[str, int] = {}  # ship -> mask of its cells
-        self._places = {ship.length: places(book, ship.name) for ship in book.fleet}
+        self._places = {
+            ship.length: [(place, mask, margin) for place, _, mask, margin in choices]
+            for ship, choices in zip(book.fleet, book.choices, strict=True)
+        }
         self.fleet = self._find(0, 0, {})
 
     def note(self, cell: int, word: Word, kind: str = "") -> None:
