@@ -14,10 +14,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
-from salvo.errors import BotError, IllegalCommand
+from salvo.errors import BotError
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.rules import Fleet, Repeats, RuleBook, Targets, generator
-from salvo.view import Shot, View
+from salvo.view import Shot, View, board_shots, cells_by_place
 
 Shots = Sequence[tuple[str, int, int]]
 Answer = Shots | Awaitable[Shots]
@@ -122,7 +122,7 @@ class Turn(Protocol):
 
 
 def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
-    """Return a bot's answer as shots.
+    """Return a bot's answer as shots, whatever equals them.
 
     Raises:
         BotError: ``bad_salvo``, which says what was wrong and what is allowed.
@@ -154,13 +154,13 @@ def _check_shot(shot: object, view: Turn) -> Shot:
         raise BotError("bad_salvo", f"no player {_shown(player)}; the players are {', '.join(view.players)}")
     if player == view.me and view.rules.targets is Targets.OTHERS:
         raise BotError("bad_salvo", f"the rules {view.rules.name!r} have no shots at the own board")
-    if type(x) is not int or type(y) is not int:
-        raise BotError("bad_salvo", f"x and y are ints, not {_shown(shot)}")
+    grid = view.rules.grid
     try:
-        view.rules.grid.cell(x, y)
-    except IllegalCommand as error:
-        raise BotError("bad_salvo", error.text) from None
-    return Shot(player, x, y)
+        cell = cells_by_place(grid)[x, y]
+    except (KeyError, TypeError):
+        allowed = f"x is 1..{grid.width} and y is 1..{grid.height}, whole numbers counted from 1"
+        raise BotError("bad_salvo", f"{_shown(shot)} is off the grid; {allowed}") from None
+    return board_shots(view.players[view.players.index(player)], grid)[cell]
 
 
 def _shown(value: object) -> str:

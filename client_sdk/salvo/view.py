@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from math import floor
 from random import Random
 from typing import NamedTuple
 
@@ -42,10 +43,16 @@ def board_shots(player: str, grid: Grid) -> tuple[Shot, ...]:
     return tuple(Shot(player, *grid.xy(cell)) for cell in range(grid.size))
 
 
+@lru_cache(maxsize=64)
+def cells_by_place(grid: Grid) -> dict[tuple[int, int], int]:
+    """Return each cell by its (x, y). What is equal to whole numbers, as NumPy's are, finds it, too."""
+    return {grid.xy(cell): cell for cell in range(grid.size)}
+
+
 @lru_cache(maxsize=256)
-def _full_boards(players: tuple[str, ...], grid: Grid) -> dict[str, dict[Shot, None]]:
-    """The shots at every cell of these players' boards; shared and never changed."""
-    return {player: dict.fromkeys(board_shots(player, grid)) for player in players}
+def _shots_at_all(players: tuple[str, ...], grid: Grid) -> tuple[Shot, ...]:
+    """The shots at every cell of these players' boards."""
+    return tuple(chain.from_iterable([board_shots(player, grid) for player in players]))
 
 
 #: Cards shuffled at a time, about five salvos: a bot that draws only once does not pay for a whole deck.
@@ -60,11 +67,14 @@ class Untouched(Collection[Shot]):
     brought up to date when somebody looks at them.
     """
 
-    __slots__ = ("_deck", "_drawn", "_left", "_random", "_spent", "_unshuffled")
+    __slots__ = ("_all", "_deck", "_drawn", "_grid", "_left", "_players", "_random", "_spent", "_unshuffled")
 
     def __init__(self, players: Sequence[str], grid: Grid, random: Random) -> None:
         """Start with every cell of these players' boards."""
-        self._left = {player: board.copy() for player, board in _full_boards(tuple(players), grid).items()}
+        self._grid = grid
+        self._players = list(players)  # whose boards are left
+        self._left: dict[str, dict[Shot, None]] | None = None  # made when somebody looks
+        self._all: tuple[Shot, ...] | None = _shots_at_all(tuple(players), grid)  # as long as nothing is taken out
         self._spent: list[Shot] = []  # discarded, but still in ``_left``
         self._random = random
         self._deck: list[Shot] | None = None
@@ -103,7 +113,8 @@ class Untouched(Collection[Shot]):
     def _gather(self) -> list[Shot]:
         """Put the deck together, with what was shown and not fired, to be shuffled from scratch."""
         if self._deck is None:
-            self._deck = list(self)
+            self._deck = list(self if self._all is None else self._all)
+            self._all = None
         self._unshuffled = len(self._deck)
         return self._deck
 
@@ -113,7 +124,7 @@ class Untouched(Collection[Shot]):
         top = min(self._unshuffled, len(deck))
         self._unshuffled = bottom = max(0, min(rest, top - BATCH))
         for place in range(top - 1, bottom - 1, -1):
-            other = int(random() * (place + 1))
+            other = floor(random() * (place + 1))  # quicker than int() by half of this line
             deck[place], deck[other] = deck[other], deck[place]
 
     def discard(self, shots: list[Shot]) -> None:
@@ -124,7 +135,7 @@ class Untouched(Collection[Shot]):
             del deck[-count:]
             self._drawn -= count
         elif count:
-            self._deck = None
+            self._deck = self._all = None
 
     def discard_those_left(self, shots: Iterable[Shot]) -> None:
         """Take out what others fired, as far as it is still in; a second time changes nothing, not even the deck."""
@@ -142,8 +153,11 @@ class Untouched(Collection[Shot]):
 
     def discard_player(self, player: str) -> None:
         """Take out the whole board of a player that is defeated; a second time changes nothing."""
-        if self._left.pop(player, None) is not None:
-            self._deck = None
+        if player in self._players:
+            self._players.remove(player)
+            if self._left is not None:
+                del self._left[player]
+            self._deck = self._all = None
 
     def go_on_from(self, former: Untouched) -> None:
         """Draw on as an earlier set of the same game would have, so that coming back makes no other game of it."""
@@ -151,6 +165,8 @@ class Untouched(Collection[Shot]):
             self._deck, self._unshuffled, self._drawn = former._deck, former._unshuffled, former._drawn
 
     def _boards(self) -> dict[str, dict[Shot, None]]:
+        if self._left is None:
+            self._left = {player: dict.fromkeys(board_shots(player, self._grid)) for player in self._players}
         left = self._left
         for shot in self._spent:
             if shot[0] in left:

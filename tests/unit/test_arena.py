@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from random import random
 from typing import Any
@@ -19,7 +20,7 @@ from salvo.errors import BotError
 from salvo.laboratory import arena
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
-from salvo.rules import SALVO, Fleet, RuleBook, generator
+from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, generator
 from salvo.sources import load, make, team_name
 from salvo.testing import check_bot
 from salvo.view import Shot, Untouched, View
@@ -99,8 +100,10 @@ def test_an_async_bot_plays_the_same_game() -> None:
         ([("b", 1, 1)] * 6, "6 shots; this turn has 5"),
         ([("b", 0, 1)], "counted from 1"),
         ([("x", 1, 1)], "no player 'x'; the players are a, b"),
-        ([("b", 1.0, 1)], "x and y are ints"),
-        ([("b", True, 1)], "x and y are ints"),
+        ([("b", 1.5, 1)], "('b', 1.5, 1) is off the grid; x is 1..10 and y is 1..10, whole numbers counted from 1"),
+        ([("b", "1", 1)], "whole numbers"),
+        ([("b", [1], 1)], "whole numbers"),
+        ([("b", float("nan"), 1)], "whole numbers"),
         ([("b", 1)], "a shot is (player, x, y)"),
         ("B3", "a salvo is a list"),
         (None, "a salvo is a list"),
@@ -115,6 +118,31 @@ def test_an_illegal_salvo_names_bot_seed_turn_and_what_is_allowed(answer: Any, t
         arena.play({"a": wrong(), "b": wrong()}, seed=7)
     assert text in raised.value.text
     assert ", seed 7, game 1: turn 1: " in raised.value.text
+
+
+@pytest.mark.parametrize("rules", ["salvo", "classic"])
+@pytest.mark.parametrize("number", [float, Fraction])
+def test_numbers_that_equal_whole_ones_are_as_good_and_end_as_shots(number: Any, rules: str) -> None:
+    class Numeric(Hunter):
+        def choose_salvo(self, view: View) -> Any:
+            return [(player, number(x), number(y)) for player, x, y in super().choose_salvo(view)]
+
+    last: list[View] = []
+
+    class Looking(Numeric):
+        def choose_salvo(self, view: View) -> Any:
+            last[:] = [view]
+            return super().choose_salvo(view)
+
+    book, heard = BOOKS[rules], list[Shot]()
+    plain = arena.play({"a": Hunter(), "b": Hunter()}, seed=5, book=book)
+    same = arena.play(
+        {"a": Looking(), "b": Looking()}, seed=5, book=book, listener=lambda shots, result: heard.extend(shots)
+    )
+    assert same == plain
+    assert {type(shot) for shot in heard} == {Shot}
+    assert {type(shot) for salvo in last[0].salvos for shot in salvo.shots} == {Shot}
+    assert all(type(shot.x) is type(shot.y) is int for shot in heard)
 
 
 def test_a_bot_that_raises_is_named_with_its_mistake() -> None:

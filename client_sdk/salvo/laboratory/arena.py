@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableSequence, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from time import perf_counter
+from typing import Any
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, IllegalCommand, let_signals_pass
@@ -158,16 +159,11 @@ Aim = tuple[int, int]
 
 
 @lru_cache(maxsize=64)
-def _aims(players: tuple[str, ...], grid: Grid) -> tuple[dict[int, Aim], dict[Shot, Aim]]:
-    """(seat, cell) by the identity of the shots that views deal out, and by shot.
-
-    Identity is quicker than a look at the values, and surer: True is equal to 1. The second dict keeps the shots alive,
-    so that no other object can get one's identity.
-    """
-    aims = {
+def _aims(players: tuple[str, ...], grid: Grid) -> dict[Shot, Aim]:
+    """(seat, cell) by shot."""
+    return {
         shot: (seat, cell) for seat, player in enumerate(players) for cell, shot in enumerate(board_shots(player, grid))
     }
-    return {id(shot): aim for shot, aim in aims.items()}, aims
 
 
 def play(
@@ -207,7 +203,7 @@ class _Chronicle:
 
     def __init__(self, number: int, names: Sequence[str], game: Game) -> None:
         #: The last salvo as it was fired, with shots that may be void. Of all others the game knows every shot.
-        self.last_fired: Sequence[Shot] = ()
+        self.last_aims: Sequence[Aim] = ()
         self._number = number
         self._names = names
         self._game = game
@@ -222,17 +218,22 @@ class _Chronicle:
 
     def news(self, player: str, first: int) -> list[News]:
         """Return what one player is told of the turns from number ``first`` on, counted from 0."""
-        game, shots = self._game, [board_shots(name, self._game.book.grid) for name in self._names]
+        game = self._game
         told: list[News] = []
         for salvo, result in zip(game.salvos[first:], self.results()[first:], strict=True):
-            fired: Sequence[Shot] = [shots[seat][cell] for seat, cell in salvo.aims]
+            fired = self.shots(salvo.aims)
             landed = [shot for shot in fired if shot.player == player]
             if result.player != player:
-                fired = ()
-            elif game.over and salvo.turn == game.turn:
-                fired = self.last_fired or fired  # nobody falls where the game is for points
+                fired = []
+            elif game.over and salvo.turn == game.turn and self.last_aims:
+                fired = self.shots(self.last_aims)  # nobody falls where the game is for points
             told.append((result, fired, landed))
         return told
+
+    def shots(self, aims: Iterable[Aim]) -> list[Shot]:
+        """Return shots as views have them."""
+        grid, names = self._game.book.grid, self._names
+        return [board_shots(names[seat], grid)[cell] for seat, cell in aims]
 
 
 def announced(number: int, names: Sequence[str], book: RuleBook, salvo: Salvo) -> SalvoResolved:
@@ -282,9 +283,7 @@ class _Match:
         self._mark = supervision.mark if supervision is not None else None
         self._gone = dict(supervision.gone) if supervision is not None else {}
         self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
-        self._aim_of_dealt, self._aim_of = _aims(self._names, book.grid)
-        if book.targets is Targets.OTHERS or book.repeats is Repeats.REFUSED:
-            self._aim_of_dealt = {}  # what the view deals out may be illegal by now: every salvo is looked at
+        self._aims = _aims(self._names, book.grid)
         self._choosers: list[Callable[[View], Answer]] = [bot.choose_salvo for bot in self._bots]
         if supervision is not None and supervision.times is not None:
             self._choosers = [_timed(*pair) for pair in zip(self._choosers, supervision.times, strict=True)]
@@ -299,7 +298,10 @@ class _Match:
             starter = draw_starter(book, seed, table, game, len(fleets))
         self._game = begin(book, fleets, starter)
         self._all_see = book.announce is Announce.CELLS
-        self._fired: dict[int, Sequence[Shot]] = {}  # by turn, as long as nobody was told
+        # Elsewhere what a view deals out may be illegal by now, or not be fired at one stroke.
+        free = book.targets is Targets.EVERYBODY and book.repeats is not Repeats.REFUSED
+        self._at_one_stroke = free and book.shots is not Shots.UNTIL_MISS
+        self._fired: dict[int, Sequence[Aim]] = {}  # by turn, as long as nobody was told
         self._told = 0  # how many salvos those who want to hear were told of
         self._chronicle = _Chronicle(game, self._names, self._game)
         self._views = [
@@ -337,43 +339,60 @@ class _Match:
         return fleet
 
     def play(self) -> Outcome:
-        game, views, silent, mark = self._game, self._views, self._silent, self._mark
-        all_at_once = self._book.shots is not Shots.UNTIL_MISS
+        game, views, silent, mark, unsaid = self._game, self._views, self._silent, self._mark, self._unsaid
+        choosers, gone, aim_of = self._choosers, self._gone, self._aims.__getitem__
+        at_one_stroke = self._at_one_stroke
         followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
+        fallen, buried = game.fallen, 0
+        # This is hot: what a quick bot of ours does 40 times a game is asked, looked at and fired here, without calls.
         while not game.over:
-            seat, turn, shots, fallen = game.current, game.turn, game.shots_left, len(game.fallen)
+            seat = game.current
             view = views[seat]
-            view.turn = turn  # begin_turn, without a call: this is hot
-            view.shots = shots
+            view.turn = turn = game.turn
+            view.shots = shots = game.shots_left
             if mark is not None:
                 mark[0] = turn << SEAT_BITS | seat
-            fired, aims = self._ask(seat, view)
-            if len(aims) == shots and all_at_once:
+            aims = None
+            try:
+                answer: Any = () if gone and self._is_gone(seat, turn) else choosers[seat](view)
+            except (Exception, SystemExit) as error:
+                answer = self._without(seat, turn, error)
+            if at_one_stroke and type(answer) is list and len(answer) == shots:
+                try:
+                    aims = list(map(aim_of, answer))
+                except Exception:
+                    aims = None  # no shots, whatever they are: they are looked at below
+            if aims is not None:
                 game.fire_salvo(aims)
-                view.untouched.discard(fired)
+                view.untouched.discard(answer)
                 view.shots = silent[seat] = 0
             else:
-                fired = self._fire_in_parts(seat, view, fired, aims)
-            if len(game.fallen) != fallen:
-                self._bury(game.fallen[fallen:], fired)
+                aims = self._fire_in_parts(seat, view, answer)
+            if len(fallen) != buried:
+                self._bury(fallen[buried:], aims)
+                buried = len(fallen)
             if followed:
-                self._follow(turn, fired)
-            if self._unsaid:
+                self._follow(turn, aims)
+            if unsaid:
                 self._pass_on()
         return self._outcome()
 
-    def _fire_in_parts(self, seat: int, view: View, fired: list[Shot], aims: list[Aim]) -> list[Shot]:
-        """Ask until the turn's shots are spent or the bot gives up the rest, then end the turn; return all shots."""
+    def _fire_in_parts(self, seat: int, view: View, answer: object) -> list[Aim]:
+        """Fire and ask until the turn's shots are spent or the bot gives up the rest; then end the turn.
+
+        Returns all shots.
+        """
         game = self._game
-        parts: list[Shot] = []
-        while aims:
+        parts: list[Aim] = []
+        while fired := self._checked(seat, view, answer):
+            aims = [self._aims[shot] for shot in fired]
             game.fire(aims)
             view.fired(fired)
-            parts += fired
+            parts += aims
             if not game.shots_left or game.over:
                 break
             view.begin_turn(game.turn, game.shots_left)
-            fired, aims = self._ask(seat, view)
+            answer = self._ask(seat, view)
         self._silent[seat] = 0 if parts else self._silent[seat] + 1
         if not parts and seat not in self._passive and game.judge_silence(self._silent, EMPTY_TURNS):
             self._silenced.append(self._names[seat])
@@ -381,28 +400,30 @@ class _Match:
         view.end_turn()
         return parts
 
-    def _ask(self, seat: int, view: View) -> tuple[list[Shot], list[Aim]]:
-        """Return the bot's salvo; anything but a list of shots that the view dealt out goes the long way round."""
-        if self._gone and self._is_gone(seat, view.turn):
-            return [], []
+    def _ask(self, seat: int, view: View) -> object:
+        """Return the bot's answer; none where it has failed."""
         try:
-            answer: object = self._choosers[seat](view)
-            if type(answer) is list and len(answer) <= view.shots:
-                try:
-                    return answer, list(map(self._aim_of_dealt.__getitem__, map(id, answer)))
-                except KeyError:
-                    pass
-            elif isinstance(answer, Awaitable):
+            return () if self._is_gone(seat, view.turn) else self._choosers[seat](view)
+        except (Exception, SystemExit) as error:
+            return self._without(seat, view.turn, error)
+
+    def _without(self, seat: int, turn: int, error: Exception | SystemExit) -> tuple[()]:
+        """Return the answer of a bot that has raised."""
+        self._give_up(seat, turn, self._raised(self._bots[seat], f"turn {turn}", error), error)
+        return ()
+
+    def _checked(self, seat: int, view: View, answer: object) -> list[Shot]:
+        """Return the shots of an answer that may be anything; none where it is no legal salvo."""
+        try:
+            if isinstance(answer, Awaitable):
                 answer = asyncio.run(_awaited(answer))
         except (Exception, SystemExit) as error:
-            self._give_up(seat, view.turn, self._raised(self._bots[seat], f"turn {view.turn}", error), error)
-            return [], []
+            answer = self._without(seat, view.turn, error)
         try:
-            shots = list(check_salvo(answer, view))
+            return list(check_salvo(answer, view))
         except BotError as error:
             self._give_up(seat, view.turn, self._error(view.me, error.code, f"turn {view.turn}: {error.text}"))
-            return [], []
-        return shots, [self._aim_of[shot] for shot in shots]
+            return []
 
     def _is_gone(self, seat: int, turn: int) -> bool:
         first = self._gone.get(self._names[seat])
@@ -424,20 +445,20 @@ class _Match:
         self._gone[name] = min(turn, self._gone.get(name, turn))
         self._supervision.failures.append(Failure(name, self._number, turn, error.code, error.text))
 
-    def _bury(self, fallen: Sequence[int], fired: Sequence[Shot]) -> None:
+    def _bury(self, fallen: Sequence[int], aims: Sequence[Aim]) -> None:
         """Nobody draws cells of the defeated any more, whether or not anybody reads the news."""
-        self._chronicle.last_fired = tuple(fired)
+        self._chronicle.last_aims = aims
         for view in self._views:
             for seat in fallen:
                 view.untouched.discard_player(self._names[seat])
 
-    def _follow(self, turn: int, fired: Sequence[Shot]) -> None:
+    def _follow(self, turn: int, aims: Sequence[Aim]) -> None:
         """Show where shots fell if all may see that, and tell those who want to hear of every salvo."""
         if self._all_see:
             for view in self._views:
-                view.untouched.discard_those_left(fired)
+                view.untouched.discard_those_left(self._chronicle.shots(aims))
         if self._hearing or self._listener:
-            self._fired[turn] = fired
+            self._fired[turn] = aims
             self._speak()
 
     def _speak(self) -> None:
@@ -446,7 +467,7 @@ class _Match:
             for bot in self._hearing:
                 self._call(bot, result.turn, f"turn {result.turn}, on_result", bot.on_result, result)
             if self._listener is not None:
-                self._listener(self._fired.pop(result.turn), result)
+                self._listener(self._chronicle.shots(self._fired.pop(result.turn)), result)
         self._told = len(results)
 
     def _pass_on(self) -> None:
