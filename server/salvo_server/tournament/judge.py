@@ -155,14 +155,12 @@ class Judged(Bot):
         if len(self.strikes) > before or self.forfeited:
             return ()
         try:
-            check_salvo(answer, view)
+            return list(check_salvo(answer, view))
         except BotError as error:
             self._strike(f"turn {view.turn}: {error.code}: {error.text}")
-            return ()
         except Exception as error:  # a sequence of the bot's own make may raise when it is read
             self._strike(f"turn {view.turn}: its salvo raised {type(error).__name__}: {error}")
-            return ()
-        return answer
+        return ()
 
     def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
         """Tell how it ended; the result stands, so what goes wrong now costs nothing."""
