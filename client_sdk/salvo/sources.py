@@ -148,5 +148,6 @@ def _choose(module: Any, name: str, path: str) -> type[Bot]:
             raise BotError("bad_bot", f"{path} has no bot {name!r}; it has {', '.join(found) or 'none'}")
         return found[name]
     if not found:
-        raise BotError("bad_bot", f"{path} has no bot: a class derived from salvo.Bot or a function under @salvo.bot")
+        wanted = "a class derived from salvo.Bot or a function under @salvo.bot"
+        raise BotError("bad_bot", f"{path} has no bot: {wanted}; a program is named by its command, {EXEC}COMMAND")
     return list(found.values())[-1]

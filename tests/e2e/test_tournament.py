@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from processes import started
+from salvo_server.kits import FOLDER
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,7 +33,7 @@ random = "random"
 rude = "rude"
 three = "{EXAMPLES / "three_lines.py"}"
 advisers = "{EXAMPLES / "async_advisers.py"}"
-hunting = "{EXAMPLES / "hunt_and_target.py"}"
+hunting = "{FOLDER / "bot.py"}"
 reading = "{EXAMPLES / "reads_everything.py"}"
 """
 

@@ -25,14 +25,16 @@ from salvo.laboratory import arena
 from salvo.player import Bot
 from salvo.rules import SALVO, Placement
 from salvo.sources import make
+from salvo_server.kits import FOLDER
 
 ROOT = Path(__file__).parents[2]
 SALVO_COMMAND = str(Path(sysconfig.get_path("scripts")) / "salvo")
 PYTHON = shlex.quote(sys.executable)
 PROGRAMS = {
     "hunter": f"{PYTHON} -m salvo.programs hunter",
-    "python": f"{PYTHON} -I -S {ROOT}/examples/exec/hunt.py",
-    "perl": f"perl {ROOT}/examples/exec/pond.pl",
+    "python": f"{PYTHON} -I -S {FOLDER}/program.py",
+    "perl": f"perl {FOLDER}/program.pl",
+    "javascript": f"node {FOLDER}/program.js",
 }
 SEED = "7"
 

@@ -34,11 +34,12 @@ from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, RuleBook
 from salvo.sources import load, make, team_name
 from salvo.view import Shot, View
+from salvo_server.kits import FOLDER
 
 ROOT = Path(__file__).parents[2]
 RUDE = ROOT / "tests" / "rude_program.py"
 PYTHON = f"{shlex.quote(sys.executable)} -I -S"
-EXAMPLES = [f"exec:{PYTHON} {ROOT}/examples/exec/hunt.py", f"exec:perl {ROOT}/examples/exec/pond.pl"]
+KITS = [f"exec:{PYTHON} {FOLDER}/program.py", f"exec:perl {FOLDER}/program.pl", f"exec:node {FOLDER}/program.js"]
 
 Salvos = list[tuple[tuple[Shot, ...], SalvoResolved]]
 
@@ -77,7 +78,7 @@ def _children() -> set[str]:
 
 def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
     assert team_name("exec:./my.bot --fast") == "my"
-    assert team_name(f"exec:perl {ROOT}/examples/exec/pond.pl --seed 3") == "pond"
+    assert team_name(f"exec:perl {FOLDER}/program.pl --seed 3") == "program"
     assert load("exec:perl -e 'print 1'").command == ("perl", "-e", "print 1")  # type: ignore[attr-defined]
     for source, text in (("exec:", "names no program"), ("exec:'", "no closing quotation"), ("exec:nope", "'nope'")):
         with pytest.raises(BotError, match=rf"^bad_bot: .*{text}"):
@@ -94,8 +95,8 @@ def test_a_bot_plays_the_same_game_as_a_program(book: RuleBook) -> None:
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.parametrize("source", EXAMPLES, ids=["python", "perl"])
-def test_an_example_plays_whole_games_the_same_for_the_same_seed(
+@pytest.mark.parametrize("source", KITS, ids=["python", "perl", "javascript"])
+def test_a_kit_plays_whole_games_the_same_for_the_same_seed(
     source: str, book: RuleBook, caplog: pytest.LogCaptureFixture
 ) -> None:
     played = []

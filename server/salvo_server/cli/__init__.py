@@ -19,6 +19,7 @@ from salvo_server import __version__
 #: Command name -> (module, what it is for). The texts stand here so that ``--help`` imports none of the modules.
 COMMANDS = {
     "demo": "Watch house bots play a whole game over a real broker, all in this process.",
+    "new": "Write a bot to begin with, in Python or another language.",
     "play": "Play bots against each other in this process, without a broker.",
     "compare": "Tell whether one bot is better than another, in as few games as it takes.",
     "dev": "Play a bot whenever its file is saved, and tell whether it has become better.",
@@ -50,6 +51,7 @@ _WRONG_USAGE = frozenset(
         "bad_tournament",
         "bad_comparison",
         "bad_fleets",
+        "bad_file",
     }
 )
 

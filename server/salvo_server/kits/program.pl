@@ -1,9 +1,10 @@
 #!/usr/bin/env perl
 # A bot as a program, in Perl and nothing that does not come with it: JSON lines in, JSON lines out (SALVO-EXEC).
 #
-#     salvo play 'exec:perl examples/exec/pond.pl' random
+#     salvo play 'exec:perl program.pl' hunter
 #
-# It leaves its fleet to us, and fires at cells drawn by chance that were not shot at yet, at the first opponent.
+# It leaves its fleet to the server, and fires at cells drawn by chance that were not shot at yet, of the opponent that it
+# knows least of.
 use strict;
 use warnings;
 use JSON::PP;
@@ -29,7 +30,8 @@ while (my $line = <STDIN>) {
         print $json->encode({ id => $told->{id}, skip => JSON::PP::true }), "\n";
     }
     elsif ($told->{type} eq 'turn') {
-        my ($target) = @{ $told->{opponents} };
+        my %unknown = map { $_ => $told->{boards}{$_} =~ tr/.// } @{ $told->{opponents} };
+        my ($target) = sort { $unknown{$b} <=> $unknown{$a} || $a cmp $b } keys %unknown;
         my @cells = split //, $told->{boards}{$target};
         my @open = grep { $cells[$_] eq '.' } 0 .. $#cells;
         my @shots;

@@ -1,4 +1,4 @@
-"""Search a chequer of cells, then fire around what was hit: `salvo play examples/hunt_and_target.py random`.
+"""Search a chequer of cells, then fire around what was hit: `salvo play bot.py hunter`.
 
 The catch of Salvo: you hear how many shots of a salvo hit, never which ones. When a salvo hit nothing, all its cells
 are water; when it hit, the neighbours of all its cells are worth a shot.
@@ -11,11 +11,12 @@ import salvo
 
 class HuntAndTarget(salvo.Bot):
     def choose_salvo(self, view: salvo.View) -> Sequence[salvo.Shot]:
-        # One target at a time: the fewer ships it has, the sooner it is out and fires no more.
-        target = min(view.opponents, key=lambda player: view.ships_afloat[player])
-        # `untouched` is what you have not fired at yet. Firing at a cell twice is legal, and useless.
+        # `untouched` is what you have not fired at yet; firing at a cell twice is useless, and not even legal by every
+        # rule book. One target a salvo, the one you know least of: who beats one rival after the other has a rested one
+        # at the end.
+        target = max(view.opponents, key=lambda player: len(view.untouched.of(player)))
         fresh = view.untouched.of(target)
-        # Shuffled with the bot's own randomness and no other: then the same seed plays the same game again.
+        # Drawn with the bot's own randomness and no other: then the same seed plays the same game again.
         self.random.shuffle(fresh)
         heat = self.heat(view, target)
         fresh.sort(key=lambda shot: self.worth(shot, heat), reverse=True)

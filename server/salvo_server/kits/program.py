@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A bot as a program, with the standard library only: it is told JSON lines and answers JSON lines (SALVO-EXEC).
 
-salvo play 'exec:python3 examples/exec/hunt.py' hunter
+salvo play 'exec:python3 program.py' hunter
 
-It fires at one opponent at a time, on every second cell first, and where a salvo hit it looks around.
+It fires at the opponent that it knows least of, on every second cell first, and where a salvo hit it looks around.
 """
 
 import json
@@ -58,7 +58,7 @@ def choose(
     turn: dict[str, Any], rules: dict[str, Any], suspects: Suspects, draw: random.Random
 ) -> list[dict[str, Any]]:
     learn(turn["results"], suspects)
-    target = turn["opponents"][0]
+    target, *others = sorted(turn["opponents"], key=lambda rival: -turn["boards"][rival].count("."))
     width = rules["width"]
     open_cells = []
     for number, letter in enumerate(turn["boards"][target]):
@@ -67,7 +67,7 @@ def choose(
             open_cells.append((suspects.get((target, x, y), 0), (x + y) % 2, draw.random(), x, y))
     open_cells.sort(reverse=True)
     shots = [{"player": target, "x": x, "y": y} for *_, x, y in open_cells[: turn["shots"]]]
-    for rival in turn["opponents"][1:]:  # at the end of a board the rest goes to somebody else's
+    for rival in others:  # at the end of a board the rest goes to somebody else's
         for number, letter in enumerate(turn["boards"][rival]):
             if letter == "." and len(shots) < turn["shots"]:
                 shots.append({"player": rival, "x": number % width + 1, "y": number // width + 1})
@@ -84,4 +84,5 @@ def learn(results: list[dict[str, Any]], suspects: Suspects) -> None:
                 suspects[beside] = suspects.get(beside, 0) + hit
 
 
-main()
+if __name__ == "__main__":
+    main()

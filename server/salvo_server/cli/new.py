@@ -1,0 +1,59 @@
+"""``salvo new``."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+
+from salvo.errors import BotError
+from salvo_server.kits import KITS, Kit
+
+#: What a file may be called that stands in command lines and in comments of any language.
+_NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--program", is_flag=True, help="In Python, too, a program that knows nothing of our SDK.")
+def new(file: Path, program: bool) -> None:
+    """Write a bot to begin with into FILE: mybot.py, or a program in another language, mybot.js or mybot.pl.
+
+    It is complete: it hunts, plays by every rule book, and says in comments how. Any language will do that reads and
+    writes lines of JSON.
+    """
+    kit = _kit_for(file, program)
+    try:
+        with file.open("x", encoding="utf-8") as written:
+            written.write(kit.text(file.name))
+    except OSError as error:
+        raise BotError("bad_file", f"{file}: {error.strerror}; name another file") from None
+    bot = shlex.quote(f"exec:{kit.runs} {shlex.quote(str(file))}" if kit.runs else str(file))
+    steps = {
+        "a game to look at": f"salvo play {bot} hunter",
+        "is it better": f"salvo compare {bot} hunter",
+        "a verdict a save": f"salvo dev {bot}",
+        "a contest": f"salvo join mqtt://HOST {bot}",
+    }
+    if kit.runs:
+        del steps["a verdict a save"]
+    click.echo(f"{file} is {kit.about}")
+    for purpose, command in steps.items():
+        click.echo(f"{purpose + ':':19}{command}")
+
+
+def _kit_for(file: Path, program: bool) -> Kit:
+    if not _NAME.fullmatch(file.name):
+        raise BotError("bad_file", f"{file.name!r}: a bot's file has letters, digits, - and _, and ends in {_ends()}")
+    for kit in KITS:
+        if kit.suffix == file.suffix and (kit.runs or not program):
+            return kit
+    raise BotError(
+        "bad_file", f"{file}: there is one for {_ends()}; another language can do what a program of these does"
+    )
+
+
+def _ends() -> str:
+    return ", ".join(dict.fromkeys(kit.suffix for kit in KITS))

@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+// A bot as a program, with nothing but Node.js: it is told JSON lines and answers JSON lines (SALVO-EXEC).
+//
+//     salvo play 'exec:node program.js' hunter
+//
+// It leaves its fleet to the server, fires at the opponent that it knows least of, on every second cell first, and where
+// a salvo hit it looks around.
+'use strict';
+const { createInterface } = require('node:readline');
+
+let width = 10;
+let draw = () => 0;
+let suspects = new Map(); // "player x;y" of cells beside our hits, and how much speaks for them
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const told = JSON.parse(line);
+  if (told.type === 'game') { // tells the rules; wants no answer
+    width = told.rules.width;
+    draw = generator(told.seed);
+    suspects = new Map();
+  } else if (told.type === 'fleet') {
+    answer(told, { skip: true });
+  } else if (told.type === 'turn') {
+    const shots = choose(told);
+    answer(told, shots.length ? { shots } : { skip: true });
+  }
+});
+
+function answer(told, said) {
+  console.log(JSON.stringify({ id: told.id, ...said }));
+}
+
+function choose(turn) {
+  learn(turn.results);
+  const unknown = (player) => turn.boards[player].split('.').length;
+  const shots = [];
+  // At the end of a board the rest goes to somebody else's.
+  for (const player of [...turn.opponents].sort((one, other) => unknown(other) - unknown(one))) {
+    const cells = [];
+    [...turn.boards[player]].forEach((letter, number) => {
+      const [x, y] = [number % width + 1, Math.floor(number / width) + 1];
+      if (letter === '.') { // was not shot at yet
+        const worth = [suspects.get(`${player} ${x};${y}`) ?? 0, (x + y) % 2, draw()];
+        cells.push({ worth, shot: { player, x, y } });
+      }
+    });
+    cells.sort(({ worth: a }, { worth: b }) => b[0] - a[0] || b[1] - a[1] || b[2] - a[2]);
+    shots.push(...cells.slice(0, turn.shots - shots.length).map((cell) => cell.shot));
+  }
+  return shots;
+}
+
+// Note the neighbours of our shots, by the share of the salvo that hit.
+function learn(results) {
+  for (const result of results) {
+    (result.fired ?? []).forEach(({ player, x, y }, number) => {
+      const hit = result.outcomes ? Number(result.outcomes[number]) : result.hits / result.shots;
+      for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+        const beside = `${player} ${x + dx};${y + dy}`;
+        suspects.set(beside, (suspects.get(beside) ?? 0) + hit);
+      }
+    });
+  }
+}
+
+// Math.random takes no seed; with this one the same seed is the same game.
+function generator(seed) {
+  let state = seed % 2147483646 + 1;
+  return () => (state = (state * 48271) % 2147483647) / 2147483647;
+}

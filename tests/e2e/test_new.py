@@ -1,0 +1,77 @@
+"""``salvo new``: from nothing to a bot that plays, in every language that has a kit."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from salvo.bots.random_bot import RandomBot
+from salvo.laboratory.simulation import simulate
+from salvo.sources import load
+from salvo.testing import check_bot
+from salvo_server.kits import FOLDER, KITS, Kit
+
+SALVO = [sys.executable, "-m", "salvo_server"]
+
+
+def salvo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    return subprocess.run(
+        [*SALVO, *arguments], capture_output=True, text=True, timeout=100, env=clean, cwd=folder, check=False
+    )
+
+
+@pytest.mark.parametrize("kit", KITS, ids=[kit.file for kit in KITS])
+def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Kit, tmp_path: Path) -> None:
+    name = f"mine{kit.suffix}"
+    written = salvo(tmp_path, "new", name, *(["--program"] if kit.file == "program.py" else []))
+    assert (written.returncode, written.stderr) == (0, "")
+    text = (tmp_path / name).read_text()
+    assert kit.file not in text
+    first, *steps = written.stdout.splitlines()
+    assert first == f"{name} is {kit.about}"
+    command = next(step[19:] for step in steps if step.startswith("a game to look at:"))
+    assert command in text, "it says how to play it"
+    _, *words = shlex.split(command)
+    played = salvo(tmp_path, *words, "--seed", "7")
+    assert (played.returncode, played.stderr) == (0, "")
+    assert "mine" in played.stdout
+    assert sum(line.startswith("a verdict a save:") for line in steps) == (not kit.runs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["my bot.py"], "bad_file: 'my bot.py': a bot's file has letters, digits, - and _, and ends in .py, .js, .pl"),
+        ([".py"], "bad_file: '.py': a bot's file has letters"),
+        (["bot.rs"], "bad_file: bot.rs: there is one for .py, .js, .pl"),
+        (["nowhere/bot.py"], "bad_file: nowhere/bot.py: No such file or directory; name another file"),
+        (["mine.py"], "bad_file: mine.py: File exists; name another file"),
+    ],
+)
+def test_what_cannot_be_written_is_told_and_nothing_is_lost(arguments: list[str], says: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("# hours of work")
+    done = salvo(tmp_path, "new", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("mine.py", "# hours of work")]
+
+
+def test_a_program_taken_for_a_bot_is_told_how_it_is_named(tmp_path: Path) -> None:
+    for name, says in (("plain.py", "a program is named by its command, exec:COMMAND"), ("plain.js", "exec:COMMAND")):
+        assert salvo(tmp_path, "new", name, "--program").returncode == 0
+        done = salvo(tmp_path, "play", name, "random")
+        assert done.returncode == 1
+        assert done.stderr.startswith("error: bad_bot: ")
+        assert says in done.stderr
+
+
+def test_the_bot_in_python_is_sound_and_hunts() -> None:
+    kind = load(str(FOLDER / "bot.py"))
+    assert check_bot(kind, games=3).problems == []
+    assert simulate([kind, RandomBot], games=40, seed=1, seats="paired", jobs=1).wins["HuntAndTarget"] >= 32
