@@ -19,18 +19,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from salvo import session as s
+from salvo import events as e
 from salvo.errors import BotError, SalvoError
+from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import PlayerStats, ServerKeys
 from salvo.player import Answer, Bot, check_salvo
 from salvo.rules import Fleet, generator, own_seed
 from salvo.seal import fingerprint
 from salvo.seat import Seat
-from salvo.session import Event, Session
+from salvo.session import Session
 from salvo.sources import is_loading, team_name
 from salvo.team import Edge, Team
 from salvo.view import Shot, View
-from salvo.witness import GameVerified, LogDoubted
 
 log = logging.getLogger(__name__)
 
@@ -69,38 +69,38 @@ class _Player:
 
     def handle(self, event: Event) -> None:
         match event:
-            case s.FleetWanted(rules, game):
+            case e.FleetWanted(rules, game):
                 self._prepare(game)
                 self._session.place(self._fleet(rules), self._clock())
                 log.info("%s: listed for game %d, fleet sent", self._session.name, game)
-            case s.GameTakenUp(game):
+            case e.GameTakenUp(game):
                 self._prepare(game)
                 log.info("%s: back in game %d", self._session.name, game)
-            case s.SalvoWanted(view):
+            case e.SalvoWanted(view):
                 self._answer(view)
-            case s.SalvoHeard(result):
+            case e.SalvoHeard(result):
                 self._tell("on_result", lambda: self._bot.on_result(result))
-            case s.GameEnded(game, winner, stats):
+            case e.GameEnded(game, winner, stats):
                 self._tell("on_game_over", lambda: self._bot.on_game_over(winner, stats))
                 place = stats[self._session.name].place if self._session.name in stats else 0
                 self.reports.append(GameReport(game, winner, place, stats))
                 log.info("%s: game %d won by %s, place %d", self._session.name, game, winner or "several", place)
-            case s.Refused(code, text):
+            case e.Refused(code, text):
                 if code in FINAL:
                     raise SalvoError(code, text)
                 log.warning("%s: %s: %s", self._session.name, code, text)
-            case s.Said(sender, text, private) if sender != self._session.name:
+            case e.Said(sender, text, private) if sender != self._session.name:
                 log.info("%s: %s says%s: %s", self._session.name, sender or "the server", " to us" * private, text)
                 self._tell("on_message", lambda: self._bot.on_message(sender, text, private))
-            case s.Waits(_, text):
+            case e.Waits(_, text):
                 log.warning("%s: %s", self._session.name, text)
-            case s.ServerMet(keys) if keys is not None:
+            case e.ServerMet(keys) if keys is not None:
                 log.info("the server is %s", fingerprint(keys.sign))
             case LogDoubted(text):
                 log.warning("%s: %s; asked the server how the game stands", self._session.name, text)
             case GameVerified(game, True):
                 log.info("%s: game %d was as the server had committed to it", self._session.name, game)
-            case s.ServerSeen(online):
+            case e.ServerSeen(online):
                 log.info("the server is %s", "online" if online else "offline")
 
     def pass_on(self, say: Callable[[str, str], None]) -> None:
@@ -324,13 +324,13 @@ def play(
 
 def tell_secret(team: str, secret: str, listener: Callable[[Event], None] | None, event: Event) -> None:
     """Send no secret that was drawn here to a server that knows its teams; elsewhere tell it to the team."""
-    if isinstance(event, s.ServerMet) and event.profile in ("contest", "strict"):
+    if isinstance(event, e.ServerMet) and event.profile in ("contest", "strict"):
         raise SalvoError(
             "secret_wanted",
             f"the server's profile is {event.profile}, and no secret was given: put {team}'s into SALVO_SECRET, as the "
             "operator gave it",
         )
-    if isinstance(event, s.FleetWanted):
+    if isinstance(event, e.FleetWanted):
         log.info("secret of %s: %s (put it into SALVO_SECRET to come back)", team, secret)
     if listener is not None:
         listener(event)

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from salvo.errors import WireError
+from salvo.events import Event, ServerMet
 from salvo.messages import ServerKeys
 from salvo.mqtt import Inbound
-from salvo.session import Event, ServerMet, Session
+from salvo.session import Session
 
 log = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from salvo import messages as m
 from salvo.errors import ImpostorError, UnfairGame, WireError
+from salvo.events import GameVerified, LogDoubted
 from salvo.rules import Placement
 from salvo.seal import fingerprint
 from salvo.view import Shot
@@ -59,27 +60,6 @@ _COMPARED: Final = (
     m.PlayerStats,
     m.GameWon,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LogDoubted:
-    """Something was heard that the log does not confirm: somebody may be playing the server."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class GameVerified:
-    """The log of a game has ended, and nothing in it is against what this team knows.
-
-    Attributes:
-        game: its number; 0 while the opening is missing.
-        whole: whether all of it was heard, so that what was revealed could be held against the commitments. If not,
-            the same is said again with the last entry that was missing.
-    """
-
-    game: int
-    whole: bool
 
 
 @dataclass(slots=True)

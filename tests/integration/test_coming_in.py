@@ -15,7 +15,7 @@ from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, play, wait_for_users
 from integration.players import Heard, Slower, join, salvos
 from salvo import messages as m
-from salvo.session import Refused, Waits
+from salvo.events import Refused, Waits
 from salvo.topics import Role
 
 KINDS = ["embedded", "mosquitto"]

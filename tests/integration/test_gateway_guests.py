@@ -12,8 +12,8 @@ import pytest
 
 from integration.guarded import Guarded, guarded, play
 from salvo.errors import ConnectionLost
+from salvo.events import Event, FleetWanted, GameEnded, GameTakenUp, SalvoWanted
 from salvo.messages import Limits
-from salvo.session import Event, FleetWanted, GameEnded, GameTakenUp, SalvoWanted
 from salvo_server.gateway.accounts import GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateway.guest import Guest
 from salvo_server.gateway.host import Door, Host

@@ -8,8 +8,8 @@ from typing import Any
 from integration.conftest import Broker, StartServer
 from integration.players import Heard, join, over
 from salvo import messages as m
+from salvo.events import Refused
 from salvo.player import Answer, Bot
-from salvo.session import Refused
 from salvo.view import View
 
 

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 from salvo import messages as m
 from salvo.bots import HOUSE_BOTS
 from salvo.client import Contestant
+from salvo.events import Event
 from salvo.mqtt import Inbound
 from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
 from salvo.seal import NONCE_BYTES, Sealer, make_blob
-from salvo.session import Event, Session
+from salvo.session import Session
 from salvo.view import View
 from salvo_server.gate import Gate, Opened, Waiting
 from salvo_server.referee import Referee

@@ -12,12 +12,13 @@ from salvo import topics, wire
 from salvo.bots.random_bot import RandomBot
 from salvo.client import Contestant
 from salvo.errors import BotError, WireError
+from salvo.events import Said
 from salvo.laboratory import arena
 from salvo.messages import State
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook, generator
 from salvo.seal import Sealer
-from salvo.session import Said, Session
+from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import View
 from salvo_server.settings import SettingsError, load_settings

@@ -10,10 +10,10 @@ import pytest
 
 from salvo.bots.random_bot import RandomBot
 from salvo.client import _Player
+from salvo.events import SalvoWanted
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, generator
-from salvo.session import SalvoWanted
 from salvo.view import Shot, View
 
 

@@ -18,14 +18,15 @@ from rich.console import Console
 from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import UnfairGame
+from salvo.events import GameTakenUp, GameVerified
 from salvo.messages import Draw, Limits, State
 from salvo.mqtt import Inbound
 from salvo.rules import BOOKS, SMACKDOWN, STREAK, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
 from salvo.seal import Sealer
-from salvo.session import GameTakenUp, Session
+from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot, View
-from salvo.witness import GameVerified, Witness
+from salvo.witness import Witness
 from salvo_server.records.log import TableLog, proof_lines
 from salvo_server.records.transcript import no_status
 from salvo_server.referee import Referee

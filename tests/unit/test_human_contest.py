@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from salvo import events as e
 from salvo import messages as m
-from salvo import session as s
 from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl
@@ -158,10 +158,10 @@ def test_a_picture_is_told_when_something_has_changed_and_not_again() -> None:
 
 def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:
     place = Place()
-    place.person._handle(s.Refused("turn_timeout", "2 shots lost"))
+    place.person._handle(e.Refused("turn_timeout", "2 shots lost"))
     assert place.told() == [Told("turn_timeout: 2 shots lost")]
     with pytest.raises(SalvoError, match="not_in_roster: no such team"):
-        place.person._handle(s.Refused("not_in_roster", "no such team"))
+        place.person._handle(e.Refused("not_in_roster", "no such team"))
 
 
 def test_the_state_of_the_connection_and_the_server_is_told_when_it_changes() -> None:
@@ -169,7 +169,7 @@ def test_the_state_of_the_connection_and_the_server_is_told_when_it_changes() ->
     said = []
     for connected, online in [(False, True), (True, True), (True, True), (True, False), (False, False), (True, True)]:
         place.wire.connected = connected
-        place.person._handle(s.ServerSeen(online))
+        place.person._handle(e.ServerSeen(online))
         place.person._show()
         said += [news.trouble for news in place.desk.news() if isinstance(news, Link)]
     assert said == ["connecting to mqtt://host:1883", "", "the server is away", "connection lost", ""]

@@ -12,10 +12,11 @@ import pytest
 from salvo import messages as m
 from salvo import wire
 from salvo.errors import WireError
+from salvo.events import GameTakenUp
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, random_fleet
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, key_to_team, make_blob
-from salvo.session import GameTakenUp, Session
+from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.wire.recap import LARGEST_RECAP_BYTES
 from salvo_server.referee import Referee

@@ -11,24 +11,24 @@ import pytest
 from salvo import messages as m
 from salvo import topics, wire
 from salvo.errors import ImpostorError, WireError
-from salvo.messages import State
-from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
-from salvo.seal import Sealer
-from salvo.session import (
+from salvo.events import (
     FleetWanted,
     GameEnded,
     GameTakenUp,
+    LogDoubted,
     Refused,
     SalvoHeard,
     SalvoWanted,
     ServerMet,
-    Session,
     Waits,
 )
+from salvo.messages import State
+from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
+from salvo.seal import Sealer
+from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
 from salvo.wire.log import Entry, LogStep, sign_entry, write_entry
-from salvo.witness import LogDoubted
 from salvo_server.trust.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))

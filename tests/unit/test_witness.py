@@ -12,6 +12,7 @@ import pytest
 
 from salvo import messages as m
 from salvo.errors import ImpostorError, UnfairGame, WireError
+from salvo.events import GameVerified, LogDoubted
 from salvo.rules import SALVO, Fleet, Orientation, generator, random_fleet
 from salvo.view import Shot
 from salvo.wire.log import (
@@ -27,7 +28,7 @@ from salvo.wire.log import (
     take_apart,
     write_entry,
 )
-from salvo.witness import GameVerified, LogDoubted, Witness
+from salvo.witness import Witness
 from salvo_server.records.log import TableLog
 from salvo_server.records.transcript import no_status
 from salvo_server.referee import Referee

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from salvo import messages as m
 from salvo import topics, wire
+from salvo.events import Event
 from salvo.messages import State
 from salvo.rules import SALVO, RuleBook
 from salvo.seal import Sealer, key_to_team, make_blob, open_blob, open_sealed
-from salvo.session import Event, Session
+from salvo.session import Session
 from salvo.topics import BY_NAME
 
 

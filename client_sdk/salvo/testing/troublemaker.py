@@ -24,14 +24,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from salvo import events as e
 from salvo import messages as m
-from salvo import session as s
 from salvo import topics, wire
 from salvo.client import FINAL
 from salvo.errors import ConnectionLost, SalvoError, WireError
 from salvo.mqtt import BrokerUrl, Connection, Inbound
 from salvo.rules import SALVO, Orientation, Placement, generator
 from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
+from salvo.session import Session
 from salvo.topics import BY_NAME
 from salvo.view import View
 
@@ -152,7 +153,7 @@ class Troublemaker:
         self._account = None if secret is None else Account(team, secret)
         secret = secret or os.urandom(16).hex()
         self._sealer = Sealer(secret)
-        self._session = s.Session(team, secret, self._random, table=table, sealer=self._sealer)
+        self._session = Session(team, secret, self._random, table=table, sealer=self._sealer)
         self._seat = self._connection(f"salvo-{team}", self._account)
         self._noise = self._connection(
             f"{team}-noise-{os.urandom(4).hex()}", None if self._account is None else self._account.screen(1)
@@ -232,23 +233,23 @@ class Troublemaker:
                 if isinstance(shot, wire.SignedShot):
                     self._overheard.append(_Overheard(shot.target, message.payload, shot.blob.salt))
 
-    def _handle(self, event: s.Event) -> None:
+    def _handle(self, event: e.Event) -> None:
         match event:
-            case s.FleetWanted(rules):
+            case e.FleetWanted(rules):
                 self._do_all("lobby")
                 self._session.place(rules.random_fleet(self._random), time.monotonic())
                 self._send_outbox()
                 self._do_all("placed")
-            case s.SalvoWanted(view):
+            case e.SalvoWanted(view):
                 self._do_all("before the salvo")
                 self._session.fire(view.untouched.sample(view.shots))
                 self._send_outbox()
                 self._do_all("after the salvo")
-            case s.SalvoHeard(result) if result.player != self.name:
+            case e.SalvoHeard(result) if result.player != self.name:
                 self._do(self._next_piece())
-            case s.GameEnded(_, winner):
+            case e.GameEnded(_, winner):
                 self.report.winners.append(winner)
-            case s.Refused(code, text) if code in FINAL:
+            case e.Refused(code, text) if code in FINAL:
                 raise SalvoError(code, text)
             case _:
                 pass

@@ -12,8 +12,9 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.errors import ConnectionLost, SalvoError
+from salvo.events import Event
 from salvo.seat import Seat
-from salvo.session import Event, Session
+from salvo.session import Session
 from salvo.team import Team
 from salvo_server.gateway.house import ACCOUNT_SECONDS, House
 from salvo_server.gateway.peer import Broken, Peer

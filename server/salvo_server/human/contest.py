@@ -7,18 +7,17 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
-from salvo import session as s
+from salvo import events as e
 from salvo.client import FINAL, LONGEST_WAIT_SECONDS, GameReport
 from salvo.errors import CODES, BotError, SalvoError
+from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import State
 from salvo.player import check_salvo
 from salvo.rules import Fleet
 from salvo.seal import fingerprint
 from salvo.seat import Seat
-from salvo.session import Event
 from salvo.team import Team
 from salvo.view import Shot, View
-from salvo.witness import GameVerified, LogDoubted
 from salvo_server.human.desk import Answer, Desk, FleetAsked, Link, Over, Salvo, Seen, Told
 from salvo_server.human.sight import Sight, result_words
 from salvo_server.human.sitting import sit_down
@@ -89,26 +88,26 @@ class Person:
         if self._listener is not None:
             self._listener(event)
         match event:
-            case s.FleetWanted(rules, game):
+            case e.FleetWanted(rules, game):
                 self._fleet_wanted = True
                 self._desk.tell(FleetAsked(rules, self._session.name, game, self._random))
-            case s.GameTakenUp(game):
+            case e.GameTakenUp(game):
                 self._tell(f"back in game {game}")
-            case s.SalvoHeard(result) if self._session.view is not None:
+            case e.SalvoHeard(result) if self._session.view is not None:
                 self._desk.tell(Told(result_words(result, self._session.view), result.player))
-            case s.GameEnded():
+            case e.GameEnded():
                 self._ended(event)
-            case s.Refused(code, text):
+            case e.Refused(code, text):
                 if code in FINAL:
                     raise SalvoError(code, text)
                 self._tell(f"{code}: {text}")
-            case s.Said(sender, text, private) if sender != self._session.name:
+            case e.Said(sender, text, private) if sender != self._session.name:
                 self._tell(f"{sender or 'the server'} says{' to you' * private}: {text}")
-            case s.Waits(_, text):
+            case e.Waits(_, text):
                 self._tell(text)
-            case s.ServerSeen(online):
+            case e.ServerSeen(online):
                 self._server_here = online
-            case s.ServerMet(keys) if keys is not None:
+            case e.ServerMet(keys) if keys is not None:
                 self._tell(f"the server is {fingerprint(keys.sign)}")
             case LogDoubted(text):
                 self._tell(f"{text}; asked the server how the game stands")
@@ -118,7 +117,7 @@ class Person:
     def _tell(self, text: str) -> None:
         self._desk.tell(Told(text))
 
-    def _ended(self, ended: s.GameEnded) -> None:
+    def _ended(self, ended: e.GameEnded) -> None:
         self._show()
         places = {name: stats.place for name, stats in sorted(ended.stats.items(), key=lambda pair: pair[1].place)}
         view = self._session.view

@@ -8,7 +8,7 @@ from enum import Enum, StrEnum, auto
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo.session import Event
+from salvo.events import Event
 from salvo_server.gateway.classic import words as w
 from salvo_server.gateway.guest import Guest
 from salvo_server.gateway.house import House

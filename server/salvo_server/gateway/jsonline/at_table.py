@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from salvo import events as e
 from salvo import messages as m
-from salvo import session as s
+from salvo.events import Event
 from salvo.messages import SalvoResolved
 from salvo.rules import Fleet, Repeats
-from salvo.session import Event
 from salvo.view import Shot, View
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.jsonline.words import RESULTS, Status
@@ -93,18 +93,18 @@ class AtTable:
 
     def happened(self, event: Event) -> None:
         match event:
-            case s.FleetWanted():
+            case e.FleetWanted():
                 self._approved.clear()
                 self._guest.session.place(self._fleet, time.monotonic())
-            case s.SalvoHeard(result) if result.player == self._guest.room.guest:
+            case e.SalvoHeard(result) if result.player == self._guest.room.guest:
                 self._answer_shot(result)
-            case s.GameTakenUp(game) if game == self._number:
+            case e.GameTakenUp(game) if game == self._number:
                 self._guest.room.opponent_sits_down()
-            case s.GameEnded(game) if game == self._number:
+            case e.GameEnded(game) if game == self._number:
                 self._final = self._view
                 self.ended = True
                 self._guest.session.wants_to_play = False
-            case s.Refused(code, text):
+            case e.Refused(code, text):
                 self._refused(code, text)
             case _:
                 pass

@@ -8,8 +8,8 @@ from typing import Any, Final, Protocol
 
 from salvo import messages as m
 from salvo.errors import SalvoError, WireError
+from salvo.events import Event
 from salvo.rules import Fleet
-from salvo.session import Event
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.guest import Guest
 from salvo_server.gateway.house import House

@@ -12,9 +12,9 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.errors import SalvoError
+from salvo.events import Event, FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted
 from salvo.messages import State
 from salvo.rules import Fleet, Repeats, RuleBook
-from salvo.session import Event, FleetWanted, GameEnded, GameTakenUp, Refused, SalvoHeard, SalvoWanted
 from salvo.view import Shot, View
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.guest import Guest

@@ -11,9 +11,9 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.errors import SalvoError, WireError
+from salvo.events import Event, FleetWanted, GameEnded, Refused, Said, SalvoHeard, ServerSeen
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
-from salvo.session import Event, FleetWanted, GameEnded, Refused, Said, SalvoHeard, ServerSeen
 from salvo.view import Shot, View
 from salvo_server.gateway.guest import Guest
 from salvo_server.gateway.house import House
