@@ -1,4 +1,4 @@
-"""What a notebook shows as a picture. How that looks is the business of :mod:`salvo.pictures`, and of nobody here."""
+"""What a notebook shows as a picture. How that looks is the business of :mod:`salvo.pages`, and of nobody here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 from typing import Final
 
 #: Loaded by its name when somebody looks, so ``import salvo`` stays quick, and what has a picture imports no drawing.
-_PAGES: Final = "salvo.pictures.pages"
+_PAGES: Final = "salvo.pages"
 
 
 class Pictured:

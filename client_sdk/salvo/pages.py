@@ -1,29 +1,48 @@
-"""What came of games, in tables with bars."""
+"""The picture of each thing that has one (:class:`salvo.pictured.Pictured`): what came of games in tables with bars.
+
+Above the rooms whose things it shows, so that none of them knows it; it is loaded when somebody looks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import singledispatch
 
 from salvo.laboratory.arena import Failure, Outcome
 from salvo.laboratory.comparison import Comparison
 from salvo.laboratory.simulation import Played, Simulation
 from salvo.laboratory.solo import Summary
 from salvo.messages import PlayerStats
-from salvo.pictures.boards import laid
+from salvo.pictured import Pictured
+from salvo.pictures.boards import fleet_page, laid
 from salvo.pictures.html import Bar, beside, figures
+from salvo.pictures.views import view_page
 
 
+@singledispatch
+def page_of(thing: Pictured) -> str:
+    """Return a thing as HTML for a notebook's cell."""
+    raise TypeError(f"{type(thing).__name__} has no picture")
+
+
+page_of.register(fleet_page)
+page_of.register(view_page)
+
+
+@page_of.register
 def outcome_page(outcome: Outcome) -> str:
     """Return a game for a notebook, with all fleets."""
     boards = [laid(fleet, title=player) for player, fleet in outcome.fleets.items()]
     return beside([_standings(outcome.stats), *boards], _ended(outcome))
 
 
+@page_of.register
 def played_page(played: Played) -> str:
     """Return a game for a notebook."""
     return _standings(played.stats, _ended(played), _failed(played.failures))
 
 
+@page_of.register
 def simulation_page(simulation: Simulation) -> str:
     """Return games for a notebook: how often who has won, the best first."""
     games = len(simulation)
@@ -41,6 +60,7 @@ def simulation_page(simulation: Simulation) -> str:
     return figures(("bot", "wins", "win rate", ""), rows, title, notes)
 
 
+@page_of.register
 def comparison_page(found: Comparison) -> str:
     """Return a comparison for a notebook."""
     name, other = found.bots
@@ -53,6 +73,7 @@ def comparison_page(found: Comparison) -> str:
     return figures(("", "win rate", "half is marked"), [row], found.in_words, notes)
 
 
+@page_of.register
 def summary_page(summary: Summary) -> str:
     """Return a histogram for a notebook."""
     lines = summary.lines()
