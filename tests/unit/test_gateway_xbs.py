@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from salvo.rules import BOOKS, XBS, RuleBook
-from salvo.rules.book import Grid, Repeats, ShipClass, Spacing
+from salvo.rules import BOOKS, XBS, Grid, Repeats, RuleBook, ShipClass, Spacing
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.xbs import door, words
 from salvo_server.gateway.xbs.company import Company

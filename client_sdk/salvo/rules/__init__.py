@@ -14,13 +14,12 @@ from salvo.rules.book import (
     ShipClass,
     Shots,
     Sinkings,
-    Spacing,
     Starter,
     Targets,
     UnplayableBook,
 )
 from salvo.rules.books import BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS
-from salvo.rules.fleet import Fleet, Orientation, Placement, check_placement, check_room, random_fleet
+from salvo.rules.fleet import Fleet, Orientation, Placement, Spacing, check_placement, check_room, random_fleet
 from salvo.rules.game import Game, Points, Rounds, Salvo, begin, draw_fair_starter, draw_starter, set_starter
 from salvo.rules.randomness import draw, generator, own_seed, sample
 

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING
 
 from salvo.errors import IllegalCommand
-
-if TYPE_CHECKING:
-    from salvo.rules.fleet import Choice, Fleet
+from salvo.rules.fleet import Choice, Fleet, Spacing, choices_of, random_fleet
 
 #: Rows are named by one letter, so a grid is at most 26 high; the same bound for the width keeps it printable.
 LARGEST_SIDE = 26
@@ -38,14 +35,6 @@ class UnplayableBook(ValueError):
         super().__init__(f"rule book {book}: {text}")
         self.field = field
         self.text = text
-
-
-class Spacing(StrEnum):
-    """How close two ships of a fleet may lie."""
-
-    TOUCH = "touch"  # anything but an overlap
-    NO_COMMON_EDGE = "no_common_edge"  # corners may meet
-    APART = "apart"  # not even corners
 
 
 class Shots(StrEnum):
@@ -258,14 +247,10 @@ class RuleBook:
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
         """Every place of each ship on an empty grid, in the order of ``fleet``; 180 for a ship of two on 10 x 10."""
-        from salvo.rules.fleet import choices_of
-
         return choices_of(self)
 
     def random_fleet(self, random: Random) -> Fleet:
         """Return a fleet drawn evenly from all legal layouts (:func:`salvo.rules.random_fleet`)."""
-        from salvo.rules.fleet import random_fleet
-
         return random_fleet(self, random)
 
     @property

@@ -36,13 +36,12 @@ from salvo.rules.book import (
     ShipClass,
     Shots,
     Sinkings,
-    Spacing,
     Starter,
     Targets,
     UnplayableBook,
 )
 from salvo.rules.books import BOOKS
-from salvo.rules.fleet import check_room
+from salvo.rules.fleet import Spacing, check_room
 from salvo.rules.randomness import generator
 from salvo.rules.toml_lines import line_of
 

@@ -1,4 +1,7 @@
-"""Ships on a board: placements, what makes them legal, and fleets drawn at random."""
+"""Ships on a board: placements, what makes them legal, and fleets drawn at random.
+
+A book lays out its fleets with what is here; of the book nothing is needed here but its name in annotations.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,21 @@ from functools import lru_cache
 from itertools import chain
 from math import floor
 from random import Random
+from typing import TYPE_CHECKING
 
 from salvo.errors import IllegalCommand
 from salvo.pictured import Pictured
-from salvo.rules.book import LARGEST_SIDE, Grid, RuleBook, Spacing
+
+if TYPE_CHECKING:
+    from salvo.rules.book import Grid, RuleBook
+
+
+class Spacing(StrEnum):
+    """How close two ships of a fleet may lie."""
+
+    TOUCH = "touch"  # anything but an overlap
+    NO_COMMON_EDGE = "no_common_edge"  # corners may meet
+    APART = "apart"  # not even corners
 
 
 class Orientation(StrEnum):
@@ -223,7 +237,7 @@ def _drawn_mask(grid: Grid, length: int, chance: float) -> int:
     return _column(width, length) << (number - lying)  # the cell of the anchor, row by row
 
 
-@lru_cache(maxsize=LARGEST_SIDE * LARGEST_SIDE)
+@lru_cache(maxsize=1024)  # more than there are: a grid is at most 26 wide and high
 def _column(width: int, length: int) -> int:
     return _mask(row * width for row in range(length))
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from salvo.rules.book import Announce, Ending, Grid, Order, RuleBook, ShipClass, Shots, Spacing, Starter
+from salvo.rules.book import Announce, Ending, Grid, Order, RuleBook, ShipClass, Shots, Starter
+from salvo.rules.fleet import Spacing
 
 SALVO: Final = RuleBook(
     name="salvo",

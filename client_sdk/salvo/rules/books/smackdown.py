@@ -22,10 +22,10 @@ from salvo.rules.book import (
     ShipClass,
     Shots,
     Sinkings,
-    Spacing,
     Starter,
     Targets,
 )
+from salvo.rules.fleet import Spacing
 
 SMACKDOWN: Final = RuleBook(
     name="smackdown",

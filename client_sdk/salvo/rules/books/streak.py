@@ -20,10 +20,10 @@ from salvo.rules.book import (
     RuleBook,
     ShipClass,
     Shots,
-    Spacing,
     Starter,
     Targets,
 )
+from salvo.rules.fleet import Spacing
 
 STREAK: Final = RuleBook(
     name="streak",

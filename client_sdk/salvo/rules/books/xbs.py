@@ -23,10 +23,10 @@ from salvo.rules.book import (
     ShipClass,
     Shots,
     Sinkings,
-    Spacing,
     Starter,
     Targets,
 )
+from salvo.rules.fleet import Spacing
 
 XBS: Final = RuleBook(
     name="xbs",

@@ -40,8 +40,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from salvo.rules import RuleBook
-from salvo.rules.book import Announce, Ending, Order, Repeats, Shots, Spacing, Targets
+from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Spacing, Targets
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.host import Door
 from salvo_server.gateway.xbs.guest import FEWEST_PLAYERS, Doorway, XbsGuest
