@@ -158,6 +158,10 @@ class Proof(NamedTuple):
     message: bytes
 
 
+#: What a message says once it is open.
+Command = m.PlaceShip | m.Fire | m.Skip | m.Unreadable
+
+
 class Opened(NamedTuple):
     """A message that got through, at once or after a derivation.
 
@@ -167,7 +171,7 @@ class Opened(NamedTuple):
     """
 
     table: str
-    command: m.PlaceShip | m.Fire | m.Skip | m.Unreadable
+    command: Command
     spent: bool
     proof: Proof | None = None
 
@@ -482,7 +486,7 @@ class Gate:
         self._burned.add(burned)
         proof = Proof(burned, digest)
         self.counts["opened"] += 1
-        command: m.PlaceShip | m.Fire | m.Skip | m.Unreadable
+        command: Command
         try:
             if isinstance(request, SealedPlacement):
                 command = replace(read_placement(request, found.plaintext), message=_message_digest(request))

@@ -31,16 +31,8 @@ from salvo.wire.log import SECRET_BYTES
 from salvo.wire.transcript import read_header, write_header
 from salvo_server import __version__
 from salvo_server.chat import Chat
-from salvo_server.gate import (
-    BUCKET_REFILL_A_SECOND,
-    BUCKET_SIZE,
-    WAITING,
-    Buckets,
-    Gate,
-    Opened,
-    Proof,
-    SealedRecap,
-)
+from salvo_server.entrance import Entrance
+from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
 from salvo_server.journal import (
     Batch,
     GameOpened,
@@ -71,9 +63,6 @@ JOURNAL_RETRY_MS = 1000
 #: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
 #: subscription of six filters costs nothing at this rate.
 KEPT_COMMANDS_MS = 8_000
-
-#: Names whose answered requests are counted, 300 bytes each: whoever asks in more of them drowns nobody.
-MOST_ASKERS = 4096
 
 #: When a game out of the journal goes on: after a crash, after any end, or never.
 Resume = Literal["crash", "always", "never"]
@@ -179,8 +168,7 @@ class Service:
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
-        self._register = register
-        self._register_seen: object = None
+        self._entrance = Entrance(profile, register, identity)
         self._logs: dict[str, TableLog] = {}
         self._resends = Resends(self._logs)
         self._draw = m.Draw(draw)
@@ -200,7 +188,6 @@ class Service:
         self._due: dict[str, int] = {}
         self._begun: dict[str, int] = {}  # turns with a bank whose begin waits to be published, by table
         self._undelivered: dict[str, tuple[int, int]] = {}  # turn, and how much is published with its begin
-        self._askers: Buckets[tuple[str, str]] = Buckets(MOST_ASKERS, BUCKET_SIZE, BUCKET_REFILL_A_SECOND)
         self._chat = Chat(self.counts, on=chat)
         self._earliest: int | None = None
         self._last_at = 0
@@ -524,9 +511,7 @@ class Service:
     def _unseal(self, table: Table, request: wire.SealedParticipation, message: Inbound, now: int) -> None:
         """Open a request that is sealed for this server; what does not open changes nothing (SALVO-IDENT-5)."""
         try:
-            if self._identity is None:
-                raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
-            opened = wire.read_participation(table.name, self._identity.open(request.sealed))
+            opened = self._entrance.unseal(table.name, request)
         except (SealError, WireError) as error:
             self._count(error, message)
         else:
@@ -549,23 +534,23 @@ class Service:
         return opened
 
     def _participate(self, table: Table, request: wire.ParticipationRequest, now: int, *, sealed: bool = False) -> None:
-        refused = self._why_not(request, sealed)
+        refused = self._entrance.why_not(request, sealed)
         if refused is not None:
             self.counts[refused.code] += 1
-            if self._may_answer(request.name, refused.code, now):
+            if self._entrance.may_answer(request.name, refused.code, now):
                 self._outbox += wire.write_announcement(refused, table.name)
             return
         self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
         known = table.referee.players.get(request.name)
-        rotated = self._register is not None and known is not None and known.credential != command.credential
+        rotated = self._entrance.vouches and known is not None and known.credential != command.credential
         if known is not None and rotated:  # the roster vouches for the secret: the team plays on with it
             known.credential = command.credential
             self._admit(table, request, now)
         step = table.carry_out(command, now)
         if step.recorded:
             self._admit(table, request, now)
-        elif not self._may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
+        elif not self._entrance.may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
             return
         self._follow(table, step, None)
 
@@ -574,46 +559,21 @@ class Service:
         self._batch.teams = [team for team in self._batch.teams if team[:2] != admitted[:2]] + [admitted]
         self.gate.admit(table.name, request.name, request.secret, now)
 
-    def _may_answer(self, name: str, kind: str, now: int) -> bool:
-        """Whether one more request in a name is answered (SALVO-ERR-6).
-
-        Anybody can ask in any name, and no broker holds the server: were every request answered, a rival's flood would
-        come out at the team's own topics. What only its secret gets it has a count of its own.
-        """
-        return self._askers.take((name, kind), now)
-
     def _strike_off(self) -> None:
         """Let those leave their lobby whom the roster has no longer (SALVO-ACCESS-8); they would hold it up."""
-        register = self._register
-        if register is None or register.revision is self._register_seen:
+        if not self._entrance.roster_changed():
             return
-        self._register_seen = register.revision
         now = self._now()
         for table in self.tables.values():
-            gone = [name for name, secret in self.gate.teams(table.name) if not register.has(name, secret)]
+            gone = self._entrance.struck_off(self.gate.teams(table.name))
             if gone:
                 self._pass_time(table, now)
             for name in gone:
                 if table.referee.state is State.LOBBY:
                     self._carry_out(table, m.StruckOff(name), now)
 
-    def _why_not(self, request: wire.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
-        """Return why a team may not take part in this contest; None when it may."""
-        if self._profile == "strict" and not sealed:
-            text = "in profile strict a request to take part is sealed with the key in /game/server"
-            return m.CommandRefused(request.name, "sealed_required", text)
-        if self._register is not None and not self._register.has(request.name, request.secret):
-            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
-            return m.CommandRefused(request.name, "not_in_roster", text)
-        return None
-
     def _admit_opened(self, opened: Opened, now: int) -> None:
-        table, command = self.tables[opened.table], opened.command
-        if self._profile == "strict" and isinstance(command, (m.Fire, m.Skip)) and command.context is None:
-            text = "in profile strict the body of a shot has g, t, n and to: game, turn, shot and target"
-            if isinstance(command, m.Skip):
-                text = "in profile strict the body of a skip has g and t: game and turn"
-            command = m.Unreadable(command.player, "", "context_required", text, proven=True)
+        table, command = self.tables[opened.table], self._entrance.hold_to_profile(opened.command)
         self._pass_time(table, now)
         announcements = self._carry_out(table, command, now, opened.proof)
         refused = isinstance(command, m.Unreadable) or not announcements or _refused(announcements, command.player)

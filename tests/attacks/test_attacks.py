@@ -21,6 +21,7 @@ from salvo.topics import Role
 from salvo.wire import commands, strict_json
 from salvo_server import gate as gates
 from salvo_server.chat import Chat
+from salvo_server.entrance import Entrance
 from salvo_server.gate import Bucket, Gate, Opened
 from salvo_server.records.resend import Resends
 from salvo_server.service import Service
@@ -527,7 +528,7 @@ def _limit_no_derivations(patch: Patch) -> None:
 
 
 def _answer_every_request(patch: Patch) -> None:
-    patch.setattr(Service, "_may_answer", lambda *given: True)
+    patch.setattr(Entrance, "may_answer", lambda *given: True)
 
 
 def _wait_for_no_broker(patch: Patch) -> None:
