@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from types import TracebackType
 
 
 class GatewayProcess:
@@ -40,7 +39,5 @@ class GatewayProcess:
     def __enter__(self) -> GatewayProcess:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.kill()

@@ -13,7 +13,6 @@ import tempfile
 import time
 from pathlib import Path
 from random import SystemRandom
-from types import TracebackType
 from typing import Self
 
 from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
@@ -94,9 +93,7 @@ class Mosquitto:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 

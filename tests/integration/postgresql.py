@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from integration.mosquitto import free_port
@@ -70,8 +69,6 @@ class PostgreSQL:
         self._process.send_signal(signal.SIGQUIT)
         self._process.wait(60)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.kill()
         shutil.rmtree(self._folder)

@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 from salvo import topics
@@ -235,9 +234,7 @@ class DynamicSecurity:
     def __enter__(self) -> DynamicSecurity:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # --- its own thread -------------------------------------------------------------------------------------------

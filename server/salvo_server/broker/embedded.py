@@ -8,7 +8,6 @@ import logging
 import socket
 import ssl
 import threading
-from types import TracebackType
 from typing import Any, Final
 
 from salvo_server.broker.addresses import BrokerError, joined, listening, reachable, split_address
@@ -138,9 +137,7 @@ class EmbeddedBroker:
     def __enter__(self) -> EmbeddedBroker:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _run(self, ready: threading.Event) -> None:
