@@ -11,38 +11,14 @@ from salvo import messages as m
 from salvo import topics, wire
 from salvo.mqtt import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
-from salvo.testing import board
 from salvo_server.records.transcript import no_status
 from salvo_server.referee import Referee
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.showing.referee_view import RefereeViews
 from salvo_server.sweep import Sweep
 from salvo_server.table import Step, Table
+from unit.test_replay import ALICE, BOB
 
-ALICE = board("""
-    A A A A A . . . . .
-    B B B B . . . . . .
-    D D D . . . . . . .
-    S S S . . . . . . .
-    P P . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-""")
-BOB = board("""
-    . . . . . . . . P P
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    S S S . . . . . . .
-    D D D . . . . . . .
-    B B B B . . . . . .
-    A A A A A . . . . .
-""")
 TOPIC = "/game/referee"
 TURN_MS = 30_000
 
