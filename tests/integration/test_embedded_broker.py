@@ -38,11 +38,11 @@ from integration.raw import (
 )
 from salvo.mqtt import Connection
 from salvo_server.broker.addresses import BrokerError
+from salvo_server.broker.edges import TcpEdge
 from salvo_server.broker.embedded import EmbeddedBroker
 from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.packets import client_id_of_v5
-from salvo_server.broker.peers import TcpEdge
 
 # Stock amqtt leaves tasks and transports to the garbage collector when it is stopped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -2,7 +2,7 @@
 
 A contest runs on mosquitto; this one needs no installation. A message goes
 
-    peers.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> hardened.publish -> retained
+    edges.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> hardened.publish -> retained
         -> routing -> sessions (lanes, in flight) -> packets -> peers.Peer -> edge
 
 In a contest :mod:`~salvo_server.broker.roster_access` says who may do what, and :mod:`~salvo_server.broker.tls` may

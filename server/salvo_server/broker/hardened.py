@@ -22,9 +22,10 @@ import websockets
 from amqtt.broker import Broker
 from amqtt.contexts import ListenerType
 
+from salvo_server.broker.edges import BoundedWebSocket, TcpEdge, WebSocketEdge
 from salvo_server.broker.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
 from salvo_server.broker.packets import REFUSED_SUBSCRIPTION
-from salvo_server.broker.peers import BoundedWebSocket, Edge, Peer, TcpEdge, WebSocketEdge
+from salvo_server.broker.peers import Edge, Peer
 from salvo_server.broker.retained import Retained
 from salvo_server.broker.routing import Routes
 from salvo_server.broker.sessions import Session, Sessions
@@ -96,7 +97,7 @@ class HardenedBroker(Broker):
             greet = self._greet_own if listener_name == OWN_LISTENER else self._greet_tcp
             return await asyncio.get_running_loop().create_server(greet, sock=sock)
         return await websockets.serve(
-            lambda websocket: WebSocketEdge(websocket).serve(self),
+            lambda websocket: WebSocketEdge(websocket).serve(self.welcome),
             sock=sock,
             subprotocols=[websockets.Subprotocol("mqtt")],
             compression=None,  # 300 KiB a connection
@@ -108,10 +109,10 @@ class HardenedBroker(Broker):
         )
 
     def _greet_own(self) -> asyncio.BaseProtocol:
-        return TcpEdge(self)
+        return TcpEdge(self.welcome, self.read_buffer)
 
     def _greet_tcp(self) -> asyncio.BaseProtocol:
-        edge = TcpEdge(self)
+        edge = TcpEdge(self.welcome, self.read_buffer)
         return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
 
     def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:

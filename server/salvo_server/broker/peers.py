@@ -1,4 +1,4 @@
-"""One connection from its greeting to its end, and the two edges that it may stand on: TCP and WebSocket.
+"""One connection from its greeting to its end.
 
 A peer is synchronous: its edge feeds it bytes, it handles every packet in them, and what follows for any connection
 is written out together when the bytes are used up. So a message crosses the broker within one turn of the loop, and
@@ -10,18 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import socket
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from amqtt.mqtt.connect import ConnectPacket
 from amqtt.mqtt.subscribe import SubscribePacket
 from amqtt.mqtt.unsubscribe import UnsubscribePacket
-from websockets.asyncio.server import ServerConnection
-from websockets.exceptions import ConnectionClosed
 
 from salvo_server.broker import packets as p
-from salvo_server.broker.limits import WEBSOCKET_READ_BYTES, WRITE_BYTES
+from salvo_server.broker.limits import WRITE_BYTES
 from salvo_server.broker.packets import ProtocolFault, Unwelcome
 from salvo_server.broker.sessions import Session
 
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: For a last packet, such as a refusal, to get out before the connection is cut.
-_FAREWELL_SECONDS = 0.5
+FAREWELL_SECONDS = 0.5
 
 
 def printable(name: str) -> str:
@@ -109,7 +106,7 @@ class Peer:
         self._broker.flush()
         self._end()
         self._edge.close()
-        self._loop.call_later(_FAREWELL_SECONDS, self._edge.abort)
+        self._loop.call_later(FAREWELL_SECONDS, self._edge.abort)
 
     def lost(self) -> None:
         """The edge has lost the connection."""
@@ -392,158 +389,3 @@ class Peer:
         for topic_filter, qos in {name: qos for (name, _), qos in zip(wanted, granted, strict=True)}.items():
             if qos != p.REFUSED_SUBSCRIPTION:
                 self._broker.send_retained(session, topic_filter, qos)
-
-
-class TcpEdge(asyncio.BufferedProtocol):
-    """A TCP connection; asyncio has set TCP_NODELAY on its socket. All of them read into one buffer."""
-
-    def __init__(self, broker: HardenedBroker) -> None:
-        self._broker = broker
-        self._peer: Peer | None = None
-        self._transport: asyncio.Transport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        transport.set_write_buffer_limits(WRITE_BYTES)
-        # The system would buffer megabytes of a flood, and whatever else the client is sent would come after them.
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BYTES)
-        self._peer = self._broker.welcome(self, str(transport.get_extra_info("peername")))
-        if self._peer is None:
-            transport.abort()
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._broker.read_buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        if self._peer is not None:
-            self._peer.feed(bytes(self._broker.read_buffer[:nbytes]))
-
-    def pause_writing(self) -> None:
-        if self._peer is not None:
-            self._peer.edge_full(True)
-
-    def resume_writing(self) -> None:
-        if self._peer is not None:
-            self._peer.edge_full(False)
-
-    def connection_lost(self, error: Exception | None) -> None:
-        if self._peer is not None:
-            self._peer.lost()
-
-    def write(self, packets: bytes) -> None:
-        assert self._transport is not None
-        self._transport.write(packets)
-
-    def pause_reading(self) -> None:
-        assert self._transport is not None
-        self._transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        assert self._transport is not None
-        self._transport.resume_reading()
-
-    def close(self) -> None:
-        assert self._transport is not None
-        self._transport.close()
-
-    def abort(self) -> None:
-        assert self._transport is not None
-        self._transport.abort()
-
-
-class BoundedWebSocket(ServerConnection):
-    """A WebSocket that counts from its first byte, and reads little at a time: frames may be of six bytes."""
-
-    def __init__(self, others: set[BoundedWebSocket], most: int, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._others = others
-        self._most = most
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if len(self._others) >= self._most:
-            cast(asyncio.Transport, transport).abort()
-        self._others.add(self)
-        transport.max_size = WEBSOCKET_READ_BYTES  # type: ignore[attr-defined]  # asyncio reads 256 KiB by default
-        super().connection_made(transport)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._others.discard(self)
-        super().connection_lost(exc)
-
-
-class WebSocketEdge:
-    """A WebSocket; its library wants to be awaited, so it costs two tasks."""
-
-    def __init__(self, websocket: Any) -> None:
-        self._websocket = websocket
-        self._outgoing: list[bytes] = []
-        self._outgoing_bytes = 0
-        self._something_to_send = asyncio.Event()
-        self._may_read = asyncio.Event()
-        self._may_read.set()
-        self._closed = False
-        self._peer: Peer | None = None
-
-    async def serve(self, broker: HardenedBroker) -> None:
-        """Feed a peer until either side ends the connection."""
-        self._peer = broker.welcome(self, str(self._websocket.remote_address))
-        if self._peer is None:
-            return
-        writer = asyncio.create_task(self._write_loop())
-        try:
-            async for message in self._websocket:
-                self._peer.feed(message.encode() if isinstance(message, str) else message)
-                await self._may_read.wait()
-                if self._closed:
-                    break
-        except ConnectionClosed:
-            pass
-        finally:
-            self._peer.lost()
-            self.close()
-            await asyncio.wait([writer], timeout=_FAREWELL_SECONDS)
-            writer.cancel()
-
-    async def _write_loop(self) -> None:
-        try:
-            while not self._closed or self._outgoing:
-                await self._something_to_send.wait()
-                self._something_to_send.clear()
-                if self._outgoing:
-                    packets = b"".join(self._outgoing)
-                    self._outgoing.clear()
-                    await self._websocket.send(packets)
-                    self._sent(len(packets))
-        except ConnectionClosed:
-            pass
-        await self._websocket.close()
-
-    def write(self, packets: bytes) -> None:
-        self._outgoing.append(packets)
-        self._outgoing_bytes += len(packets)
-        self._something_to_send.set()
-        if self._peer is not None and self._outgoing_bytes > WRITE_BYTES:
-            self._peer.edge_full(True)
-
-    def _sent(self, count: int) -> None:
-        was_full = self._outgoing_bytes > WRITE_BYTES
-        self._outgoing_bytes -= count
-        if self._peer is not None and was_full and self._outgoing_bytes <= WRITE_BYTES:
-            self._peer.edge_full(False)
-
-    def pause_reading(self) -> None:
-        self._may_read.clear()
-
-    def resume_reading(self) -> None:
-        self._may_read.set()
-
-    def close(self) -> None:
-        self._closed = True
-        self._something_to_send.set()
-        self._may_read.set()
-
-    def abort(self) -> None:
-        self._outgoing.clear()
-        self.close()
-        self._websocket.transport.abort()
