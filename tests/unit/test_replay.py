@@ -142,6 +142,15 @@ def test_everybody_sees_every_turn_of_a_golden_game(name: str) -> None:
             ]
 
 
+def test_a_player_sees_the_fleets_that_the_rules_show_when_the_game_is_over_and_not_before() -> None:
+    transcript = read_transcript(GOLDEN / "streak-4-1.jsonl.gz")
+    replay = Replay("streak", transcript.header, execute(transcript))
+    before, last = replay.frames(replay.players[0])[-2:]
+    rivals = replay.players[1:]
+    assert not any(Mark.SHIP in before.seas[rival].marks for rival in rivals)
+    assert [Mark.SHIP in last.seas[rival].marks for rival in rivals] == [not last.seas[rival].out for rival in rivals]
+
+
 # --- nothing leaks ------------------------------------------------------------------------------------------------
 
 

@@ -136,19 +136,24 @@ class Onlooker(ABC):
     Attributes:
         frames: one before the first salvo and one after each.
         names: who takes part.
+        stats: everybody's figures by player, once the game is over.
+        fleets: by player, those that are known from the beginning.
+        revealed: by player, those that the rules show when the game is over.
     """
 
     def __init__(self, header: Header) -> None:
         self.book: RuleBook = header.rules.book
         self.frames: list[Frame] = []
         self.names: tuple[str, ...] = ()
+        self.stats: dict[str, m.PlayerStats] = {}
+        self.fleets: dict[str, Fleet] = {}
+        self.revealed: dict[str, Fleet] = {}
         self._game = header.game
         self._seas: dict[str, Sea] = {}
         self._next = Frame(0, 0, 0, 0, None, (), (), "", 0, {})
         self._resolved = False
         self._begun_at: int | None = None
         self._notes: list[str] = []
-        self._places: dict[str, int] = {}
         self._allowed: dict[int, int] = {}  # shots by turn
 
     def hear(self, at: int, news: Iterable[News]) -> None:
@@ -171,10 +176,13 @@ class Onlooker(ABC):
             case m.SalvoResolved():
                 self._draw()
                 self._salvo(news)
-            case m.PlayerStats(player=player, place=place):
-                self._places[player] = place
+            case m.FleetRevealed(player, placements) if player not in self.fleets:
+                self.revealed[player] = Fleet(self.book, placements)
+            case m.PlayerStats(player=player):
+                self.stats[player] = news
             case m.GameWon(winner, tied):
-                places = dict(sorted(self._places.items(), key=lambda pair: pair[1]))
+                in_order = sorted(self.stats.items(), key=lambda pair: pair[1].place)
+                places = {player: one.place for player, one in in_order}
                 self._next = replace(self._next, winner=winner, tied=tied, places=places)
             case m.CommandRefused(to, code, text) | m.PlacementRefused(to, _, code, text) if self._begun_at is not None:
                 self._notes.append(f"{to}: {code}: {text}")
@@ -244,7 +252,7 @@ class RefereeOnlooker(Onlooker):
     def __init__(self, header: Header) -> None:
         super().__init__(header)
         self._ships: dict[str, dict[str, Placement]] = {}
-        self._fleets: dict[str, bytes] = {}
+        self._fleets: dict[str, bytes] = {}  # as boards
         self._struck: dict[str, set[int]] = {}
         self._fired: dict[str, list[Shot]] = {}  # not resolved yet, by player
         self._salvo_of: dict[str, set[int]] = {}
@@ -263,7 +271,8 @@ class RefereeOnlooker(Onlooker):
 
     def _begin(self) -> None:
         super()._begin()
-        self._fleets = {name: Fleet(self.book, list(self._ships[name].values())).board for name in self.names}
+        self.fleets = {name: Fleet(self.book, list(self._ships[name].values())) for name in self.names}
+        self._fleets = {name: fleet.board for name, fleet in self.fleets.items()}
         self._struck = {name: set() for name in self.names}
 
     def take_fired(self, result: m.SalvoResolved) -> tuple[tuple[Shot, Mark], ...]:
@@ -314,8 +323,8 @@ class PlayerOnlooker(Onlooker):
 
     def _begin(self) -> None:
         super()._begin()
-        fleet = Fleet(self.book, list(self._ships.values()))
-        self._view = View(self.book, self._me, self.names, self._game, fleet, Random(0))
+        self.fleets = {self._me: Fleet(self.book, list(self._ships.values()))}
+        self._view = View(self.book, self._me, self.names, self._game, self.fleets[self._me], Random(0))
 
     def _turn_began(self, turn: m.TurnBegan) -> None:
         super()._turn_began(turn)
@@ -359,6 +368,8 @@ class PlayerOnlooker(Onlooker):
         if player == self._me:
             return picture(view.fleet.board, {self.book.grid.cell(x, y) for x, y in view.incoming}), latest
         aimed = self._aimed.get(player, {})
+        if player in self.revealed:
+            return picture(self.revealed[player].board, set(aimed)), latest
         return "".join(aimed.get(cell, Mark.BLANK) for cell in range(self.book.grid.size)), latest
 
 
@@ -379,9 +390,8 @@ class Replay:
         self.name = name
         self.header = header
         self._steps = [step._replace(publications=(), text="") for step in steps]
-        self._frames: dict[str, Sequence[Frame]] = {}
-        referee = self._look(RefereeOnlooker(header), REFEREE)
-        self.players = referee.names
+        self._onlookers: dict[str, Onlooker] = {}
+        self.players = self._look(RefereeOnlooker(header), REFEREE).names
         self.views = (REFEREE, *self.players)
 
     @property
@@ -395,11 +405,19 @@ class Replay:
         Raises:
             ReplayError: ``unknown_view``.
         """
-        if view not in self._frames:
+        return self.onlooker(view).frames
+
+    def onlooker(self, view: str) -> Onlooker:
+        """Return who has seen the whole game with a view.
+
+        Raises:
+            ReplayError: ``unknown_view``.
+        """
+        if view not in self._onlookers:
             if view not in self.views:
                 raise ReplayError("unknown_view", f"no view {view[:40]!r}; there are {', '.join(self.views)}")
             self._look(PlayerOnlooker(self.header, view), view)
-        return self._frames[view]
+        return self._onlookers[view]
 
     def frame(self, view: str, turn: int) -> Frame:
         """Return what a view sees after a turn.
@@ -423,5 +441,5 @@ class Replay:
 
     def _look(self, onlooker: Onlooker, view: str) -> Onlooker:
         self.show({view: onlooker})
-        self._frames[view] = onlooker.frames
+        self._onlookers[view] = onlooker
         return onlooker
