@@ -231,8 +231,10 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
     assert re.search(r"^winner: .*$", recorded, re.MULTILINE)
     assert told[look[0]].splitlines()[-1] in recorded  # the places
     assert "view: mybot" in told[look[1]]
-    assert "all come out as they are recorded" in told[look[2]]
-    assert len(look) == 3
+    assert "what mybot knew; open it in a browser" in told[look[3]]
+    assert "Content-Security-Policy" in (folder / "game.html").read_text()
+    assert "all come out as they are recorded" in told[look[4]]
+    assert len(look) == 5
     assert re.search(r"^mybot (won|lost): luck ", _run(explain, folder), re.MULTILINE)
     assert ": chance of a ship in %" in _run(turn, folder)
     assert "<table" in (folder / "turn.html").read_text()

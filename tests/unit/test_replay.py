@@ -57,23 +57,25 @@ AT_BOB: Script = [("alice", "bob", 9, 1), ("alice", "bob", 10, 1), *[("alice", "
 AT_ALICE: Script = [("bob", "alice", x, 1) for x in (5, 6, 7, 8)]
 
 
-def _play(fleets: dict[str, Fleet], script: Script, book: RuleBook = SALVO, seed: str = "2") -> Replay:
+def _play(
+    fleets: dict[str, Fleet], script: Script, book: RuleBook = SALVO, seed: str = "2", every_ms: int = 1000
+) -> Replay:
     """Play shots at a table; the turn of whoever has none left ends by its deadline."""
     table = Table(Referee(seed, "", book, m.Limits(players=len(fleets))), no_status)
     header = table.header
     steps: list[Step] = []
     inputs: list[m.Input] = [m.Participate(name, b"") for name in fleets]
     inputs += [m.PlaceShip(name, place.ship, place) for name, fleet in fleets.items() for place in fleet.placements]
-    steps += [table.carry_out(each, 1000 * at) for at, each in enumerate(inputs)]
+    steps += [table.carry_out(each, every_ms * at) for at, each in enumerate(inputs)]
     queue = list(script)
-    at = 1000 * len(inputs)
+    at = every_ms * len(inputs)
     while queue:
         current = table.referee.current
         if current is None:
             break
         index = next((n for n, shot in enumerate(queue) if shot[0] == current.name), None)
         command: m.Input = m.TimePassed() if index is None else m.Fire(*queue.pop(index))
-        at = table.referee.deadline() or at if index is None else at + 1000
+        at = table.referee.deadline() or at if index is None else at + every_ms
         steps.append(table.carry_out(command, at))
     return Replay("test", header, steps)
 

@@ -129,7 +129,7 @@ def _figure(shown: str | Bar) -> str:
 
 
 def _bar(bar: Bar) -> str:
-    parts = [_box(0, bar.share, _HIGH, f'fill="{_css(_SCALE[1])}"')]
+    parts = [_box(0, bar.share, _HIGH, f'fill="{css(_SCALE[1])}"')]
     if bar.guide:
         parts.append(_box(0.5, 0.5, _HIGH, 'fill="currentColor"'))
     if bar.interval is not None:
@@ -154,10 +154,11 @@ def _square(name: str, square: Square) -> str:
     hover = escape(f"{name}: {square.hover}" if square.hover else name)
     return (
         f'<td title="{hover}" style="padding:0 2px;border:1px solid #7f7f7f;min-width:22px;height:22px;'
-        f'text-align:center;background:{_css(square.colour)};color:{_css(ink(square.colour))}{frame}">'
+        f'text-align:center;background:{css(square.colour)};color:{css(ink(square.colour))}{frame}">'
         f"{escape(square.text)}</td>"
     )
 
 
-def _css(colour: Colour) -> str:
+def css(colour: Colour) -> str:
+    """Return a colour as style sheets write it, such as ``#d55e00``."""
     return "#{:02x}{:02x}{:02x}".format(*colour)

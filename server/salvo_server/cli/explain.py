@@ -8,11 +8,10 @@ from pathlib import Path
 
 import click
 
-from salvo.errors import SalvoError
 from salvo.laboratory.explaining import FEWEST_FLEETS, FLEETS, MOST_FLEETS, Explainer, Explanation
 from salvo.pictures.html import Colour, ink
 from salvo.pictures.marks import PLAIN
-from salvo_server.cli.output import has_terminal, progress_bar
+from salvo_server.cli.output import has_terminal, progress_bar, write_page
 from salvo_server.records.recordings import open_recordings
 from salvo_server.showing import reasons, telling
 from salvo_server.showing.explaining import explain as explain_game
@@ -54,7 +53,8 @@ def explain(
     with progress_bar(count, "salvos", hidden=as_json) as progress:
         told = explain_game(replay, explainer, player=player, turn=turn, progress=progress)
     if html is not None:
-        _write(html, reasons.html_page(replay, told, fleets if turn is None else None))
+        write_page(html, reasons.html_page(replay, told, fleets if turn is None else None))
+        click.echo(f"page: {html}", err=True)
     if as_json:
         _tell_programs(replay, told, turn)
     elif turn is None:
@@ -92,11 +92,3 @@ def _of_256(colour: Colour) -> int:
     """Return the nearest colour of the cube of 6 x 6 x 6 that most terminals have."""
     red, green, blue = (round(part / 255 * 5) for part in colour)
     return 16 + 36 * red + 6 * green + blue
-
-
-def _write(path: Path, page: str) -> None:
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None
-    click.echo(f"page: {path}", err=True)

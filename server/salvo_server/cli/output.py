@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from salvo.errors import SalvoError
 from salvo.laboratory.arena import Failure
 
 
@@ -61,6 +62,18 @@ def winner_line(winner: str, places: Mapping[str, int]) -> str:
 def look_again(file: Path) -> str:
     """Return a line with the command that shows a transcript."""
     return f"look again: salvo replay {shlex.quote(str(file))}"
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page for the browser.
+
+    Raises:
+        SalvoError: ``html_unwritable``.
+    """
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None
 
 
 def failure_lines(failures: Sequence[Failure], command: Callable[[int], str]) -> Iterator[str]:

@@ -10,9 +10,10 @@ from typing import TypeVar
 
 import click
 
-from salvo_server.cli.output import has_terminal, look_again
+from salvo_server.cli.output import has_terminal, look_again, write_page
 from salvo_server.records.recordings import Recordings, Summary, open_recordings
 from salvo_server.showing import telling
+from salvo_server.showing.page import html_page
 from salvo_server.showing.replay import REFEREE, Replay
 from salvo_server.showing.telling import places_line
 
@@ -22,12 +23,15 @@ _Each = TypeVar("_Each")
 @click.command()
 @click.argument("file")
 @click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
-@click.option("--turn", type=click.IntRange(min=0), help="Begin there; without a terminal, show this turn only.")
+@click.option(
+    "--turn", type=click.IntRange(min=0), help="Begin there, in a page too; without a terminal, show this turn only."
+)
 @click.option("--speed", type=click.FloatRange(0.01, 100), default=2.0, help="Salvos a second.")
 @click.option("--plain", is_flag=True, help="Tell the game in lines, on a terminal too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a turn, or a game with --games.")
 @click.option("--check", "checked", is_flag=True, help="Execute the game again and compare every announcement.")
 @click.option("--export", type=click.Path(path_type=Path), help="Write the game as a transcript, .jsonl or .jsonl.gz.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the game as a page for a browser.")
 @click.option("--games", "listed", is_flag=True, help="List the games of a journal.")
 @click.option("--table", help="Which table of a journal; the default one is ''.  [default: any]")
 @click.option("--game", type=int, help="Which game of a journal.  [default: the latest in which anything happened]")
@@ -40,13 +44,14 @@ def replay(
     as_json: bool,
     checked: bool,
     export: Path | None,
+    html: Path | None,
     listed: bool,
     table: str | None,
     game: int | None,
 ) -> None:
     """Show a game again. FILE is a transcript, a proof file, or a server's journal: a file, or postgresql://..."""
-    if checked + listed + (export is not None) > 1:
-        raise click.UsageError("--check, --export and --games are three different things; ask for one at a time")
+    if checked + listed + (export is not None) + (html is not None) > 1:
+        raise click.UsageError("--check, --export, --html and --games are different things; ask for one at a time")
     recordings = open_recordings(file, table, game)
     if listed:
         _list_games(recordings, as_json)
@@ -55,10 +60,18 @@ def replay(
     elif export is not None:
         steps = recordings.export(export)
         click.echo(f"{export}: {steps} steps; {look_again(export)}", err=not export.is_file())
+    elif html is not None:
+        _write(recordings.replay(), view, turn, html)
     elif plain or as_json or not has_terminal():
         _tell(recordings.replay(), view, turn, as_json)
     else:
         _view(recordings.replay(), view, turn, speed)
+
+
+def _write(shown: Replay, view: str, turn: int | None, path: Path) -> None:
+    write_page(path, html_page(shown, view, turn or 0))
+    whose = "all boards" if view == REFEREE else f"what {view} knew"
+    click.echo(f"{path}: {shown.turns} salvos, {whose}; open it in a browser")
 
 
 def _view(shown: Replay, view: str, turn: int | None, speed: float) -> None:

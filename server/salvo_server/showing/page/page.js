@@ -1,0 +1,218 @@
+"use strict";
+// Shows the turns of this page's game. The game comes as numbers in #game (moves.py says which); every name and every
+// sentence is the page's own and is only looked up here. Without this the page shows the end.
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const { width, height, ships, players, turns } = JSON.parse(byId("game").textContent);
+  const size = width * height;
+  const HIT = 1;
+  const SYMBOLS = ["", "#h", "#m", "#f"];
+  const WORDS = ["", "hit", "miss", "fired at"];
+
+  const main = document.querySelector("main");
+  const rows = all(".salvos tbody tr");
+  const list = document.querySelector(".salvos");
+  const chart = document.querySelector(".chart");
+  const cellOf = (use) => (use.y.baseVal.value / 10 - 1) * width + use.x.baseVal.value / 10 - 1;
+  const boards = all(".board").map((figure, seat) => ({
+    figure,
+    seat,
+    name: figure.querySelector("h2").textContent.trim(),
+    figures: Object.fromEntries(all("[data-of]", figure).map((each) => [each.dataset.of, each])),
+    fleet: all(".fleet li", figure),
+    wrecks: all(".wrecks rect", figure),
+    uses: all(".shots use", figure).map((use) => ({ use, place: seat * size + cellOf(use), shown: -1 })),
+  }));
+
+  // --- the game after a turn ----------------------------------------------------------------------------------
+
+  function after(turn) {
+    const game = {
+      marks: new Uint8Array(players * size),
+      when: new Uint32Array(players * size), // the last turn that struck a cell
+      shots: new Uint32Array(players),
+      hits: new Uint32Array(players),
+      sunk: new Set(),
+      out: new Set(),
+    };
+    for (let each = 1; each <= turn; each++) {
+      const [seat, shots, hits, fired, landed, sunk, out] = turns[each - 1];
+      game.shots[seat] += shots;
+      game.hits[seat] += hits;
+      for (const aim of fired) {
+        const place = aim >> 2;
+        if (game.marks[place] !== HIT) game.marks[place] = aim & 3;
+        game.when[place] = each;
+      }
+      for (const aim of landed) {
+        game.marks[aim >> 2] = aim & 3;
+        game.when[aim >> 2] = each;
+      }
+      for (const ship of sunk) game.sunk.add(ship);
+      for (const fallen of out) game.out.add(fallen);
+    }
+    return game;
+  }
+
+  // --- showing it ---------------------------------------------------------------------------------------------
+
+  let now = 0;
+  let shown = after(0);
+
+  function go(turn) {
+    now = Math.max(0, Math.min(turns.length, turn));
+    shown = after(now);
+    const shooter = now ? turns[now - 1][0] : -1;
+    main.classList.toggle("end", now === turns.length);
+    for (const board of boards) showBoard(board, board.seat === shooter);
+    showSalvo();
+    byId("slider").value = now;
+    byId("slider").setAttribute("aria-valuetext", `turn ${now} of ${turns.length}`);
+    for (const id of ["first", "back"]) disable(byId(id), now === 0);
+    for (const id of ["on", "last"]) disable(byId(id), now === turns.length);
+    remember();
+  }
+
+  // A button that were really disabled would lose the focus, and with it the keyboard's place.
+  const disable = (button, off) => button.setAttribute("aria-disabled", off);
+
+  function showBoard({ figure, seat, figures, fleet, wrecks, uses }, fires) {
+    for (const each of uses) {
+      const latest = now > 0 && shown.when[each.place] === now;
+      const wanted = shown.marks[each.place] + (latest ? 4 : 0);
+      if (wanted === each.shown) continue;
+      each.shown = wanted;
+      each.use.setAttribute("href", SYMBOLS[wanted & 3]);
+      each.use.setAttribute("class", latest ? "new" : "");
+      each.use.toggleAttribute("hidden", !wanted);
+    }
+    const isSunk = (ship) => shown.sunk.has(seat * ships + Number(ship));
+    fleet.forEach((item, ship) => item.classList.toggle("sunk", isSunk(ship)));
+    for (const wreck of wrecks) wreck.toggleAttribute("hidden", !isSunk(wreck.dataset.ship));
+    figures.shots.textContent = shown.shots[seat];
+    figures.hits.textContent = shown.hits[seat];
+    if (figures.afloat) figures.afloat.textContent = fleet.filter((item) => !item.classList.contains("sunk")).length;
+    figure.classList.toggle("out", shown.out.has(seat));
+    figure.classList.toggle("firing", fires);
+  }
+
+  function showSalvo() {
+    const former = list.querySelector("[aria-current]");
+    if (former) former.removeAttribute("aria-current");
+    const row = rows[now];
+    row.setAttribute("aria-current", "step");
+    const head = list.querySelector("thead").offsetHeight;
+    if (row.offsetTop < list.scrollTop + head || row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight)
+      list.scrollTop = row.offsetTop - list.clientHeight / 2;
+    byId("now").textContent = sentence(row);
+    if (!chart) return;
+    const { left, width: wide } = chart.dataset;
+    chart.querySelector(".cursor").setAttribute("transform", `translate(${(wide * now) / turns.length})`);
+  }
+
+  function sentence(row) {
+    const [turn, player, shots, hits, news] = [...row.cells].map((cell) => cell.textContent.trim());
+    if (shots === undefined) return `Turn ${turn} of ${turns.length}: ${player}`;
+    const counted = (count, noun) => `${count} ${noun}${count === "1" ? "" : "s"}`;
+    const told = `Turn ${turn} of ${turns.length}: ${player}, ${counted(shots, "shot")}, ${counted(hits, "hit")}`;
+    return news ? `${told}: ${news}` : told;
+  }
+
+  // --- playing ------------------------------------------------------------------------------------------------
+
+  let timer = 0;
+
+  function play(wanted) {
+    clearTimeout(timer);
+    timer = 0;
+    if (wanted && now === turns.length) go(0);
+    if (wanted) timer = setTimeout(tick, 1000 / byId("speed").value);
+    const button = byId("play");
+    button.classList.toggle("playing", wanted);
+    button.setAttribute("aria-label", wanted ? "Pause" : "Play");
+    button.title = wanted ? "Pause (space)" : "Play (space)";
+    byId("now").setAttribute("aria-live", wanted ? "off" : "polite"); // nobody can listen that fast
+  }
+
+  function tick() {
+    go(now + 1);
+    play(now < turns.length);
+  }
+
+  const jump = (turn) => {
+    play(false);
+    go(turn);
+  };
+
+  const acts = {
+    first: () => jump(0),
+    back: () => jump(now - 1),
+    play: () => play(!timer),
+    on: () => jump(now + 1),
+    last: () => jump(turns.length),
+  };
+  for (const [id, act] of Object.entries(acts)) byId(id).addEventListener("click", act);
+  byId("slider").addEventListener("input", (event) => jump(Number(event.target.value)));
+  byId("speed").addEventListener("change", () => timer && play(true));
+
+  const KEYS = { Home: "first", ArrowLeft: "back", " ": "play", ArrowRight: "on", End: "last" };
+  document.addEventListener("keydown", (event) => {
+    const act = KEYS[event.key];
+    if (!act || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+    if (event.target.closest("select") || (event.key === " " && event.target.closest("button, a"))) return;
+    event.preventDefault();
+    acts[act]();
+  });
+
+  // --- pointing at things -------------------------------------------------------------------------------------
+
+  list.addEventListener("click", (event) => {
+    const row = event.target.closest("tbody tr");
+    if (!row || event.ctrlKey || event.metaKey || String(getSelection())) return;
+    event.preventDefault();
+    jump(rows.indexOf(row));
+  });
+
+  if (chart)
+    chart.addEventListener("click", (event) => {
+      const { left, width: wide } = chart.dataset;
+      const box = chart.getBoundingClientRect();
+      const x = ((event.clientX - box.left) / box.width) * chart.viewBox.baseVal.width;
+      jump(Math.round(((x - left) / wide) * turns.length));
+    });
+
+  // A mark tells when it was made, and leads there.
+  for (const { figure, name, uses } of boards) {
+    const sea = figure.querySelector(".sea");
+    const title = sea.appendChild(document.createElementNS(sea.namespaceURI, "title"));
+    const markAt = (event) => uses.find(({ use }) => use === event.target.closest("use"));
+    sea.addEventListener("pointerover", (event) => {
+      const mark = markAt(event);
+      const place = mark && mark.place % size;
+      title.textContent = mark
+        ? `${name} ${String.fromCharCode(65 + Math.floor(place / width))}${(place % width) + 1}: ` +
+          `${WORDS[shown.marks[mark.place]]} in turn ${shown.when[mark.place]}`
+        : "";
+    });
+    sea.addEventListener("click", (event) => {
+      const mark = markAt(event);
+      if (mark) jump(shown.when[mark.place]);
+    });
+  }
+
+  // --- the address --------------------------------------------------------------------------------------------
+
+  const addressed = () => /^#turn=(\d{1,9})$/.exec(location.hash);
+  let remembering = 0;
+
+  // Late, since browsers let a page do this only so often; a slider is dragged over a hundred turns in a second.
+  function remember() {
+    clearTimeout(remembering);
+    remembering = setTimeout(() => history.replaceState(null, "", `#turn=${now}`), 300);
+  }
+
+  addEventListener("hashchange", () => addressed() && jump(Number(addressed()[1])));
+  byId("controls").hidden = false;
+  go(Number(addressed() ? addressed()[1] : main.dataset.turn));
+})();
