@@ -135,6 +135,7 @@ def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path:
     done = _run(tmp_path, "tournament", "run", "my cup.toml", "--html", "page.html")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    assert "default-src 'none'" in (tmp_path / "page.html").read_text()
     quick = _run(tmp_path, "tournament", "run", "my cup.toml")
     assert quick.stdout.splitlines()[:4] == done.stdout.splitlines()[:4]
     unwritable = _run(tmp_path, "tournament", "show", "my cup.toml", "--html", "/none/page.html")

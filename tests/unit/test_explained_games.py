@@ -176,6 +176,8 @@ def test_a_page_has_the_maps_of_the_salvos(tmp_path: Path) -> None:
     _run("2-players-1", "--turn", "6", "--html", str(page))
     written = page.read_text()
     assert written.startswith("<!doctype html>")
+    assert """content="default-src 'none'; style-src 'unsafe-inline'\"""" in written
+    assert " src=" not in written
     assert written.count("<table") == 1
     assert "fired: " in written
     assert "<script" not in written

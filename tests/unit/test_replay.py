@@ -153,6 +153,15 @@ def test_a_player_sees_the_fleets_that_the_rules_show_when_the_game_is_over_and_
     assert [Mark.SHIP in last.seas[rival].marks for rival in rivals] == [not last.seas[rival].out for rival in rivals]
 
 
+def test_only_the_referee_is_told_the_seed() -> None:
+    """Who has it draws the fleets of an arena's bots."""
+    transcript = read_transcript(GOLDEN / "streak-4-1.jsonl.gz")
+    replay = Replay("streak", transcript.header, execute(transcript))
+    seed = f"seed {replay.header.seed}"
+    assert seed in telling.heading(replay)
+    assert not any(seed in telling.heading(replay, player) for player in replay.players)
+
+
 # --- nothing leaks ------------------------------------------------------------------------------------------------
 
 

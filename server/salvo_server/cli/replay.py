@@ -88,7 +88,7 @@ def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps({**telling.record(frame), "boards": telling.boards_record(frame, grid)}))
         else:
-            click.echo("\n".join([telling.heading(shown), *telling.frame_lines(shown, frame, view)]))
+            click.echo("\n".join([telling.heading(shown, view), *telling.frame_lines(shown, frame, view)]))
         return
     frames = shown.frames(view)
     shown.frame(view, 0)
@@ -96,7 +96,7 @@ def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
         for frame in frames[1:]:
             click.echo(json.dumps(telling.record(frame)))
         return
-    click.echo(telling.heading(shown))
+    click.echo(telling.heading(shown, view))
     for line in telling.salvo_lines(shown, view):
         click.echo(line)
     click.echo("\n".join(["", *telling.frame_lines(shown, frames[-1], view)]))

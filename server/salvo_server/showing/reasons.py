@@ -131,7 +131,9 @@ def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None) -
         parts.append(f"<h2>{escape(telling.salvo_line(replay.frame(each.player, each.turn)))}</h2>")
         parts += [drawn._repr_html_() for drawn in each.maps.values()]
         parts.append(f"<pre>{escape(chr(10).join(lines))}</pre>")
-    head = f'<meta charset="utf-8"><title>{escape(replay.name)}</title><style>{_STYLE}</style>'
+    policy = "default-src 'none'; style-src 'unsafe-inline'"  # the heat maps bring their own style
+    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+    head += f"<title>{escape(replay.name)}</title><style>{_STYLE}</style>"
     return f'<!doctype html><html lang="en"><head>{head}</head><body>' + "\n".join(parts) + "</body></html>\n"
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from salvo.pictures.marks import PLAIN, Mark
 from salvo.rules import Grid
 from salvo.wire.announcements import result_body
-from salvo_server.showing.replay import Frame, Replay, Sea
+from salvo_server.showing.replay import REFEREE, Frame, Replay, Sea
 
 #: What fits on the narrowest terminal in use.
 _LINE_LETTERS: Final = 79
@@ -24,15 +24,15 @@ LEGEND: Final = (
 )
 
 
-def heading(replay: Replay) -> str:
-    """Return what game it is, in a line."""
+def heading(replay: Replay, view: str = REFEREE) -> str:
+    """Return what game it is, in a line; only the referee sees the seed, of which fleets may have been drawn."""
     rules, grid = replay.header.rules, replay.header.rules.book.grid
     table = f" at table {rules.table}" if rules.table else ""
     began = when(replay.frames("referee")[0].at) if replay.turns else ""
     parts = [
         f"game {replay.header.game}{table}: {rules.book.name} on {grid.width} x {grid.height}",
         f"{len(replay.players)} players: {', '.join(replay.players)}",
-        f"seed {replay.header.seed}",
+        *([f"seed {replay.header.seed}"] if view == REFEREE else []),
         *([f"began {began}"] if began else []),
     ]
     return "; ".join(parts)
