@@ -104,7 +104,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("replay", "none.jsonl"), 1, "error: transcript_missing: no file none.jsonl"),
         (("replay", "none.jsonl", "--game", "2"), 1, "error: not_a_journal: none.jsonl is no journal"),
         (("explain", "none.jsonl"), 1, "error: transcript_missing: no file none.jsonl"),
-        (("replay", "x", "--check", "--games"), 2, "Error: --check, --export and --games are three different things"),
+        (("replay", "x", "--check", "--games"), 2, "Error: --check, --export, --html and --games are different things"),
         (("play", "random", "hunter", "--games", "2", "--record", "g.jsonl"), 2, "2 games need {game} in the name"),
         (("play", "random", "hunter", "--record", "/none/g.jsonl"), 1, "error: transcript_unwritable: /none/g.jsonl"),
         (("serve", "--transcripts", "/dev/null/x"), 1, "error: transcript_unwritable: /dev/null/x: Not a directory"),
