@@ -5,7 +5,6 @@ What a bot is stands in :mod:`salvo.player`; here it is found by what people typ
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
 import shlex
@@ -16,6 +15,7 @@ from traceback import walk_tb
 from typing import Any, Final
 
 from salvo import topics
+from salvo.bot_folder import load_module
 from salvo.bots import HOUSE_BOTS
 from salvo.errors import BotError, WireError, let_signals_pass
 from salvo.player import Bot
@@ -120,21 +120,16 @@ def _load_module(path: Path) -> Any:
     global _loading
     if not path.is_file():
         raise BotError("bad_bot", f"no file {path}")
-    spec = importlib.util.spec_from_file_location(f"salvo_bot_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise BotError("bad_bot", f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module
     _loading = True
     try:
-        spec.loader.exec_module(module)
+        return load_module(path)
     except (Exception, SystemExit) as error:
         let_signals_pass(error)
-        text = f"{path} fails when it is imported: {type(error).__name__}: {error}{_line_in(spec.origin, error)}"
+        line = _line_in(str(path.absolute()), error)
+        text = f"{path} fails when it is imported: {type(error).__name__}: {error}{line}"
         raise BotError("bad_bot", text) from error
     finally:
         _loading = False
-    return module
 
 
 def _choose(module: Any, name: str, path: str) -> type[Bot]:

@@ -1,0 +1,133 @@
+"""A bot's file as a module, and what it may import: the modules of its own folder, and of no other bot's.
+
+A script finds the modules beside it. So does a bot, but several bots play in one process, two teams' or two versions
+of one, and each folder may have its ``helper.py``. Python keeps one module of a name. Here each folder keeps its own,
+which stand in place while a module of this folder imports, whenever that is: at the head of a file or in the middle of
+a game. Nobody else sees the folder.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+#: What no folder may put something else in the place of.
+_OURS = frozenset({"salvo", "salvo_server"})
+
+_folders: dict[Path, _Folder] = {}
+#: Which modules are in place is the same for all threads.
+_lock = threading.RLock()
+
+
+def load_module(file: Path) -> ModuleType:
+    """Execute a Python file as a module of its folder; it stays in ``sys.modules`` under a name of its own.
+
+    Raises:
+        Exception: whatever the file raises.
+    """
+    file = file.absolute()
+    folder = _folders.setdefault(file.parent, _Folder(file.parent))
+    folder.look()
+    return folder.execute(_name_of(file), str(file))
+
+
+def _name_of(file: Path) -> str:
+    """Return the module's name: the file's, with a number where a file of another folder has it."""
+    name, number = f"salvo_bot_{file.stem}", 1
+    while getattr(sys.modules.get(name), "__file__", str(file)) != str(file):
+        number += 1
+        name = f"salvo_bot_{file.stem}_{number}"
+    return name
+
+
+class _Folder(MetaPathFinder):
+    """The modules of one folder.
+
+    Attributes:
+        names: what can be imported from it, first words only.
+        modules: those that were, by name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.names: frozenset[str] = frozenset()
+        self.modules: dict[str, ModuleType] = {}
+        # Functions look for __import__ among the builtins of the module that they stand in.
+        self._builtins = vars(builtins) | {"__import__": self._import}
+
+    def look(self) -> None:
+        """See what there is."""
+        files = {file.stem for file in self.path.glob("*.py")}
+        packages = {file.parent.name for file in self.path.glob("*/__init__.py")}
+        self.names = frozenset(files | packages) - _OURS - sys.stdlib_module_names
+
+    def execute(self, name: str, file: str) -> ModuleType:
+        """Execute a file as a module of this name."""
+        spec = spec_from_loader(name, _Loader(name, file, self._builtins))
+        assert spec is not None
+        module = sys.modules[name] = module_from_spec(spec)
+        with self._in_place():
+            module.__loader__.exec_module(module)  # type: ignore[union-attr]
+        return module
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a module of this folder, or of a package in it."""
+        if fullname.partition(".")[0] not in self.names:
+            return None
+        spec = PathFinder.find_spec(fullname, [str(self.path)] if path is None else path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _Loader(fullname, spec.loader.path, self._builtins)
+        return spec
+
+    def _import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] | None = (), level: int = 0
+    ) -> ModuleType:
+        # Most of what is imported in the middle of a game is loaded already, and no bot's.
+        first = name.partition(".")[0]
+        if not level and name in sys.modules and not any(first in folder.names for folder in _folders.values()):
+            return builtins.__import__(name, globals, locals, fromlist or ())
+        with self._in_place():
+            return builtins.__import__(name, globals, locals, fromlist or (), level)
+
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
+        """Let this folder's modules, and nobody else's of a bot, be found."""
+        with _lock:
+            if sys.meta_path[0] is self:
+                yield
+                return
+            hidden = self.names.union(*(folder.names for folder in _folders.values()))
+            others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in hidden}
+            sys.modules.update(self.modules)
+            sys.meta_path.insert(0, self)
+            try:
+                yield
+            finally:
+                sys.meta_path.remove(self)
+                mine = [name for name in sys.modules if name.partition(".")[0] in self.names]
+                self.modules = {name: sys.modules.pop(name) for name in mine}
+                sys.modules.update(others)
+
+
+class _Loader(SourceFileLoader):
+    """Gives a module the builtins of its folder."""
+
+    def __init__(self, name: str, path: str, builtins: dict[str, Any]) -> None:
+        super().__init__(name, path)
+        self._builtins = builtins
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute it."""
+        vars(module)["__builtins__"] = self._builtins
+        super().exec_module(module)
