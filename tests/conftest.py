@@ -28,8 +28,9 @@ def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Servers that tests start keep their journals away from the user's."""
+    """Servers that tests start keep their journals, and bots their versions, away from the user's."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
     os.environ["SALVO_PROFILE"] = "literal"  # most tests are about the game; those about rights name their profile
     yield
-    del os.environ["XDG_STATE_HOME"], os.environ["SALVO_PROFILE"]
+    del os.environ["XDG_STATE_HOME"], os.environ["XDG_CACHE_HOME"], os.environ["SALVO_PROFILE"]

@@ -19,6 +19,7 @@ from salvo.bot_folder import load_module
 from salvo.bots import HOUSE_BOTS
 from salvo.errors import BotError, WireError, let_signals_pass
 from salvo.player import Bot
+from salvo.versions import path_of, revision_of, split
 
 #: Before the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"
@@ -27,14 +28,17 @@ EXEC: Final = "exec:"
 def load(source: str) -> type[Bot]:
     """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of a bot that ships.
 
+    ``HEAD:file.py`` is the file as git has it, with all that lay beside it then (:mod:`salvo.versions`).
+
     Raises:
-        BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails.
+        BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails;
+            ``bad_version`` when git has no such version.
     """
     if source.startswith(EXEC):
         return _program(source)
-    path, _, name = source.rpartition(":") if ".py:" in source else (source, "", "")
+    path, name = split(source)
     if path.endswith(".py"):
-        return _choose(_load_module(Path(path)), name, path)
+        return _choose(_load_module(path), name, path)
     if source in HOUSE_BOTS:
         return HOUSE_BOTS[source]()
     raise BotError("bad_bot", f"no bot {source!r}; give a file.py, exec:COMMAND or one of {', '.join(HOUSE_BOTS)}")
@@ -89,7 +93,9 @@ def stem_of(source: str) -> str:
         BotError: ``bad_bot``: there is no command behind ``exec:``.
     """
     if not source.startswith(EXEC):
-        return Path(source.partition(".py:")[0]).stem
+        revision, path = revision_of(split(source)[0])
+        version = re.sub(r"[^A-Za-z0-9_]+", "-", revision).strip("-")[:12]
+        return f"{Path(path).stem}-{version}" if version else Path(path).stem
     words = _words(source)
     script = next((word for word in words if Path(word).suffix and Path(word).is_file()), words[0])
     return Path(script).stem
@@ -116,16 +122,17 @@ def _program(source: str) -> type[Bot]:
     return type("Program", (ExecBot,), {"command": tuple(words), "__module__": __name__})
 
 
-def _load_module(path: Path) -> Any:
+def _load_module(path: str) -> Any:
     global _loading
-    if not path.is_file():
+    file = path_of(path)
+    if not file.is_file():
         raise BotError("bad_bot", f"no file {path}")
     _loading = True
     try:
-        return load_module(path)
+        return load_module(file)
     except (Exception, SystemExit) as error:
         let_signals_pass(error)
-        line = _line_in(str(path.absolute()), error)
+        line = _line_in(str(file.absolute()), error)
         text = f"{path} fails when it is imported: {type(error).__name__}: {error}{line}"
         raise BotError("bad_bot", text) from error
     finally:

@@ -1,0 +1,181 @@
+"""Bots as they were: kept by their folder, or as git has them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from salvo import versions
+from salvo.errors import BotError
+from salvo.laboratory.again import seat_names
+from salvo.sources import load
+from salvo.versions import kept, pinned
+
+BOT = """\
+from pathlib import Path
+
+import salvo
+from aiming import LIMIT
+
+WEIGHTS = Path(__file__).with_name("weights.txt").read_text()
+
+
+class Mine(salvo.Bot):
+    what = (LIMIT, WEIGHTS)
+"""
+
+
+@pytest.fixture
+def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    folder = tmp_path / "bots"
+    folder.mkdir()
+    _write(folder, 1)
+    return folder / "mine.py"
+
+
+def _write(folder: Path, limit: int) -> None:
+    (folder / "mine.py").write_text(BOT)
+    (folder / "aiming.py").write_text(f"LIMIT = {limit}\n")
+    (folder / "weights.txt").write_text(f"weight {limit}")
+
+
+def _what(source: str) -> tuple[int, str]:
+    what: tuple[int, str] = load(source).what  # type: ignore[attr-defined]
+    return what
+
+
+# --- kept ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_kept_bot_plays_with_its_old_helpers_and_weights(bot: Path) -> None:
+    old = kept(f"{bot}:Mine")
+    _write(bot.parent, 2)
+    assert _what(old) == (1, "weight 1")
+    assert _what(str(bot)) == (2, "weight 2")
+    assert old.endswith("mine.py:Mine")
+
+
+def test_the_same_is_kept_once(bot: Path) -> None:
+    first = kept(str(bot))
+    _write(bot.parent, 2)
+    second = kept(str(bot))
+    _write(bot.parent, 1)
+    assert (kept(str(bot)), first == second) == (first, False)
+
+
+def test_what_is_large_or_no_package_is_that_of_today(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "LARGE_BYTES", 100)
+    folder = bot.parent
+    (folder / "book").mkdir()
+    (folder / "book" / "openings.txt").write_text("a1")
+    (folder / "model.bin").write_bytes(bytes(101))
+    (folder / "brain").mkdir()
+    (folder / "brain" / "__init__.py").write_text("")
+    (folder / "brain" / "deep.py").write_text("")
+    (folder / "round").symlink_to(folder)
+    (folder / "gone.py").symlink_to(folder / "nowhere.py")
+    (folder / ".secret").write_text("hidden")
+    version = Path(kept(str(bot))).parent
+    assert (version / "book").is_symlink()
+    assert (version / "model.bin").is_symlink()
+    assert not (version / "brain").is_symlink()
+    assert not (version / "brain" / "deep.py").is_symlink()
+    assert (version / "round").resolve() == folder
+    assert {path.name for path in version.iterdir()} & {"gone.py", ".secret"} == set()
+
+
+def test_a_folder_of_too_many_files_is_refused_with_the_range(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "MOST_FILES", 1)
+    with pytest.raises(BotError, match=r"2 files, 0\.0 MB, in .*bots; a version has at most 1 and 20 MB") as raised:
+        kept(str(bot))
+    assert raised.value.code == "bad_version"
+
+
+def test_a_cache_that_cannot_be_written_is_named(bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(BotError, match=r"bad_version: .*file.*; XDG_CACHE_HOME names a folder for versions"):
+        kept(str(bot))
+
+
+# --- git ----------------------------------------------------------------------------------------------------------
+
+
+def _git(folder: Path, *words: str) -> str:
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", "-C", folder, *author, *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def committed(bot: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    _git(bot.parent.parent, "init", "--quiet")
+    _git(bot.parent, "add", ".")
+    _git(bot.parent, "commit", "--quiet", "-m", "first")
+    _write(bot.parent, 2)
+    (bot.parent / "new").mkdir()
+    monkeypatch.chdir(bot.parent)
+    return bot
+
+
+def test_a_version_in_git_plays_with_all_that_lay_beside_it(committed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _what("HEAD:mine.py") == (1, "weight 1")
+    assert _what("HEAD:mine.py:Mine") == (1, "weight 1")
+    assert _what("mine.py") == (2, "weight 2")
+    monkeypatch.chdir(committed.parent.parent)
+    assert _what("HEAD:bots/mine.py") == (1, "weight 1")
+    assert _what(f"HEAD:{committed}") == (1, "weight 1")
+
+
+def test_a_pinned_version_stays_what_it_is(committed: Path) -> None:
+    first = pinned("HEAD:mine.py")
+    assert first == f"{_git(committed.parent, 'rev-parse', '--short', 'HEAD')}:mine.py"
+    _git(committed.parent, "commit", "--quiet", "--all", "-m", "second")
+    assert (_what(first), _what("HEAD:mine.py"), _what("HEAD~1:mine.py")) == (
+        (1, "weight 1"),
+        (2, "weight 2"),
+        (1, "weight 1"),
+    )
+    for source in ("mine.py", "mine.py:Mine", "hunter", "exec:./mine.py"):
+        assert pinned(source) == source
+
+
+def test_versions_have_names_that_a_table_takes() -> None:
+    assert seat_names(["mine.py", "HEAD~1:bots/mine.py", "origin/main:mine.py"]) == [
+        "mine",
+        "mine-HEAD-1",
+        "mine-origin-main",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("HAED:mine.py", r"no revision 'HAED' in the git repository of .*bots; give HEAD, HEAD~1, a branch"),
+        ("--help:mine.py", r"no revision '--help' in the git repository"),
+        ("HEAD:yours.py", r"no file yours.py in revision 'HEAD'; files are as seen from here, not from"),
+        ("HEAD:new/mine.py", r"no folder bots/new in revision 'HEAD'"),
+        ("HEAD:nowhere/mine.py", r"no folder .*nowhere; a version in git is REVISION:file.py"),
+    ],
+)
+def test_what_git_does_not_have_is_told(committed: Path, source: str, text: str) -> None:
+    with pytest.raises(BotError, match=text) as raised:
+        load(source)
+    assert raised.value.code == "bad_version"
+
+
+def test_a_folder_without_a_repository_is_told(bot: Path) -> None:
+    with pytest.raises(BotError, match=r"bad_version: .*bots is in no git repository; REVISION:file.py is a version"):
+        load(f"HEAD:{bot}")
+
+
+def test_a_machine_without_git_is_told(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(bot.parent))
+    with pytest.raises(BotError, match=r"bad_version: no program git; REVISION:file.py is a version that git has"):
+        load(f"HEAD:{bot}")
