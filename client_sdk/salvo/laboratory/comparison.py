@@ -25,7 +25,8 @@ from enum import StrEnum
 
 from salvo.errors import BotError
 from salvo.laboratory.arena import Failure
-from salvo.laboratory.simulation import TURN_SECONDS, Played, Seats, stream
+from salvo.laboratory.simulation import TURN_SECONDS, Seats, stream
+from salvo.laboratory.worth_seeing import Lost, Score, lost_by_least, lost_by_most, score_of
 from salvo.pictured import Pictured
 from salvo.player import Bot
 from salvo.rules import RuleBook
@@ -187,6 +188,7 @@ class Comparison(Pictured):
         games_needed: how many more would probably decide; 0 when it is decided, None for more than ten million.
         pairs: how often each score of a pair came.
         failures: of both bots; a game with one counts as it ended.
+        lost: games of the first bot's that are worth looking at: the one lost by most, and the one lost by least.
     """
 
     bots: tuple[str, str]
@@ -202,6 +204,7 @@ class Comparison(Pictured):
     seed: int | str
     pairs: dict[float, int]
     failures: tuple[Failure, ...]
+    lost: tuple[Lost, ...] = ()
 
     @property
     def in_words(self) -> str:
@@ -253,7 +256,7 @@ def compare(
     test = SequentialTest(1 - confidence, margin)
     names: tuple[str, str] | None = None
     failures: list[Failure] = []
-    half: float | None = None
+    scores: list[Score] = []
     played = stream(
         [first, second],
         games=games // 2 * 2,
@@ -267,12 +270,10 @@ def compare(
         for game in played:
             names = names or (next(iter(game.stats)), list(game.stats)[1])
             failures += game.failures
-            score = _score(game, names[0])
-            if half is None:
-                half = score
+            scores.append(score_of(game, names[0]))
+            if len(scores) % 2:
                 continue
-            test.add((half + score) / 2)
-            half = None
+            test.add((scores[-2].worth + scores[-1].worth) / 2)
             if progress is not None:
                 progress(test)
             if test.is_decided:
@@ -294,10 +295,5 @@ def compare(
         seed,
         dict(sorted(test.scores.items())),
         tuple(failures),
+        tuple(dict.fromkeys(lost for lost in (lost_by_most(scores), lost_by_least(scores)) if lost is not None)),
     )
-
-
-def _score(game: Played, name: str) -> float:
-    if name not in game.winners:
-        return 0.0
-    return 1 / len(game.winners)

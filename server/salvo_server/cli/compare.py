@@ -6,27 +6,36 @@ import json
 import secrets
 import shlex
 import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import click
 
 from salvo.laboratory.again import again
-from salvo.laboratory.comparison import Comparison, SequentialTest
+from salvo.laboratory.comparison import Comparison, SequentialTest, Verdict
 from salvo.laboratory.comparison import compare as compare_bots
 from salvo.laboratory.simulation import TURN_SECONDS, Seats
+from salvo.laboratory.worth_seeing import Lost
+from salvo.versions import pinned
 from salvo_server.cli.output import JOBS, SECONDS, failure_lines, progress_bar
 
 
 @click.command()
 @click.argument("first")
-@click.argument("second")
-@click.option("--games", type=click.IntRange(min=2), default=20_000, help="At most so many; seats and fleets in pairs.")
+@click.argument("others", metavar="SECOND...", nargs=-1, required=True)
+@click.option(
+    "--games",
+    type=click.IntRange(min=2),
+    default=20_000,
+    help="At most so many against each; seats and fleets in pairs.",
+)
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--seed", help="Decides all games; 128 bits are drawn when not given, since a bot guesses a small one.")
 @click.option(
     "--confidence",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
-    help="1 - the error that a verdict may have.",
+    help="1 - the error that all verdicts together may have.",
 )
 @click.option(
     "--margin",
@@ -41,10 +50,10 @@ from salvo_server.cli.output import JOBS, SECONDS, failure_lines, progress_bar
     default=TURN_SECONDS,
     help="How long a bot may think about a salvo before it is given up.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line for each SECOND.")
 def compare(
     first: str,
-    second: str,
+    others: tuple[str, ...],
     games: int,
     rules: str,
     seed: str | None,
@@ -56,31 +65,14 @@ def compare(
 ) -> None:
     """Tell whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
 
-    Every two games have the same fleets and start, with the sides exchanged; bots that lay their fleets themselves keep
-    them. It stops as soon as the verdict is sure enough, and may look after every pair: how, says
-    salvo.laboratory.comparison. What bots print goes nowhere.
+    Several SECONDs are played one after the other, on the same fleets. HEAD:mybot.py is a bot as git has it. Every two
+    games have the same fleets and start, with the sides exchanged; bots that lay their fleets themselves keep them. It
+    stops as soon as the verdict is sure enough, and may look after every pair: how, says salvo.laboratory.comparison.
+    At the end come lost games to look at. What bots print goes nowhere.
     """
     seed = seed or secrets.token_hex(16)
-    start = time.monotonic()
-    with progress_bar(games, "games", hidden=as_json) as show:
-
-        def progress(test: SequentialTest) -> None:
-            if test.pairs % 16 == 0:
-                show(2 * test.pairs)
-
-        found = compare_bots(
-            first,
-            second,
-            games=games,
-            seed=seed,
-            rules=rules,
-            confidence=confidence,
-            margin=margin or None,
-            jobs=jobs,
-            turn_seconds=turn_seconds,
-            progress=progress,
-        )
-    words = ["salvo", "compare", first, second, "--seed", seed]
+    first, others = pinned(first), tuple(pinned(other) for other in others)
+    words = ["salvo", "compare", first, *others, "--seed", seed]
     for option, value, default in (
         ("--games", games, 20_000),
         ("--rules", rules, "salvo"),
@@ -90,24 +82,81 @@ def compare(
         if value != default:
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
     command = shlex.join(words)
+
+    def game_again(other: str, game: int) -> str:
+        return again([first, other], seed, game, rules=rules, seats=Seats.PAIRED)
+
+    compared: list[Comparison] = []
+    for other in others:
+        start = time.monotonic()
+        label = "games" if len(others) == 1 else f"games against {other}"
+        with progress_bar(games, label, plain=as_json) as show:
+
+            def progress(test: SequentialTest, show: Callable[[int], None] = show) -> None:
+                show(2 * test.pairs)
+
+            found = compare_bots(
+                first,
+                other,
+                games=games,
+                seed=seed,
+                rules=rules,
+                confidence=1 - (1 - confidence) / len(others),  # so all together err as often as is said (Bonferroni)
+                margin=margin or None,
+                jobs=jobs,
+                turn_seconds=turn_seconds,
+                progress=progress,
+            )
+        compared.append(found)
+        if as_json:
+            click.echo(json.dumps({**_record(found, partial(game_again, other)), "rules": rules, "again": command}))
+        else:
+            for line in _lines(found, partial(game_again, other), time.monotonic() - start):
+                click.echo(line)
     if as_json:
-        click.echo(json.dumps({**_record(found), "rules": rules, "again": command}))
         return
-    # First, since a verdict on a bot that fails says little of how it plays.
-    for line in failure_lines(
-        found.failures, lambda game: again([first, second], seed, game, rules=rules, seats=Seats.PAIRED)
-    ):
-        click.echo(line)
-    other = found.bots[1]
-    click.echo(found.in_words)
-    click.echo(
-        f"win rate: {found.rate:.1%} against {other}, {found.low:.1%} to {found.high:.1%} with {1 - found.error:g} "
-        f"confidence, {found.games} games in pairs, {time.monotonic() - start:.1f} s"
-    )
+    if len(others) > 1:
+        click.echo(_in_all(compared, others, confidence))
+    for lost, other in _worth_seeing(compared, others):
+        click.echo(f"{lost.in_words}: {game_again(other, lost.score.game)}")
     click.echo(f"again:    {command}")
 
 
-def _record(found: Comparison) -> dict[str, object]:
+def _lines(found: Comparison, command: Callable[[int], str], seconds: float) -> Iterator[str]:
+    # First, since a verdict on a bot that fails says little of how it plays.
+    yield from failure_lines(found.failures, command)
+    yield found.in_words
+    yield (
+        f"win rate: {found.rate:.1%} against {found.bots[1]}, {found.low:.1%} to {found.high:.1%} with "
+        f"{1 - found.error:.4g} confidence, {found.games} games in pairs, {seconds:.1f} s"
+    )
+
+
+def _in_all(compared: Sequence[Comparison], others: Sequence[str], confidence: float) -> str:
+    """Return all verdicts in a line, with the error of all together."""
+    told = []
+    for verdict, words in (
+        (Verdict.BETTER, "better than"),
+        (Verdict.WORSE, "worse than"),
+        (Verdict.UNDECIDED, "undecided against"),
+    ):
+        if names := [other for found, other in zip(compared, others, strict=True) if found.verdict is verdict]:
+            told.append(f"{words} {', '.join(names)}")
+    error = f"any of it is wrong at most {1 - confidence:.3g} of the time"
+    return f"in all:   {compared[0].bots[0]} is {'; '.join(told)}; {error}"
+
+
+def _worth_seeing(compared: Sequence[Comparison], others: Sequence[str]) -> Iterator[tuple[Lost, str]]:
+    """Yield of all lost games the one lost by most and the one lost by least, and against whom."""
+    lost = [(one, other) for found, other in zip(compared, others, strict=True) for one in found.lost]
+    lost.sort(key=lambda each: each[0].score.lead)
+    if lost:
+        yield lost[0]
+        if lost[-1][0].why == "lost by least":
+            yield lost[-1]
+
+
+def _record(found: Comparison, command: Callable[[int], str]) -> dict[str, object]:
     return {
         "bots": found.bots,
         "verdict": found.verdict,
@@ -122,5 +171,10 @@ def _record(found: Comparison) -> dict[str, object]:
         "pairs": {f"{score:g}": count for score, count in found.pairs.items()},
         "failures": [
             {"player": f.player, "game": f.game, "turn": f.turn, "code": f.code, "text": f.text} for f in found.failures
+        ],
+        "lost": [
+            {"why": why, "game": score.game, "hits": score.hits, "rival_hits": score.rival_hits}
+            | {"again": command(score.game)}
+            for why, score in found.lost
         ],
     }

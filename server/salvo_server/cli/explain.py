@@ -50,7 +50,7 @@ def explain(
     header = replay.header
     explainer = Explainer(f"{header.seed}/{header.game}" if seed is None else seed, fleets)
     count = len(salvos_of(replay, player, turn))
-    with progress_bar(count, "salvos", hidden=as_json) as progress:
+    with progress_bar(count, "salvos", plain=as_json) as progress:
         told = explain_game(replay, explainer, player=player, turn=turn, progress=progress)
     if html is not None:
         write_page(html, reasons.html_page(replay, told, fleets if turn is None else None))

@@ -6,6 +6,7 @@ import math
 import shlex
 import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,6 +33,8 @@ class _Seconds(click.FloatRange):
 JOBS: Final = click.IntRange(1, 256)
 #: How long a bot may think.
 SECONDS: Final = _Seconds(0, min_open=True)
+#: Between two lines that say how far it is.
+PROGRESS_SECONDS: Final = 10.0
 
 
 class _Terminated(SystemExit):
@@ -85,10 +88,28 @@ def failure_lines(failures: Sequence[Failure], command: Callable[[int], str]) ->
 
 
 @contextmanager
-def progress_bar(length: int, label: str, *, hidden: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how far it is; what is given is called with how much is done."""
-    if hidden or not has_terminal():
-        yield lambda done: None
+def progress_bar(
+    length: int, label: str, *, plain: bool = False, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[int], None]]:
+    """Show on standard error how far it is; what is given is called with how much is done.
+
+    On a terminal it is a bar; elsewhere, and where ``plain``, a line now and then of what takes long.
+    """
+    if plain or not has_terminal():
+        yield _lines_now_and_then(length, label, clock)
         return
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
         yield lambda done: bar.update(done - bar.pos)
+
+
+def _lines_now_and_then(length: int, label: str, clock: Callable[[], float]) -> Callable[[int], None]:
+    start = last = clock()
+
+    def show(done: int) -> None:
+        nonlocal last
+        now = clock()
+        if now - last >= PROGRESS_SECONDS:
+            last = now
+            click.echo(f"{label}: {done:,} of {length:,} after {now - start:.0f} s", err=True)
+
+    return show

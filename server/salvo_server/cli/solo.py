@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -26,7 +25,7 @@ from salvo.laboratory.solo import Cleared, Summary, clear, summary
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
 from salvo.sources import make
-from salvo_server.cli.output import JOBS, has_terminal
+from salvo_server.cli.output import JOBS, has_terminal, progress_bar
 
 #: Boards that a process is given at a time.
 _AT_ONCE = 8
@@ -62,7 +61,7 @@ def solo(
     What it prints goes nowhere.
     """
     book = _changed(load_book(rules), width, height, shots)
-    cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs), boards, hidden=as_json))
+    cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs), boards, plain=as_json))
     salvos, fired = summary([each.salvos for each in cleared]), summary([each.shots for each in cleared])
     seconds = [each for one in cleared for each in one.seconds]
     mean_ms, worst_ms = 1000 * sum(seconds) / len(seconds), 1000 * max(seconds)
@@ -151,12 +150,11 @@ def _unwrapped(found: Cleared | tuple[str, str]) -> Cleared:
     return found
 
 
-def _with_progress(cleared: Iterator[Cleared], count: int, *, hidden: bool) -> Iterator[Cleared]:
-    if hidden or not has_terminal():
-        yield from cleared
-        return
-    with click.progressbar(cleared, length=count, label="boards", file=sys.stderr) as progress:
-        yield from progress
+def _with_progress(cleared: Iterator[Cleared], count: int, *, plain: bool) -> Iterator[Cleared]:
+    with progress_bar(count, "boards", plain=plain) as show:
+        for done, board in enumerate(cleared, start=1):
+            show(done)
+            yield board
 
 
 def _line(what: str, found: Summary) -> str:
