@@ -158,11 +158,37 @@ def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
     assert told.returncode == 0, told.stderr
     assert told.stdout.startswith("hunter is better than mine; this verdict is wrong at most 0.05 of the time\n")
     assert re.search(r"win rate: \d+\.\d% against mine, .* with 0\.95 confidence, \d+ games in pairs", told.stdout)
+    assert "lost by" not in _run("compare", "hunter", str(bot), "--seed", "3", "--games", "4").stdout
     found = json.loads(_run("compare", str(bot), "hunter", "--seed", "7", "--jobs", "1", "--json").stdout)
     assert (found["verdict"], found["bots"]) == ("worse", ["mine", "hunter"])
     assert found["interval"][0] <= found["rate"] <= found["interval"][1] <= 0.5
     again = json.loads(_run(*found["again"].split()[1:], "--json").stdout)
     assert again == found
+
+
+def test_compare_tells_of_several_with_one_error_for_all(bot: Path) -> None:
+    arguments = ("compare", "mine.py", "hunter", "random", "--seed", "7", "--games", "100")
+    told = _run(*arguments, cwd=bot.parent).stdout
+    assert told.startswith("mine is worse than hunter; this verdict is wrong at most 0.025 of the time\nwin rate: ")
+    assert "\nin all:   mine is worse than hunter; undecided against random; any of it is wrong at most 0.05 " in told
+    assert told.endswith("again:    salvo compare mine.py hunter random --seed 7 --games 100\n")
+    lines = [json.loads(line) for line in _run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
+    assert [(line["bots"][1], line["verdict"], line["error"]) for line in lines] == [
+        ("hunter", "worse", 0.025),
+        ("random", "undecided", 0.025),
+    ]
+
+
+def test_compare_names_lost_games_that_come_out_again(bot: Path) -> None:
+    arguments = ("compare", "mine.py", "hunter", "--seed", "7")
+    [found] = [json.loads(line) for line in _run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
+    assert [lost["why"] for lost in found["lost"]] == ["lost by most", "lost by least"]
+    assert found["lost"][0]["hits"] < found["lost"][1]["hits"] < found["lost"][1]["rival_hits"] == 17
+    told = _run(*arguments, cwd=bot.parent).stdout
+    for lost in found["lost"]:
+        shown = json.loads(_run(*lost["again"].split()[1:], "--json", cwd=bot.parent).stdout)
+        assert (shown["winner"], shown["stats"]["mine"]["hits"]) == ("hunter", lost["hits"])
+        assert f"{lost['why']}, {lost['hits']} hits to 17: {lost['again']}\n" in told
 
 
 def test_compare_says_how_many_games_more(bot: Path) -> None:
@@ -188,7 +214,7 @@ def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path)
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("compare", "hunter"), "Missing argument 'SECOND'"),
+        (("compare", "hunter"), "Missing argument 'SECOND...'"),
         (("compare", "hunter", "nobody"), "error: bad_bot: no bot 'nobody'"),
         (("compare", "hunter", "random", "--confidence", "1"), "1.0 is not in the range 0.5<x<1"),
         (("compare", "hunter", "random", "--rules", "slavo"), "did you mean salvo"),
@@ -201,6 +227,7 @@ def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path)
         (("compare", "hunter", "random", "--turn-seconds", "nan"), "nan is not a finite number of seconds above 0"),
         (("play", "hunter", "random", "--game", "0"), "0 is not in the range x>=1"),
         (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
+        (("compare", "hunter", "HEAD:nobody.py"), "error: bad_version: "),
         (
             ("play", "hunter", "random", "--seats", "paired", "--record", "x.jsonl"),
             "with the seats as given, not paired",
@@ -219,8 +246,8 @@ def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], error: str) -> 
 
 @contextmanager
 def _dev(bot: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    pytest.importorskip("watchfiles")
-    command, pipe = [*SALVO, "dev", bot.name, "--against", "random", *arguments], subprocess.PIPE
+    against = () if "--against" in arguments else ("--against", "random")
+    command, pipe = [*SALVO, "dev", bot.name, *against, *arguments], subprocess.PIPE
     with started(command, stdout=pipe, stderr=pipe, cwd=bot.parent, env=_environment()) as playing:
         yield playing
 
@@ -240,13 +267,50 @@ def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
         weak = _said(playing)
         assert weak["rate"] == 0
         assert weak["plus_minus"] > 0
-        assert weak["change"] == -first["rate"]
+        assert (weak["verdict"], weak["change"]) == ("worse", -first["rate"])
         assert weak["change_plus_minus"] > 0
         # As many editors save: another file is put in its place.
         (bot.parent / "mine.py.new").write_text(BOT)
         (bot.parent / "mine.py.new").replace(bot)
         back = _said(playing)
-        assert (back["rate"], back["change"]) == (first["rate"], first["rate"])
+        assert (back["verdict"], back["rate"], back["change"]) == ("better", first["rate"], first["rate"])
+
+
+def test_dev_plays_several_opponents_and_the_bot_as_it_was_before(bot: Path) -> None:
+    (bot.parent / "helper.py").write_text("shots = 9\n")
+    bot.write_text(BOT.replace("import os", "import helper").replace("view.shots)", "min(view.shots, helper.shots))"))
+    with _dev(bot, "--json", "--games", "33", "--against", "random", "--against", "before") as playing:
+        first = _said(playing)
+        assert [(each["against"], each["games"]) for each in first["opponents"]] == [("random", 16)]
+        (bot.parent / "helper.py").write_text("shots = 0\n")
+        weak = _said(playing)
+        random, before = weak["opponents"]
+        assert (weak["games"], weak["verdict"], weak["rate"]) == (32, "worse", 0)
+        assert (random["verdict"], random["change"]) == ("worse", -first["rate"])
+        assert (before["against"], before["verdict"], before["change"]) == ("before", "worse", -0.5)
+        fell, most = weak["lost"]
+        assert (fell["why"], most["why"]) == ("won before, lost now", "lost by most")
+        shown = json.loads(_run(*fell["again"].split()[1:], "--json", cwd=bot.parent).stdout)
+        assert shown["stats"]["mine"]["hits"] == fell["hits"] == 0
+        (bot.parent / "helper.py").write_text("shots = 9 \n")
+        back = _said(playing)
+        assert back["opponents"][0]["change"] == first["rate"]
+        assert 0 < back["opponents"][1]["rate"] < 1  # against itself
+
+
+def test_before_is_the_first_version_that_plays(bot: Path) -> None:
+    bot.write_text(BOT + "x = (")
+    with _dev(bot, "--games", "20", "--against", "before") as playing:
+        assert playing.stdout is not None
+        assert "mine.py:10: mine.py fails when it is imported" in playing.stdout.readline()
+        bot.write_text(BOT)
+        assert "mine.py plays; before is this version from now on  (" in playing.stdout.readline()
+        bot.write_text(WEAK)
+        assert re.search(
+            r"worse: 0\.0% \+- [\d.]+% of 20 games against before, -50\.0% \+- [\d.]+% since the last save; "
+            r"worse than before  \(",
+            playing.stdout.readline(),
+        )
 
 
 @pytest.mark.parametrize(
@@ -256,12 +320,21 @@ def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
         (("--against", "rival.py"), 1, "error: bad_bot: rival.py fails when it is imported: NameError"),
         (("--against", "picky.py"), 1, "picky, seed 0, game 1: cannot be made: OSError: no weights (picky.py, line 4)"),
         (("--rules", "slavo"), 2, "error: bad_rules: no rule book 'slavo'"),
+        (("--against", "HEAD:rival.py"), 1, "error: bad_version: "),
+        (("--against", "random", "--against", "random"), 2, "--against random: named 2 times"),
+        (("--games", "7", "--against", "random", "--against", "hunter"), 2, "--games 7: 2 opponents need 8 or more"),
+        (
+            ("--against", "before"),
+            1,
+            "error: bad_bot: --against before is mine.py as it is now, and there is before.py",
+        ),
     ],
 )
 def test_dev_ends_at_once_where_no_save_would_mend_it(
     bot: Path, arguments: tuple[str, ...], code: int, error: str
 ) -> None:
     (bot.parent / "rival.py").write_text(BOT + "oops\n")
+    (bot.parent / "before.py").write_text(BOT)
     (bot.parent / "picky.py").write_text(
         "import salvo\nclass Picky(salvo.Bot):\n    def __init__(self):\n        raise OSError('no weights')\n"
     )
@@ -290,9 +363,7 @@ def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Pat
 def test_a_helper_that_is_saved_counts_too(bot: Path) -> None:
     (bot.parent / "helper.py").write_text("shots = 0\n")
     bot.write_text(
-        BOT.replace("import os", "import os, sys; sys.path.insert(0, '.'); import helper").replace(
-            "view.shots)", "min(view.shots, helper.shots))"
-        )
+        BOT.replace("import os", "import helper").replace("view.shots)", "min(view.shots, helper.shots))"),
     )
     with _dev(bot, "--json", "--games", "20") as playing:
         assert _said(playing)["rate"] == 0
@@ -317,12 +388,16 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
         assert playing.stdout is not None
         line = playing.stdout.readline()
         assert re.fullmatch(r"\d\d:\d\d:\d\d  [\d.]+% \+- [\d.]+% of 40 games against random  \([\d.]+ s\)\n", line)
+        assert playing.stdout.readline().startswith("          lost by most, ")
         bot.write_text(WEAK)
         assert re.search(
-            r"40 games against random, -[\d.]+% \+- [\d.]+% since the last save", playing.stdout.readline()
+            r"  worse: 0\.0% \+- [\d.]+% of 40 games against random, -[\d.]+% \+- [\d.]+% since the last save  \(",
+            playing.stdout.readline(),
         )
+        assert playing.stdout.readline().startswith("          won before, lost now, 0 hits to ")
+        assert playing.stdout.readline().startswith("          lost by most, 0 hits to ")
         bot.write_text(WEAK + "\n")
-        assert "random, no game changed  (" in playing.stdout.readline()
+        assert "random, no game changed since the last save  (" in playing.stdout.readline()
         bot.write_text(RAISES)
         assert "mine.py:9: bot_raised: mine, seed dev, game 1" in playing.stdout.readline()
         assert playing.stdout.readline().startswith(

@@ -33,7 +33,7 @@ THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM, SPEC_CLIENT = PYTHON
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
     "make test": (".ci/run", "make check"),
-    "salvo dev mybot.py": ("tests/e2e/test_laboratory.py", '"dev"'),
+    "salvo dev mybot.py --against hunter --against before": ("tests/e2e/test_laboratory.py", '"before"'),
     "SALVO_PLAYERS=2 docker compose up --detach": ("tests/compose/run.py", "docker-compose.yml"),
     "docker compose exec server salvo teams add red blue": (
         "tests/compose/run.py",

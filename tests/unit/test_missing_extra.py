@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib.abc
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from salvo.errors import MissingExtra
 from salvo_server import broker
-from salvo_server.cli.dev import _saves
 
 
 class Absent(importlib.abc.MetaPathFinder):
@@ -46,14 +44,6 @@ def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
         broker.EmbeddedBroker()
     assert "battleship-salvo[server]" in str(raised.value)
     assert raised.value.__cause__ is None
-
-
-def test_without_what_hears_of_saves_dev_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys, "meta_path", [Absent("watchfiles"), *sys.meta_path])
-    for name in [name for name in sys.modules if name.partition(".")[0] == "watchfiles"]:
-        monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(MissingExtra, match=r"battleship-salvo\[lab\]"):
-        next(_saves(tmp_path))
 
 
 def test_another_missing_module_is_not_explained_away(fresh: pytest.MonkeyPatch) -> None:

@@ -19,9 +19,13 @@ def rate_and_error(pairs: Sequence[float]) -> tuple[float, float]:
 
 
 def change_and_error(new: Sequence[float], old: Sequence[float]) -> tuple[float, float]:
-    """Return by how much the same pairs went better, and half the width of its 95 % interval."""
+    """Return by how much the same pairs went better, and half the width of its 95 % interval.
+
+    As if two pairs more had been played and half of that had changed, either way (A. Agresti and Y. Min, 2005): what
+    has not changed yet may still.
+    """
     moved = [after - before for after, before in zip(new, old, strict=True)]
-    return fmean(moved), _deviation(moved)
+    return fmean(moved), _deviation([*moved, -math.sqrt(0.5), math.sqrt(0.5)])
 
 
 def _deviation(scores: Sequence[float]) -> float:

@@ -1,0 +1,64 @@
+"""Which lost games are worth looking at, and what a change of a few games is worth."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from salvo.laboratory.intervals import change_and_error
+from salvo.laboratory.simulation import simulate
+from salvo.laboratory.worth_seeing import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
+from salvo_server.cli.output import progress_bar
+
+WON = Score(1, 1.0, 17, 9)
+FAR, AGAIN, NEAR = Score(2, 0.0, 4, 17), Score(3, 0.0, 4, 17), Score(4, 0.0, 16, 17)
+TIED, FAILED = Score(5, 0.5, 17, 17), Score(6, 0.0, 0, 17, failed=True)
+
+
+def test_the_first_of_those_lost_by_most_and_by_least() -> None:
+    scores = [WON, FAR, AGAIN, NEAR, TIED, FAILED]
+    assert lost_by_most(scores) == Lost("lost by most", FAR)
+    assert lost_by_least(scores) == Lost("lost by least", NEAR)
+    assert Lost("lost by most", FAR).in_words == "lost by most, 4 hits to 17"
+
+
+def test_where_nothing_is_lost_there_is_nothing_to_see() -> None:
+    assert lost_by_most([WON, TIED, FAILED]) is None
+    assert lost_by_least([]) is None
+    assert lost_since([WON, FAR], [FAR, FAR]) is None
+
+
+def test_what_was_won_and_is_lost_now_fell_deepest_by_its_lead() -> None:
+    won_high, won_low = Score(1, 1.0, 17, 0), Score(2, 1.0, 17, 16)
+    now = [Score(1, 0.0, 8, 17), Score(2, 0.0, 7, 17), FAR]
+    assert lost_since(now, [won_high, won_low, FAR]) == Lost("won before, lost now", now[0])
+
+
+def test_a_score_is_what_the_game_was() -> None:
+    for game in simulate(["hunter", "random"], games=6, jobs=0):
+        mine, other = score_of(game, "hunter"), score_of(game, "random")
+        assert (mine.worth, other.worth) == ((1.0, 0.0) if game.winner == "hunter" else (0.0, 1.0))
+        assert (mine.hits, mine.rival_hits, mine.lead) == (other.rival_hits, other.hits, -other.lead)
+        assert max(mine.hits, other.hits) == 17
+
+
+def test_few_pairs_that_all_moved_alike_are_no_certainty() -> None:
+    moved, unsure = change_and_error([1.0, 1.0], [0.5, 0.5])
+    assert (moved, unsure > 0.5) == (0.5, True)
+    moved, unsure = change_and_error([0.75, 0.5] * 100, [0.25, 0.5] * 100)
+    assert (moved, 0 < unsure < 0.05) == (0.25, True)
+
+
+def test_a_long_run_says_every_ten_seconds_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    ticks = count(0, 4)
+    with progress_bar(2000, "games", plain=True, clock=lambda: next(ticks)) as show:
+        for done in range(100, 1100, 100):
+            show(done)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        "games: 300 of 2,000 after 12 s",
+        "games: 600 of 2,000 after 24 s",
+        "games: 900 of 2,000 after 36 s",
+    ]
