@@ -17,7 +17,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 #: What no folder may put something else in the place of.
@@ -40,6 +40,14 @@ def load_module(file: Path) -> ModuleType:
     return folder.execute(_name_of(file), str(file))
 
 
+def is_beside(frame: FrameType, file: Path) -> bool:
+    """Whether code of a bot's file, or of a module beside it, runs in a frame."""
+    if frame.f_code.co_filename == str(file):
+        return True
+    folder = _folders.get(file.parent)
+    return folder is not None and frame.f_globals.get("__builtins__") is folder.builtins
+
+
 def _name_of(file: Path) -> str:
     """Return the module's name: the file's, with a number where a file of another folder has it."""
     name, number = f"salvo_bot_{file.stem}", 1
@@ -55,6 +63,7 @@ class _Folder(MetaPathFinder):
     Attributes:
         names: what can be imported from it, first words only.
         modules: those that were, by name.
+        builtins: what its modules find without importing it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -62,7 +71,7 @@ class _Folder(MetaPathFinder):
         self.names: frozenset[str] = frozenset()
         self.modules: dict[str, ModuleType] = {}
         # Functions look for __import__ among the builtins of the module that they stand in.
-        self._builtins = vars(builtins) | {"__import__": self._import}
+        self.builtins = vars(builtins) | {"__import__": self._import}
 
     def look(self) -> None:
         """See what there is."""
@@ -72,7 +81,7 @@ class _Folder(MetaPathFinder):
 
     def execute(self, name: str, file: str) -> ModuleType:
         """Execute a file as a module of this name."""
-        spec = spec_from_loader(name, _Loader(name, file, self._builtins))
+        spec = spec_from_loader(name, _Loader(name, file, self.builtins))
         assert spec is not None
         module = sys.modules[name] = module_from_spec(spec)
         with self._in_place():
@@ -87,7 +96,7 @@ class _Folder(MetaPathFinder):
             return None
         spec = PathFinder.find_spec(fullname, [str(self.path)] if path is None else path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
-            spec.loader = _Loader(fullname, spec.loader.path, self._builtins)
+            spec.loader = _Loader(fullname, spec.loader.path, self.builtins)
         return spec
 
     def _import(

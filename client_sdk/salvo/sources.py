@@ -15,7 +15,7 @@ from traceback import walk_tb
 from typing import Any, Final
 
 from salvo import topics
-from salvo.bot_folder import load_module
+from salvo.bot_folder import is_beside, load_module
 from salvo.bots import HOUSE_BOTS
 from salvo.errors import BotError, WireError, let_signals_pass
 from salvo.player import Bot
@@ -60,13 +60,19 @@ def make(source: str) -> Bot:
 
 
 def line_of(error: BaseException, kind: type[Bot]) -> str:
-    """Return where in the bot's own file an error came up, as `` (mybot.py, line 7)``; empty when nowhere there."""
+    """Return where in the bot's file, or in one beside it, an error came up, as `` (mybot.py, line 7)``; else empty."""
     return _line_in(getattr(sys.modules.get(kind.__module__), "__file__", None), error)
 
 
 def _line_in(file: str | None, error: BaseException) -> str:
-    numbers = [number for frame, number in walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
-    return f" ({Path(str(file)).name}, line {numbers[-1]})" if numbers else ""
+    if file is None or (isinstance(error, SyntaxError) and str(error.filename).endswith(".py")):
+        return ""  # what is no Python says its line itself
+    lines = [
+        (Path(frame.f_code.co_filename), number)
+        for frame, number in walk_tb(error.__traceback__)
+        if is_beside(frame, Path(file))
+    ]
+    return f" ({lines[-1][0].relative_to(Path(file).parent)}, line {lines[-1][1]})" if lines else ""
 
 
 def is_loading() -> bool:

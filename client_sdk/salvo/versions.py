@@ -86,13 +86,17 @@ def kept(source: str) -> str:
 
 
 def python_files(folder: Path) -> Iterator[Path]:
-    """Yield the Python files of a folder and of the packages in it, by name."""
-    for path in sorted(folder.glob("*.py")):
-        if path.is_file() and not path.name.startswith("."):
-            yield path
-    for package in sorted(folder.glob("*/__init__.py")):
-        if not package.parent.is_symlink() and not package.parent.name.startswith("."):
-            yield from python_files(package.parent)
+    """Yield the Python files of a folder and of the packages in it, by name; none where there is no folder."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted((entry for entry in found if entry.name[0] != "."), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        if entry.name.endswith(".py") and entry.is_file():
+            yield Path(entry.path)
+        elif entry.is_dir(follow_symlinks=False) and os.path.isfile(os.path.join(entry.path, "__init__.py")):
+            yield from python_files(Path(entry.path))
 
 
 def _worth_keeping(folder: Path) -> list[Path]:

@@ -69,3 +69,28 @@ def test_files_of_the_same_name_are_modules_of_their_own(tmp_path: Path) -> None
     assert one.__module__ != two.__module__
     assert sys.modules[two.__module__].__file__ == str(tmp_path / "two" / "mine.py")
     assert load(str(tmp_path / "one" / "mine.py")).__module__ == one.__module__
+
+
+@pytest.mark.parametrize(
+    ("broken", "line"),
+    [
+        (
+            "aiming.py",
+            r"mine.py fails when it is imported: NameError: name 'oops' is not defined \(aiming.py, line 5\)$",
+        ),
+        ("brain/json.py", r"game 1: turn 1: NameError: name 'oops' is not defined \(brain/json.py, line 6\)$"),
+    ],
+)
+def test_a_mistake_in_a_helper_is_told_with_its_line(tmp_path: Path, broken: str, line: str) -> None:
+    mine = _folder(tmp_path / "mine", 3)
+    with (tmp_path / "mine" / broken).open("a") as file:
+        file.write("\noops\n")
+    with pytest.raises(BotError, match=line):
+        arena.play({"mine": make(mine), "other": make("random")}, seed=1)
+
+
+def test_what_is_no_python_names_its_line_once(tmp_path: Path) -> None:
+    mine = _folder(tmp_path / "mine", 3)
+    (tmp_path / "mine" / "aiming.py").write_text("x = (\n")
+    with pytest.raises(BotError, match=r"SyntaxError: '\(' was never closed \(aiming.py, line 1\)$"):
+        load(mine)

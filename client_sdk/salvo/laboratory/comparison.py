@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -295,5 +295,12 @@ def compare(
         seed,
         dict(sorted(test.scores.items())),
         tuple(failures),
-        tuple(dict.fromkeys(lost for lost in (lost_by_most(scores), lost_by_least(scores)) if lost is not None)),
+        _worth_seeing(scores),
     )
+
+
+def _worth_seeing(scores: Sequence[Score]) -> tuple[Lost, ...]:
+    most, least = lost_by_most(scores), lost_by_least(scores)
+    if most is None or least is None:
+        return ()
+    return (most,) if most.score == least.score else (most, least)

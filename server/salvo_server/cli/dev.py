@@ -32,19 +32,24 @@ QUIET_SECONDS = 0.05
 INDENT = " " * 10
 #: Games against each opponent, for an error that means something.
 LEAST_GAMES = 4
-_PLACE = re.compile(r" \([^()]+\.py, line (?P<line>\d+)\)$")
+_PLACE = re.compile(r" \((?P<file>[^()]+\.py), line (?P<line>\d+)\)$")
 
 #: What tells one state of a bot's Python files from another: by path, time of the last change in ns, and size.
 Signature = dict[Path, tuple[int, int]]
 
 
 class _Failed(Exception):
-    """A bot failed in a game; the command shows it."""
+    """A bot failed in a game; the command shows it.
 
-    def __init__(self, failure: Failure, command: str) -> None:
+    Attributes:
+        against: which opponent it was; empty when it was the bot itself.
+    """
+
+    def __init__(self, failure: Failure, command: str, against: str) -> None:
         super().__init__(failure.text)
         self.failure = failure
         self.command = command
+        self.against = against
 
 
 class _SavedAgain(Exception):
@@ -268,13 +273,13 @@ class _Bench:
         with progress_bar(self._games * len(self._opponents), "games", plain=True) as show:
             for name, source in self._opponents:
                 scores: list[Score] = []
-                for score in self._scores(source or before, signature):
+                for score in self._scores(name, source or before, signature):
                     scores.append(score)
                     show(self._games * len(rounds) + len(scores))
                 rounds.append(Round(name, source or before, scores))
         return rounds
 
-    def _scores(self, source: str, signature: Signature) -> Iterator[Score]:
+    def _scores(self, against: str, source: str, signature: Signature) -> Iterator[Score]:
         look = time.monotonic()
         name, _ = seat_names([self._bot, source])
         played = stream(
@@ -289,7 +294,9 @@ class _Bench:
         with closing(played):
             for game in played:
                 if game.failures:
-                    raise _Failed(game.failures[0], self.again(source, game.game))
+                    failure = game.failures[0]
+                    whose = "" if failure.player == name else against
+                    raise _Failed(failure, self.again(source, game.game), whose)
                 yield score_of(game, name)
                 if time.monotonic() - look > LOOK_SECONDS:
                     look = time.monotonic()
@@ -318,8 +325,9 @@ def _saves(folder: Path) -> Iterator[Signature]:
     """
     seen: Signature | None = None
     while True:
+        start = time.monotonic()
         if (now := _signature(folder)) == seen:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(max(LOOK_SECONDS, 20 * (time.monotonic() - start)))  # among many files it looks less often
             continue
         time.sleep(QUIET_SECONDS)
         if _signature(folder) == now:
@@ -351,12 +359,13 @@ def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]
 def _lines(trial: Trial, last: Trial | None, bench: _Bench) -> Iterator[str]:
     at = time.strftime("%H:%M:%S")
     if isinstance(trial.wrong, _Failed):
-        text, where = _told(bench.file, trial.wrong.failure.text)
-        yield f"{at}  {where + ': ' if where else ''}{trial.wrong.failure.code}: {text}"
+        text, where = _told(bench, trial.wrong)
+        whose = where or trial.wrong.against
+        yield f"{at}  {whose + ': ' if whose else ''}{trial.wrong.failure.code}: {text}"
         yield f"{INDENT}again: {trial.wrong.command}"
         return
     if trial.wrong is not None:
-        text, where = _told(bench.file, trial.wrong.text)
+        text, where = _told(bench, trial.wrong)
         yield f"{at}  {where}: {text}" if where else f"{at}  {trial.wrong}"
         return
     yield f"{at}  {_first_line(trial, last, bench)}  ({trial.seconds:.1f} s)"
@@ -406,23 +415,27 @@ def _change(new: Sequence[float], old: Sequence[float]) -> str:
     return f"{moved:+.1%} +- {unsure:.1%}"
 
 
-def _told(file: Path, text: str) -> tuple[str, str]:
+def _told(bench: _Bench, wrong: _Failed | SalvoError) -> tuple[str, str]:
     """Return a text without the line that it names, and the line as editors open it, where it is the bot's."""
+    text = wrong.failure.text if isinstance(wrong, _Failed) else wrong.text
     found = _PLACE.search(text)
-    return (text[: found.start()], f"{file}:{found['line']}") if found and f"({file.name}," in found[0] else (text, "")
+    if found is None or (isinstance(wrong, _Failed) and wrong.against):
+        return text, ""
+    file = bench.file.parent / found["file"]
+    return (text[: found.start()], f"{file}:{found['line']}") if file.is_file() else (text, "")
 
 
 def _record(trial: Trial, last: Trial | None, bench: _Bench) -> dict[str, object]:
     record: dict[str, object] = {"seconds": round(trial.seconds, 3)}
     if isinstance(trial.wrong, _Failed):
         failure = trial.wrong.failure
-        text, where = _told(bench.file, failure.text)
+        text, where = _told(bench, trial.wrong)
         return record | {
             "failure": {"player": failure.player, "game": failure.game, "turn": failure.turn, "code": failure.code}
             | {"text": text, "where": where, "again": trial.wrong.command}
         }
     if trial.wrong is not None:
-        text, where = _told(bench.file, trial.wrong.text)
+        text, where = _told(bench, trial.wrong)
         return record | {"error": {"code": trial.wrong.code, "text": text, "where": where}}
     shown = trial if last is not None else trial.played
     if not shown.rounds:

@@ -87,7 +87,7 @@ def play(
     record: str | None,
     as_json: bool,
 ) -> None:
-    """Play BOTS (files, file.py:Name, exec:CMD, or house bots) against each other, in play order.
+    """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or house bots) against each other, in play order.
 
     One of them may be human: you, at this terminal. CMD is a program in any language, which is told and answers JSON
     lines; a mistake of its costs it the turn. Several games are played on all cores, and go on without a bot
