@@ -66,6 +66,17 @@ def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> Non
     assert json.loads(again.stdout) == lines[6]
 
 
+def test_a_game_of_a_pair_is_recorded_as_it_is_played(bot: Path) -> None:
+    arguments = ("play", "hunter", str(bot), "--seats", "paired", "--games", "6", "--seed", "7", "--json")
+    recorded = _run(*arguments, "--record", "g-{game}.jsonl.gz", cwd=bot.parent)
+    told = [json.loads(line) for line in _run(*arguments).stdout.splitlines()]
+    assert [json.loads(line)["turns"] for line in recorded.stdout.splitlines()] == [game["turns"] for game in told]
+    for game in told:
+        checked = _run("replay", f"g-{game['game']}.jsonl.gz", "--check", cwd=bot.parent)
+        shown = _run("replay", f"g-{game['game']}.jsonl.gz", cwd=bot.parent).stdout
+        assert (checked.returncode, f"1. {game['winner']}" in shown) == (0, True), checked.stderr
+
+
 def test_play_tells_who_is_out_for_its_silence(bot: Path) -> None:
     assert "out:" not in _run("play", str(bot), "random").stdout
     bot.write_text(WEAK)
@@ -229,8 +240,8 @@ def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path)
         (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
         (("compare", "hunter", "HEAD:nobody.py"), "error: bad_version: "),
         (
-            ("play", "hunter", "random", "--seats", "paired", "--record", "x.jsonl"),
-            "with the seats as given, not paired",
+            ("play", "hunter", "random", "slow", "--seats", "paired", "--record", "x.jsonl"),
+            "--record: with 3 bots seats are fixed or rotated, not paired",
         ),
     ],
 )

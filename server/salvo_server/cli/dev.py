@@ -111,7 +111,7 @@ class Trial:
     "--against",
     multiple=True,
     default=("hunter",),
-    help=f"An opponent: a file, HEAD:file.py, a house bot, or {BEFORE}: BOT as it was when this began. Several: again.",
+    help=f"An opponent, or several: a file, HEAD:file.py, a house bot, or {BEFORE}: BOT as it was when this began.",
 )
 @click.option(
     "--games",

@@ -24,7 +24,7 @@ from salvo.laboratory.simulation import TURN_SECONDS, Played, Seats, simulate, s
 from salvo.laboratory.simulation.seats import places_alike, seating
 from salvo.laboratory.time_limits import TimeLimits, limit_time
 from salvo.player import Bot
-from salvo.rules import RuleBook
+from salvo.rules import RuleBook, draw_starter
 from salvo.rules.files import load_book
 from salvo.sources import EXEC, make
 from salvo_server.cli.output import (
@@ -105,8 +105,10 @@ def play(
         raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
     if HUMAN in bots and games > 1:
         raise click.UsageError(f"--games {games}: {HUMAN} asks for the next game by r, when one is over")
-    if record is not None and seats != Seats.FIXED:
-        raise click.UsageError(f"--record: a game is recorded with the seats as given, not {seats}")
+    if record is not None and seats == Seats.PAIRED and len(bots) > 2:
+        raise click.UsageError(
+            f"--record: with {len(bots)} bots seats are {Seats.FIXED} or {Seats.ROTATED}, not {seats}"
+        )
     seed = seed or secrets.token_hex(16)
     programs = any(bot.startswith(EXEC) for bot in bots)
     if games > 1 and record is None and bank is None and not programs:
@@ -244,12 +246,16 @@ def _games(
 ) -> Iterator[Outcome]:
     exchanged = places_alike([type(bot) for bot in bots.values()])
     for number in range(first, first + count):
+        order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
         if record is None:
-            order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
             seated = {name: bots[name] for name in order}
             yield arena.play(seated, seed=seed, game=number, book=book, fleets=fleets, starter=starter)
         else:
-            outcome, header, steps = play_at_table(bots, seed=seed, game=number, book=book)
+            if starter is not None:  # at a table the seed draws who begins: let that be the same player's seat
+                turn = starter - draw_starter(book, seed, "", number, len(order))
+                order = order[turn:] + order[:turn]
+            seated = {name: bots[name] for name in order}
+            outcome, header, steps = play_at_table(seated, seed=seed, game=number, book=book, fleets=fleets)
             write_transcript(_file_of(record, number), header, steps)
             yield outcome
 

@@ -22,7 +22,7 @@ from salvo.errors import SalvoError, WireError
 from salvo.laboratory import arena
 from salvo.laboratory.arena import Outcome
 from salvo.player import Bot
-from salvo.rules import SALVO, RuleBook
+from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.topics import check_name
 from salvo.view import Shot
 from salvo.wire.strict_json import same_value
@@ -160,9 +160,16 @@ def repeat_game(game: SavedGame) -> tuple[Header, Iterator[Step]]:
 
 
 def play_at_table(
-    bots: Mapping[str, Bot], *, seed: int | str = 0, game: int = 1, book: RuleBook = SALVO
+    bots: Mapping[str, Bot],
+    *,
+    seed: int | str = 0,
+    game: int = 1,
+    book: RuleBook = SALVO,
+    fleets: Mapping[str, Fleet] | None = None,
 ) -> tuple[Outcome, Header, list[Step]]:
     """Play a game in the arena and take it down as the game that a contest with this seed would have been.
+
+    Fleets are those of players who are not asked to place theirs.
 
     The clock is made up: it begins at 0, goes on a second with every step, and runs out where a bot fires fewer shots
     than it may and cannot skip the rest.
@@ -179,6 +186,7 @@ def play_at_table(
         seed=seed,
         game=game,
         book=book,
+        fleets=fleets,
         listener=lambda shots, result: salvos.append((result.player, tuple(shots))),
     )
     table = Table(Referee(seed, "", book, m.Limits(players=len(bots)), game), no_status)
