@@ -1,9 +1,9 @@
 """A bot as it was: kept as it is now, to be played later, or as git has it, ``HEAD:mybot.py``.
 
 A version is a copy of the bot's folder: its files, so that old code plays with its old helpers and weights, and the
-packages in it. It is kept for good under ``~/.cache/salvo/versions`` (``XDG_CACHE_HOME``), by what it has, so that a
-command that plays it plays the same tomorrow. What does not stand in a version, large files and folders that are no
-packages, is linked to where it is today; hidden files are left out.
+packages in it. What does not stand in it, large files and folders that are no packages, is linked to where it is today;
+hidden files are left out. It is kept under ``~/.cache/salvo/versions`` (``XDG_CACHE_HOME``), by what it has, so that a
+command that plays it plays the same tomorrow, until nobody has taken it for 90 days.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,8 @@ MOST_FILES: Final = 1000
 MOST_BYTES: Final = 20_000_000
 #: A file beside the code that is larger is not kept.
 LARGE_BYTES: Final = 1_000_000
+#: A version that nobody has taken for so long is thrown away.
+FORGOTTEN_SECONDS: Final = 90 * 86_400
 #: Neither ``exec:./bot.py`` nor ``C:bot.py``.
 _IN_GIT: Final = re.compile(r"(?!exec:|.*\.py:)(?P<revision>@|[^:]{2,}):(?P<file>.+\.py)")
 
@@ -130,6 +133,7 @@ def _keep(folder: Path, contents: Mapping[str, bytes]) -> Path:
     try:
         if not version.is_dir():
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _forget(home)
             part = Path(tempfile.mkdtemp(dir=home, prefix="part-"))
             for name, data in contents.items():
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
@@ -141,11 +145,19 @@ def _keep(folder: Path, contents: Mapping[str, bytes]) -> Path:
                 if not version.is_dir():
                     raise
         _link(folder, version)
+        os.utime(version)
     except OSError as error:
         raise BotError(
             "bad_version", f"{error.filename}: {error.strerror}; XDG_CACHE_HOME names a folder for versions"
         ) from None
     return version
+
+
+def _forget(home: Path) -> None:
+    for version in home.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - version.stat().st_mtime > FORGOTTEN_SECONDS:
+                shutil.rmtree(version, ignore_errors=True)
 
 
 def _digest(folder: Path, contents: Mapping[str, bytes]) -> str:

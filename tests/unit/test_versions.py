@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -45,6 +46,11 @@ def _write(folder: Path, limit: int) -> None:
     (folder / "weights.txt").write_text(f"weight {limit}")
 
 
+def _written(bot: Path, limit: int) -> Path:
+    _write(bot.parent, limit)
+    return bot
+
+
 def _what(source: str) -> tuple[int, str]:
     what: tuple[int, str] = load(source).what  # type: ignore[attr-defined]
     return what
@@ -67,6 +73,15 @@ def test_the_same_is_kept_once(bot: Path) -> None:
     second = kept(str(bot))
     _write(bot.parent, 1)
     assert (kept(str(bot)), first == second) == (first, False)
+
+
+def test_what_nobody_has_taken_for_90_days_is_thrown_away(bot: Path) -> None:
+    old, used = Path(kept(str(bot))).parent, Path(kept(str(_written(bot, 2)))).parent
+    for version in (old, used):
+        os.utime(version, (0, 0))
+    assert Path(kept(str(bot))).parent == used
+    kept(str(_written(bot, 3)))
+    assert (old.exists(), used.exists()) == (False, True)
 
 
 def test_what_is_large_or_no_package_is_that_of_today(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
