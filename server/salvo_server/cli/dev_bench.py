@@ -1,0 +1,233 @@
+"""The games that ``salvo dev`` plays at every save, and what came of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+from salvo.errors import BotError, SalvoError
+from salvo.laboratory.again import again, seat_names
+from salvo.laboratory.arena import Failure
+from salvo.laboratory.simulation import Seats, simulate, stream
+from salvo.laboratory.worth_seeing import Score, score_of
+from salvo.versions import kept, python_files, split
+from salvo_server.cli.output import progress_bar
+
+#: The opponent that is the bot as it was when the command began.
+BEFORE = "before"
+#: Seconds between two looks whether a file was saved.
+LOOK_SECONDS = 0.1
+#: Seconds without a further change until what an editor saves is taken for whole; it may write several times.
+QUIET_SECONDS = 0.05
+
+#: What tells one state of a bot's Python files from another: by path, time of the last change in ns, and size.
+Signature = dict[Path, tuple[int, int]]
+
+
+class Failed(Exception):
+    """A bot failed in a game; the command shows it.
+
+    Attributes:
+        against: which opponent it was; empty when it was the bot itself.
+    """
+
+    def __init__(self, failure: Failure, command: str, against: str) -> None:
+        super().__init__(failure.text)
+        self.failure = failure
+        self.command = command
+        self.against = against
+
+
+class SavedAgain(Exception):
+    """What is played is not what stands in the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Games against one opponent.
+
+    Attributes:
+        against: as it was typed.
+        source: what was played.
+    """
+
+    against: str
+    source: str
+    scores: Sequence[Score]
+
+    @property
+    def pairs(self) -> list[float]:
+        """The bot's score of each pair of games, 0..1; a tie is half a win."""
+        worths = [score.worth for score in self.scores]
+        return [fmean(pair) for pair in zip(worths[::2], worths[1::2], strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of the games after a save.
+
+    Attributes:
+        rounds: one for each opponent; empty when something is wrong.
+        wrong: the first failure, which ended the games, or why there were none.
+    """
+
+    seconds: float
+    rounds: Sequence[Round] = ()
+    wrong: Failed | SalvoError | None = None
+
+    @property
+    def pairs(self) -> list[float]:
+        """What each pair was worth against all opponents, who have the same fleets in it."""
+        return [fmean(scores) for scores in zip(*(each.pairs for each in self.rounds), strict=True)]
+
+    @property
+    def played(self) -> Trial:
+        """This without the games against itself, which tell nothing when it is the version that is kept."""
+        return replace(self, rounds=[each for each in self.rounds if each.against != BEFORE])
+
+    @property
+    def games(self) -> int:
+        """Of all rounds."""
+        return sum(len(each.scores) for each in self.rounds)
+
+
+class Bench:
+    """Plays one bot again and again."""
+
+    def __init__(
+        self,
+        bot: str,
+        opponents: Sequence[tuple[str, str]],
+        games: int,
+        rules: str,
+        seed: str,
+        jobs: int | None,
+        turn_seconds: float,
+    ) -> None:
+        """Make each opponent once, in a process of its own, since no save of the bot mends what is wrong with it.
+
+        Raises:
+            BotError: ``bad_bot``, ``bad_version``.
+            SalvoError: ``bad_rules``.
+        """
+        self.file = Path(split(bot)[0])
+        self._bot = bot
+        self._opponents = opponents
+        self._games = games
+        self._rules = rules
+        self._seed = seed
+        self._jobs = jobs
+        self._turn_seconds = turn_seconds
+        self._before = ""
+        for name, source in opponents:
+            if name == BEFORE:
+                kept(bot)
+                continue
+            tried = simulate([source, "random"], games=1, rules=rules, turn_seconds=turn_seconds)
+            for failure in tried.failures:
+                if failure.code == "bad_bot":
+                    raise BotError(failure.code, failure.text)
+
+    def play(self, signature: Signature) -> Trial | None:
+        """Play until all games are over or something is wrong; None when the folder has changed meanwhile.
+
+        Args:
+            signature: of the folder when it was saved.
+        """
+        start = time.monotonic()
+        before, rounds, wrong = self._before, [], None
+        try:
+            if not before and any(name == BEFORE for name, _ in self._opponents):
+                before = kept(self._bot)
+            rounds = self._play_all(before, signature)
+        except SavedAgain:
+            return None
+        except (Failed, SalvoError) as error:
+            wrong = error
+        if _signature(self.file.parent) != signature:
+            return None
+        if not self._before and not wrong:
+            # Against itself any bot is worth 1/2; what these games have shown is only that what was kept plays, too.
+            rounds = [_halves(each) if each.against == BEFORE else each for each in rounds]
+            self._before = before
+        return Trial(time.monotonic() - start, rounds, wrong)
+
+    def again(self, source: str, game: int) -> str:
+        """Return the command that shows a game against an opponent again."""
+        return again([self._bot, source], self._seed, game, rules=self._rules, seats=Seats.PAIRED)
+
+    def _play_all(self, before: str, signature: Signature) -> list[Round]:
+        """Play all rounds.
+
+        Raises:
+            Failed: a bot fails.
+            SavedAgain: the folder has changed.
+        """
+        rounds: list[Round] = []
+        with progress_bar(self._games * len(self._opponents), "games", plain=True) as show:
+            for name, source in self._opponents:
+                scores: list[Score] = []
+                for score in self._scores(name, source or before, signature):
+                    scores.append(score)
+                    show(self._games * len(rounds) + len(scores))
+                rounds.append(Round(name, source or before, scores))
+        return rounds
+
+    def _scores(self, against: str, source: str, signature: Signature) -> Iterator[Score]:
+        look = time.monotonic()
+        name, _ = seat_names([self._bot, source])
+        played = stream(
+            [self._bot, source],
+            games=self._games,
+            seed=self._seed,
+            rules=self._rules,
+            jobs=self._jobs,
+            seats=Seats.PAIRED,
+            turn_seconds=self._turn_seconds,
+        )
+        with closing(played):
+            for game in played:
+                if game.failures:
+                    failure = game.failures[0]
+                    whose = "" if failure.player == name or not self._before else against
+                    raise Failed(failure, self.again(source, game.game), whose)
+                yield score_of(game, name)
+                if time.monotonic() - look > LOOK_SECONDS:
+                    look = time.monotonic()
+                    if _signature(self.file.parent) != signature:
+                        raise SavedAgain  # and the next save is there already
+
+
+def _halves(each: Round) -> Round:
+    return replace(each, scores=[Score(score.game, 0.5, score.hits, score.hits) for score in each.scores])
+
+
+def _signature(folder: Path) -> Signature:
+    found = {}
+    for file in python_files(folder):
+        with suppress(FileNotFoundError):  # an editor is about to put another one in its place
+            status = file.stat()
+            found[file] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def saves(folder: Path) -> Iterator[Signature]:
+    """Yield at once and then whenever Python files of a folder, or of a package in it, have changed.
+
+    It looks, and is told by nobody: a thread that listens would make every process that plays begin from nothing, which
+    takes as long as the games.
+    """
+    seen: Signature | None = None
+    while True:
+        start = time.monotonic()
+        if (now := _signature(folder)) == seen:
+            time.sleep(max(LOOK_SECONDS, 20 * (time.monotonic() - start)))  # among many files it looks less often
+            continue
+        time.sleep(QUIET_SECONDS)
+        if _signature(folder) == now:
+            seen = now
+            yield now
