@@ -417,3 +417,12 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
         playing.send_signal(signal.SIGINT)
         out, err = playing.communicate(timeout=60)
         assert (playing.returncode, out, err.strip()) == (0, "", "")
+
+
+def test_dev_at_a_terminal_says_what_it_waits_for(bot: Path) -> None:
+    command = [*SALVO, "dev", str(bot), "--against", "random", "--games", "8"]
+    with Terminal(command, _environment(), columns=200) as terminal:
+        terminal.until_seen("mine.py is played whenever a Python file of its folder is saved; Ctrl-C ends")
+        terminal.until_seen("of 8 games against random")
+        terminal.signal(signal.SIGINT)
+        assert terminal.end() == 0

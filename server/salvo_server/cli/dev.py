@@ -13,7 +13,7 @@ from salvo.laboratory.simulation import TURN_SECONDS
 from salvo.versions import pinned, split
 from salvo_server.cli.dev_bench import BEFORE, Bench, Trial, saves
 from salvo_server.cli.dev_report import lines, record
-from salvo_server.cli.output import JOBS, SECONDS
+from salvo_server.cli.output import JOBS, SECONDS, has_terminal
 
 #: Games against each opponent, for an error that means something.
 LEAST_GAMES = 4
@@ -65,6 +65,8 @@ def dev(
     each = _share(games, against)
     bench = Bench(bot, [_opponent(name, file) for name in against], each, rules, seed, jobs, turn_seconds)
     last: Trial | None = None
+    if has_terminal():
+        click.echo(f"{file} is played whenever a Python file of its folder is saved; Ctrl-C ends", err=True)
     try:
         for signature in saves(file.parent):
             trial = bench.play(signature)
