@@ -102,9 +102,8 @@ class _Folder(MetaPathFinder):
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] | None = (), level: int = 0
     ) -> ModuleType:
-        # Most of what is imported in the middle of a game is loaded already, and no bot's.
         first = name.partition(".")[0]
-        if not level and name in sys.modules and not any(first in folder.names for folder in _folders.values()):
+        if not level and not any(first in folder.names for folder in _folders.values()):  # no bot's
             return builtins.__import__(name, globals, locals, fromlist or ())
         with self._in_place():
             return builtins.__import__(name, globals, locals, fromlist or (), level)

@@ -64,6 +64,18 @@ def test_a_bot_without_a_helper_does_not_get_its_rivals(tmp_path: Path) -> None:
         load(str(tmp_path / "other" / "mine.py"))
 
 
+def test_threads_of_a_bot_import_while_its_file_is_loaded(tmp_path: Path) -> None:
+    """They waited for the file, and the file for them."""
+    (tmp_path / "mine.py").write_text(
+        "from concurrent.futures import ThreadPoolExecutor\n\nimport salvo\n\n\n"
+        "def prepare():\n    import colorsys\n\n    return colorsys.ONE_THIRD\n\n\n"
+        "with ThreadPoolExecutor() as threads:\n    third = threads.submit(prepare).result()\n\n\n"
+        "@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
+    )
+    sys.modules.pop("colorsys", None)
+    assert load(str(tmp_path / "mine.py")).__name__ == "fire"
+
+
 def test_files_of_the_same_name_are_modules_of_their_own(tmp_path: Path) -> None:
     one, two = (load(_folder(tmp_path / name, 3)) for name in ("one", "two"))
     assert one.__module__ != two.__module__
