@@ -212,8 +212,11 @@ def test_a_mistake_in_a_bots_file_is_told_with_its_line(
 ) -> None:
     file = tmp_path / "mine.py"
     file.write_text(_OWN_FILE)
-    (tmp_path / "helper.py").write_text(f"def work(at):\n    if at == {method!r}:\n        raise KeyError('oops')\n")
-    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "helper.py").write_text(
+        f"def work(at):\n    if at == {method!r}:\n        raise KeyError('oops')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "library")
     monkeypatch.delitem(sys.modules, "helper", raising=False)
     with pytest.raises(BotError) as raised:
         arena.play({"mine": make(str(file)), "other": Talker()}, seed=7)
