@@ -696,7 +696,8 @@ def test_the_page_is_well_formed_needs_nothing_else_and_shows_names_as_they_are(
     reader.close()
     assert reader.open == []
     assert reader.references == []
-    assert "http" not in whole
+    assert "http:" not in whole
+    assert "https:" not in whole
     assert "@import" not in whole
     assert "url(" not in whole
     assert (reader.seen["svg"], reader.seen["polyline"], reader.seen["circle"]) == (2, 3, 3)
