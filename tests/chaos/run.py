@@ -215,27 +215,25 @@ class Chaos:
             assert time.monotonic() < end, f"not within {_PATIENCE_SECONDS:g} s: {what}; look into {self.folder}"
             time.sleep(0.1)
 
-    def _reader(self) -> contextlib.closing[JournalReader]:
-        return contextlib.closing(JournalReader(str(self.journal)))
+    def _reader(self) -> JournalReader:
+        return JournalReader(str(self.journal))
 
     def _is_open(self) -> bool:
         """Whether the server has made its journal; the file is there a moment before its tables are."""
-        with contextlib.suppress(JournalError), self._reader() as reader:
-            return bool(reader.games())
+        with contextlib.suppress(JournalError):
+            return bool(self._reader().games())
         return False
 
     def _games_over(self) -> int:
         """How many games have their next lobby: those are over and forgotten."""
-        with self._reader() as reader:
-            per_table: dict[str, int] = defaultdict(int)
-            for game, _ in reader.games():
-                per_table[game.table] = max(per_table[game.table], game.number - 1)
+        per_table: dict[str, int] = defaultdict(int)
+        for game, _ in self._reader().games():
+            per_table[game.table] = max(per_table[game.table], game.number - 1)
         return sum(per_table.values())
 
     def _in_a_game(self) -> bool:
         """Whether a table has begun to shoot, and is far from its end."""
-        with self._reader() as reader:
-            last = {game.table: steps for game, steps in reader.games()}
+        last = {game.table: steps for game, steps in self._reader().games()}
         return any(_BEGUN_STEPS <= steps <= 2 * _BEGUN_STEPS for steps in last.values())
 
     def _all_over(self) -> bool:
@@ -245,12 +243,12 @@ class Chaos:
 
     def _inspect(self) -> None:
         witnessed = self._witnessed()
-        with self._reader() as reader:
-            rows = reader.games()
-            last = {game.table: game.number for game, _ in rows}
-            for game, steps in rows:
-                if steps and game.number < last[game.table]:
-                    self._inspect_game(SavedGame(game, reader.steps(game), ()), witnessed)
+        reader = self._reader()
+        rows = reader.games()
+        last = {game.table: game.number for game, _ in rows}
+        for game, steps in rows:
+            if steps and game.number < last[game.table]:
+                self._inspect_game(SavedGame(game, reader.steps(game), ()), witnessed)
 
     def _inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
         where = f"table {game.opened.table!r}, game {game.opened.number}"

@@ -50,9 +50,7 @@ def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None
     journal.commit(Batch(steps=steps, keys=[KeyLearned(1, "ann", bytes(16), bytes(32))], sent_through=1))
     with pytest.raises(JournalError, match="journal_in_use"):
         DatabaseJournal(postgresql.url, key_file=key)
-    reader = JournalReader(postgresql.url)
-    assert reader.games() == [(OPENED, 2)]
-    reader.close()
+    assert JournalReader(postgresql.url).games() == [(OPENED, 2)]
 
     postgresql.kill()
     lost = Batch(steps=[step(3)])

@@ -215,7 +215,8 @@ def test_a_journal_is_read_while_a_server_writes_it(journal: DatabaseJournal) ->
     assert reader.games() == [(opened(), 1)]
     journal.commit(Batch(steps=[step(2)]))
     assert reader.steps(opened()) == [step(1), step(2)]
-    reader.close()
+    journal.close()
+    assert not Path(f"{journal.name}-wal").exists(), "the reader keeps nothing open"
 
 
 def test_places_that_cannot_be_are_told(tmp_path: Path) -> None:

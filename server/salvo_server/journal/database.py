@@ -225,7 +225,10 @@ class DatabaseJournal:
 
 
 class JournalReader:
-    """The games of a journal, read while a server may be writing it; secrets stay sealed."""
+    """The games of a journal, read while a server may be writing it; secrets stay sealed.
+
+    Every question has a connection of its own, so nothing stays open that somebody had to close.
+    """
 
     def __init__(self, where: str) -> None:
         """Open a journal for reading.
@@ -239,7 +242,7 @@ class JournalReader:
             self.name = str(url.database)
             if not Path(self.name).is_file():
                 raise JournalError("journal_missing", f"no journal at {self.name}")
-        self._engine = _make_engine(url, power_safe=False)
+        self._engine = _make_engine(url, power_safe=False, poolclass=sql.NullPool)
 
     def games(self) -> list[tuple[GameOpened, int]]:
         """Return every game with the number of its steps, the oldest first."""
@@ -258,10 +261,6 @@ class JournalReader:
     def saved(self, game: GameOpened) -> SavedGame:
         """Return a game as it can be executed again; the teams' secrets are no part of it."""
         return SavedGame(game, self.steps(game), ())
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._engine.dispose()
 
 
 def migrate(connection: sql.Connection, name: str) -> None:
@@ -319,9 +318,9 @@ def _database_url(where: str) -> sql.URL:
     return url
 
 
-def _make_engine(url: sql.URL, power_safe: bool) -> sql.Engine:
+def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | None = None) -> sql.Engine:
     try:
-        engine = sql.create_engine(url)
+        engine = sql.create_engine(url, poolclass=poolclass)
     except NoSuchModuleError as error:
         raise JournalError("bad_journal", str(error)) from None
     except ModuleNotFoundError:
