@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from math import fsum
 from random import Random
 
 from salvo.bots.clues import clues, is_alone, numbers_told
@@ -95,7 +96,7 @@ def estimated(view: View, target: str) -> list[float]:
     """
     weights = MeanField().density(view, target)
     hits = {cell for cell, mark in known_marks(view, target).items() if mark is Mark.HIT}
-    open_weight = sum(weight for cell, weight in enumerate(weights) if cell not in hits)
+    open_weight = fsum(weight for cell, weight in enumerate(weights) if cell not in hits)
     left = len(view.rules.ship_of_cell) - len(hits)
     scale = left / open_weight if open_weight else 0.0
     return [1.0 if cell in hits else min(1.0, weight * scale) for cell, weight in enumerate(weights)]

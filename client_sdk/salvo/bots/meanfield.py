@@ -9,6 +9,7 @@ leaves out; it never has to look at a whole fleet.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 
 from salvo.bots.clues import cells_of, cells_of_shots, chart, clues, is_alone
 from salvo.bots.density import Density
@@ -50,19 +51,19 @@ def chances(size: int, ships: Sequence[Sequence[Place]], answers: Sequence[tuple
     bend = [1.0] * size  # what the answers make of a cell
     found = [_shares(places, bend) for places in ships]
     for _ in range(ROUNDS):
-        lies = [sum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
+        lies = [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
         for cells, hits in answers:
-            expected = sum([lies[cell] for cell in cells])
+            expected = fsum([lies[cell] for cell in cells])
             factor = min(_MOST, max(1 / _MOST, hits / expected)) if expected else 1.0
             for cell in cells:
                 bend[cell] *= factor
-        taken = [sum(each) for each in zip(*[taken for _, taken in found], strict=True)]
+        taken = [fsum(each) for each in zip(*[taken for _, taken in found], strict=True)]
         for ship, places in enumerate(ships):
             own = found[ship][1]
             clear = [1.0 - min(_SUREST, max(0.0, every - mine)) for every, mine in zip(taken, own, strict=True)]
             found[ship] = _shares(places, [a * b for a, b in zip(bend, clear, strict=True)])
             taken = [every - mine + now for every, mine, now in zip(taken, own, found[ship][1], strict=True)]
-    return [sum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
+    return [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
 
 
 def _shares(places: Sequence[Place], worth: Sequence[float]) -> tuple[list[float], list[float]]:

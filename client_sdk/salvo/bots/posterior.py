@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
+from math import fsum
 from random import Random
 from typing import TypeVar
 
@@ -219,7 +220,7 @@ def _classes_of(way: Way, classes: Sequence[Classes]) -> Iterator[tuple[Sequence
 def _spread(weighed: Iterable[tuple[T, float]], count: int, random: Random) -> Iterator[tuple[T, int]]:
     """Share a count out by weight: each item's share, rounded up or down by chance, if it is not 0."""
     weighed = list(weighed)
-    due, share = random.random(), count / sum([weight for _, weight in weighed])
+    due, share = random.random(), count / fsum([weight for _, weight in weighed])
     for item, weight in weighed:
         due += weight * share
         if due >= 1:

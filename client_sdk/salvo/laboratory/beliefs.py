@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from math import log2
+from math import fsum, log2
 from random import Random
 from typing import Final, NamedTuple
 
@@ -112,10 +112,10 @@ def entropy(shares: Iterable[float]) -> float:
     Args:
         shares: how likely each answer is.
     """
-    return sum(share * log2(1 / share) for share in shares if share > 0)
+    return fsum(share * log2(1 / share) for share in shares if share > 0)
 
 
 def spread(numbers: Numbers) -> float:
     """Return the standard deviation of a number of hits."""
-    mean = sum(hits * likely for hits, likely in enumerate(numbers))
-    return float(sum(likely * (hits - mean) ** 2 for hits, likely in enumerate(numbers)) ** 0.5)
+    mean = fsum(hits * likely for hits, likely in enumerate(numbers))
+    return float(fsum(likely * (hits - mean) ** 2 for hits, likely in enumerate(numbers)) ** 0.5)

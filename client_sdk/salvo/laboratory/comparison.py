@@ -55,10 +55,11 @@ def log_capital(scores: Scores, mean: float) -> float:
         mean: above 0 and below 1.
     """
     logs = [
-        sum(count * math.log1p(stake * (score - mean) / mean) for score, count in scores.items()) for stake in STAKES
+        math.fsum(count * math.log1p(stake * (score - mean) / mean) for score, count in scores.items())
+        for stake in STAKES
     ]
     largest = max(logs)
-    return largest + math.log(sum(math.exp(log - largest) for log in logs) / len(logs))
+    return largest + math.log(math.fsum(math.exp(log - largest) for log in logs) / len(logs))
 
 
 def mirrored(scores: Scores) -> dict[float, float]:
@@ -113,7 +114,7 @@ class SequentialTest:
     @property
     def mean(self) -> float:
         """The mean score, the first bot's win rate; 1/2 before the first pair."""
-        return sum(score * count for score, count in self.scores.items()) / self.pairs if self.pairs else 0.5
+        return math.fsum(score * count for score, count in self.scores.items()) / self.pairs if self.pairs else 0.5
 
     @property
     def verdict(self) -> Verdict:

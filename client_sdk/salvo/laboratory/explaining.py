@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log2
+from math import fsum, log2
 from typing import Final, NamedTuple
 
 from salvo.bots.chances import map_of
@@ -176,8 +176,8 @@ class Account(NamedTuple):
 def account(told: Iterable[Explanation]) -> Account:
     """Return what one player's salvos come to."""
     each = list(told)
-    hits, expected = sum(one.hits for one in each), sum(one.expected.value for one in each)
-    best, promised = sum(one.best_expected for one in each), sum(one.promised for one in each)
+    hits, expected = sum(one.hits for one in each), fsum(one.expected.value for one in each)
+    best, promised = fsum(one.best_expected for one in each), fsum(one.promised for one in each)
     lost_error = _together(one.loss.error for one in each)
     return Account(
         len(each),
@@ -188,14 +188,14 @@ def account(told: Iterable[Explanation]) -> Account:
         _together(one.spread for one in each),
         best,
         Estimate(promised / best, lost_error / best) if best else Estimate(1.0, 0.0),
-        News(sum(one.news.expected for one in each), sum(one.news.told for one in each)),
+        News(fsum(one.news.expected for one in each), fsum(one.news.told for one in each)),
         all(one.exact for one in each),
     )
 
 
 def _together(errors: Iterable[float]) -> float:
     """Return the error of a sum of independent figures."""
-    return float(sum(error**2 for error in errors) ** 0.5)
+    return float(fsum(error**2 for error in errors) ** 0.5)
 
 
 class Explainer:
@@ -335,7 +335,7 @@ class Outlook:
     def _best(self, count: int, parts: Iterable[int] = range(PARTS)) -> list[_Fired]:
         """Return the fresh shots with most expected hits, counted by some parts of the draws."""
         chosen = list(parts)
-        ranked = sorted(self._open, key=lambda each: -sum([self._chance(each, part) for part in chosen]))
+        ranked = sorted(self._open, key=lambda each: -fsum([self._chance(each, part) for part in chosen]))
         return ranked[:count]
 
     def _best_by_part(self, count: int) -> list[float]:
@@ -344,7 +344,7 @@ class Outlook:
         return [self._expected(self._best(count, others[part]), part) for part in range(PARTS)]
 
     def _expected(self, shots: Iterable[_Fired], part: int) -> float:
-        return sum([self._chance(each, part) for each in shots])
+        return fsum([self._chance(each, part) for each in shots])
 
     def _by_rival(self, fired: Iterable[_Fired]) -> dict[str, list[int]]:
         """Return by rival the cells at which a hit is possible."""
@@ -405,6 +405,6 @@ def _knowledge(view: View, target: str, told: Sequence[Clue]) -> Knowledge:
 
 def _estimate(parts: Sequence[float]) -> Estimate:
     """Return the mean of what the parts come to, and its standard error."""
-    mean = sum(parts) / len(parts)
-    squares = sum((each - mean) ** 2 for each in parts)
+    mean = fsum(parts) / len(parts)
+    squares = fsum((each - mean) ** 2 for each in parts)
     return Estimate(mean, float((squares / (len(parts) - 1) / len(parts)) ** 0.5))

@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, Final, NamedTuple
 
 from salvo.errors import BotError
@@ -127,7 +128,7 @@ def summary(counts: Iterable[int]) -> Summary:
     ranked = sorted(counts)
     boards = len(ranked)
     mean = sum(ranked) / boards
-    squares = sum((count - mean) ** 2 for count in ranked)
+    squares = fsum((count - mean) ** 2 for count in ranked)
     error = (squares / (boards - 1) / boards) ** 0.5 if boards > 1 else 0.0
     median = (ranked[(boards - 1) // 2] + ranked[boards // 2]) / 2
     histogram = {count: ranked.count(count) for count in range(ranked[0], ranked[-1] + 1)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import shlex
 import zlib
@@ -115,8 +116,7 @@ def write_transcript(path: Path, header: Header, steps: Iterable[Step]) -> None:
                 "transcript_unwritable", f"{path} is there and is no transcript; name another file, or remove it"
             )
         text = "".join(line + "\n" for line in write_lines(header, steps)).encode()
-        # Without the time in it, equal games are equal files.
-        written = gzip.compress(text, mtime=0) if path.suffix == ".gz" else text
+        written = _packed(text) if path.suffix == ".gz" else text
         if path.exists() and not path.is_file():  # /dev/stdout, a pipe
             path.write_bytes(written)
             return
@@ -125,6 +125,14 @@ def write_transcript(path: Path, header: Header, steps: Iterable[Step]) -> None:
         part.replace(path)
     except OSError as error:
         raise TranscriptError("transcript_unwritable", f"{path}: {error.strerror}; name another file") from None
+
+
+def _packed(text: bytes) -> bytes:
+    # Without time, name and system in it, equal games are equal files; gzip.compress names the system on some Pythons.
+    file = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+        packed.write(text)
+    return file.getvalue()
 
 
 def _is_something_else(path: Path) -> bool:

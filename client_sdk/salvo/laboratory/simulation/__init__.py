@@ -14,6 +14,7 @@ import inspect
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from statistics import fmean
 from typing import overload
 
@@ -115,7 +116,7 @@ class Simulation(Pictured, Sequence[Played]):
         """
         if not self._rows:
             raise ValueError("no game was played")
-        return sum(self._shares(name)) / len(self)
+        return fsum(self._shares(name)) / len(self)
 
     def error(self, name: str) -> float:
         """Return half the width of the 95 % interval of :meth:`rate`; games with the same fleets are as good as one."""
