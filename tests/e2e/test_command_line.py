@@ -232,6 +232,22 @@ def test_a_replay_is_told_in_lines_with_boards_and_places_at_the_end(recorded: P
     assert sum(line.startswith("J ") for line in told) == 1
 
 
+def test_with_input_and_output_closed_commands_do_their_work(recorded: Path) -> None:
+    """Most ended in a traceback, and the JSON of a game went to standard error."""
+    for command in (["replay", str(recorded)], ["play", "hunter", "random", "--seed", "1", "--json"]):
+        closed = ["sh", "-c", 'exec "$@" <&- >&-', "sh", SALVO, *command]
+        ended = subprocess.run(closed, capture_output=True, check=False)
+        assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", [["bots"], ["play", "hunter", "random", "--seed", "1"], ["--help"]])
+def test_where_nothing_more_can_be_written_that_is_one_line(command: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run([SALVO, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr == "error: output_unwritable: standard output: No space left on device\n"
+
+
 def test_a_turn_of_a_replay_is_shown_from_a_players_view(recorded: Path) -> None:
     seen = _run("replay", str(recorded), "--turn", "6", "--view", "random").stdout
     assert "view: random" in seen

@@ -6,8 +6,11 @@ An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
 import logging
+import os
 import sys
 from typing import Any
 
@@ -55,6 +58,9 @@ _WRONG_USAGE = frozenset(
     }
 )
 
+#: A disk that takes no more.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
 
 class _Lazy(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -93,21 +99,45 @@ def cli(ctx: click.Context, log_level: str, debug: bool) -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line and exit."""
     given = sys.argv[1:] if arguments is None else arguments
+    _open_closed_streams()
     try:
-        code = cli.main(args=given, prog_name="salvo", standalone_mode=False)
+        code = _run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    except OSError as error:
+        if error.errno not in _FULL or "--debug" in given:
+            raise
+        with contextlib.suppress(OSError):
+            sys.stdout.close()  # else the interpreter tries once more, and shows a traceback
+        click.echo(f"error: output_unwritable: {error.filename or 'standard output'}: {error.strerror}", err=True)
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _run(given: list[str]) -> Any:
+    try:
+        return cli.main(args=given, prog_name="salvo", standalone_mode=False)
     except click.exceptions.Exit as end:
-        code = end.exit_code
+        return end.exit_code
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        code = 130
+        return 130
     except SalvoError as error:
         if "--debug" in given:
             raise
         click.echo(f"error: {error}", err=True)
-        code = 2 if error.code in _WRONG_USAGE else 1
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
-    sys.exit(code if isinstance(code, int) else 0)
+        return 2 if error.code in _WRONG_USAGE else 1
+
+
+def _open_closed_streams() -> None:
+    """Open what the caller has closed of the standard streams; the next file would get its number, and all output."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)

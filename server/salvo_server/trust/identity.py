@@ -71,7 +71,7 @@ class Identity:
                 create_private(path, _written(os.urandom(SEED_BYTES)))
                 return cls(_read(path))  # perhaps that of another server, which was quicker
         except OSError as error:
-            raise IdentityError(f"{path}: {error.strerror or error}") from None
+            raise IdentityError(f"{path}: {error.strerror or error}; name another file with SALVO_IDENTITY") from None
 
     @property
     def fingerprint(self) -> str:

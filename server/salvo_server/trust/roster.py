@@ -246,7 +246,10 @@ class Roster:
         try:
             return create_private(self.path, _text(_File(roster=_FORM)))
         except OSError as error:
-            raise RosterError("roster_unwritable", f"{self.path}: {error.strerror}") from None
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> RosterError:
+        return RosterError("roster_unwritable", f"{self.path}: {error.strerror}; name another file with SALVO_ROSTER")
 
     def add(self, name: str, role: Role = Role.TEAM, screens: int = SCREENS, *, door: str = "") -> str:
         """Take in a team, a watcher or a referee; return its new secret, which is shown this once.
@@ -338,7 +341,7 @@ class Roster:
         except filelock.Timeout:
             raise RosterError("roster_in_use", f"{self.path}: another program has been changing it for 5 s") from None
         except OSError as error:
-            raise RosterError("roster_unwritable", f"{self.path}: {error.strerror}") from None
+            raise self._unwritable(error) from None
 
     def _write(self, kept: _File) -> None:
         part = self.path.with_name(self.path.name + ".part")
