@@ -170,6 +170,7 @@ def shots() -> list[dict[str, Any]]:
         ),
         case("the signed text is no JSON", "SALVO-SEAL-4", given(plain, "not JSON"), error="not_json"),
         case("nested too deep", "SALVO-WIRE-4", given('{"x": [[[[3]]]], "y": 4}', plain), error="too_deep"),
+        case("nested too deep, and no JSON", "SALVO-WIRE-4", given('{"x": [[[[3', plain), error="too_deep"),
         case(
             "both data and payload",
             "SALVO-SEAL-4",

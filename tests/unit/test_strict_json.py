@@ -8,7 +8,7 @@ from salvo.errors import WireError
 from salvo.wire.strict_json import DEEPEST_JSON, LARGEST_PAYLOAD_BYTES, parse_json
 
 
-@pytest.mark.parametrize("nested", ["[" * 4 + "]" * 4, '{"a":[{"b":[1]}]}', '["[[[[[["]', "7"])
+@pytest.mark.parametrize("nested", ["[" * 4 + "]" * 4, '{"a":[{"b":[1]}]}', '["[[[[[["]', '"[[[[[["', "7"])
 def test_four_levels_are_read(nested: str) -> None:
     parse_json(nested.encode())
 
@@ -21,6 +21,20 @@ def test_any_depth_beyond_is_refused_by_its_code(levels: int) -> None:
             with pytest.raises(WireError) as refused:
                 parse_json(nested.encode())
             assert refused.value.code == "too_deep"
+
+
+@pytest.mark.parametrize("levels", [DEEPEST_JSON + 1, 1000, LARGEST_PAYLOAD_BYTES - 9])
+@pytest.mark.parametrize("end", ["", "}", "1.5", '{"a', "]["])
+def test_the_depth_is_told_first_and_alike_on_every_python(levels: int, end: str) -> None:
+    """What has no end was ``too_deep`` from 1,000 levels on with Python 3.11, and ``not_json`` with 3.13."""
+    with pytest.raises(WireError, match="too_deep"):
+        parse_json(b"[" * levels + end.encode())
+
+
+@pytest.mark.parametrize("text", ['["\\"[[[[[[", ', '["[[[[[[', "[[[[x", "]]]]]]", '{"a": "[[[[[[" "'])
+def test_brackets_in_a_text_and_those_that_close_are_no_levels(text: str) -> None:
+    with pytest.raises(WireError, match="not_json"):
+        parse_json(text.encode())
 
 
 def test_the_shallow_part_may_stand_beside_the_deep_one() -> None:

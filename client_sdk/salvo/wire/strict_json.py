@@ -7,6 +7,8 @@ decoder does the work; its hooks refuse what it would let through.
 from __future__ import annotations
 
 import json
+import re
+from itertools import accumulate
 from typing import Any, Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,6 +18,8 @@ from salvo.errors import WireError
 #: SALVO-WIRE-5. The largest command of our SDK is below 700 bytes.
 LARGEST_PAYLOAD_BYTES: Final = 4096
 DEEPEST_JSON: Final = 4
+#: Texts, also one without an end, and all else that neither opens nor closes a level.
+_BESIDE_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^"\[\]{}]+', re.DOTALL)
 
 
 def _no_fractions(number: str) -> NoReturn:
@@ -41,17 +45,16 @@ def parse_json(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES, deepest: in
         WireError: ``too_large``, ``not_utf8``, ``not_json``, ``duplicate_key``, ``not_integer`` or ``too_deep``.
     """
     text = read_text(payload, largest)
+    # Before the decoder, which comes to its end at a depth that each Python has its own. Fewer brackets than levels
+    # need no look at them; that is so for every shot.
+    if text.count("{") + text.count("[") > deepest and _levels(text) > deepest:
+        raise WireError("too_deep", f"nested deeper than {deepest} levels")
     try:
         value = _DECODER.decode(text)
     except WireError:
         raise
-    except RecursionError:
-        raise _too_deep(deepest) from None
     except ValueError as error:
         raise WireError("not_json", f"not JSON: {str(error)[:120]}") from None
-    # Fewer brackets than levels need no walk through the value; that is so for every shot.
-    if text.count("{") + text.count("[") > deepest and _is_deeper(value, deepest):
-        raise _too_deep(deepest)
     if "\\u" in text and not _is_unicode(value):
         raise WireError("not_utf8", "a text has half of a surrogate pair, which UTF-8 cannot have")
     return value
@@ -80,23 +83,10 @@ def read_text(payload: bytes, largest: int = LARGEST_PAYLOAD_BYTES) -> str:
         raise WireError("not_utf8", f"not UTF-8 at byte {error.start}") from None
 
 
-def _too_deep(deepest: int) -> WireError:
-    return WireError("too_deep", f"nested deeper than {deepest} levels")
-
-
-def _is_deeper(value: Any, deepest: int) -> bool:
-    """Whether a value has more levels than that; a bare number has none.
-
-    Level by level: what the decoder could just read is up to a thousand levels deep, and a walk that calls itself
-    needs more of the stack for them than the decoder did.
-    """
-    level = [value]
-    for _ in range(deepest + 1):
-        level = [each for each in level if isinstance(each, (dict, list))]
-        if not level:
-            return False
-        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
-    return True
+def _levels(text: str) -> int:
+    """Return how many brackets are open at once at most, whether the text is JSON or not."""
+    brackets = _BESIDE_BRACKETS.sub("", text)
+    return max(accumulate(1 if each in "[{" else -1 for each in brackets), default=0)
 
 
 def same_value(one: Any, other: Any) -> bool:
