@@ -25,17 +25,20 @@ from salvo.versions import path_of, revision_of, split
 EXEC: Final = "exec:"
 
 
-def load(source: str) -> type[Bot]:
+def load(source: str, *, strict: bool = False) -> type[Bot]:
     """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of a bot that ships.
 
     ``HEAD:file.py`` is the file as git has it, with all that lay beside it then (:mod:`salvo.versions`).
+
+    Args:
+        strict: whether what a program does wrong is raised, as what a bot in Python does, and costs not just the turn.
 
     Raises:
         BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails;
             ``bad_version`` when git has no such version.
     """
     if source.startswith(EXEC):
-        return _program(source)
+        return _program(source, strict)
     path, name = split(source)
     if path.endswith(".py"):
         return _choose(_load_module(path), name, path)
@@ -102,9 +105,17 @@ def stem_of(source: str) -> str:
         revision, path = revision_of(split(source)[0])
         version = re.sub(r"[^A-Za-z0-9_]+", "-", revision).strip("-")[:12]
         return f"{Path(path).stem}-{version}" if version else Path(path).stem
+    return script_of(source).stem
+
+
+def script_of(source: str) -> Path:
+    """Return the file that people work on behind ``exec:COMMAND``: the first with a suffix, else the program itself.
+
+    Raises:
+        BotError: ``bad_bot``: there is no command.
+    """
     words = _words(source)
-    script = next((word for word in words if Path(word).suffix and Path(word).is_file()), words[0])
-    return Path(script).stem
+    return Path(next((word for word in words if Path(word).suffix and Path(word).is_file()), words[0]))
 
 
 def _words(source: str) -> list[str]:
@@ -119,13 +130,13 @@ def _words(source: str) -> list[str]:
     return words
 
 
-def _program(source: str) -> type[Bot]:
+def _program(source: str, strict: bool) -> type[Bot]:
     from salvo.programs.exec_bot import ExecBot
 
     words = _words(source)
     if shutil.which(words[0]) is None:
         raise BotError("bad_bot", f"no program {words[0]!r} that may be executed; a file here is ./{words[0]}")
-    return type("Program", (ExecBot,), {"command": tuple(words), "__module__": __name__})
+    return type("Program", (ExecBot,), {"command": tuple(words), "strict": strict, "__module__": __name__})
 
 
 def _load_module(path: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from processes import started
+from salvo_server.kits import FOLDER
 from terminal import Terminal
 
 SALVO = [sys.executable, "-m", "salvo_server"]
@@ -394,6 +396,24 @@ def test_a_save_while_games_are_on_begins_anew(bot: Path) -> None:
         assert _said(playing)["rate"] == 0
 
 
+def test_dev_plays_a_program_at_every_save_and_stops_at_its_first_mistake(tmp_path: Path) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text((FOLDER / "program.py").read_text())
+    command = f"exec:{shlex.quote(sys.executable)} mine.py"
+    arguments = (*SALVO, "dev", command, "--against", "random", "--games", "4", "--json")
+    with started(arguments, stdout=subprocess.PIPE, cwd=tmp_path, env=_environment()) as playing:
+        assert _said(playing)["games"] == 4
+        program.write_text("oops\n" + program.read_text())
+        failure = _said(playing)["failure"]
+        assert failure["code"] == "bot_failed"
+        assert "its last words: NameError: name 'oops' is not defined" in failure["text"]
+    refused = _run("dev", command, "--against", "before", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(
+        "error: bad_version: --against before is of bots in Python; keep a copy of mine.py"
+    )
+
+
 def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
     with _dev(bot, "--games", "40") as playing:
         assert playing.stdout is not None
@@ -422,7 +442,7 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
 def test_dev_at_a_terminal_says_what_it_waits_for(bot: Path) -> None:
     command = [*SALVO, "dev", str(bot), "--against", "random", "--games", "8"]
     with Terminal(command, _environment(), columns=200) as terminal:
-        terminal.until_seen("mine.py is played whenever a Python file of its folder is saved; Ctrl-C ends")
+        terminal.until_seen("mine.py is played whenever a .py file of its folder is saved; Ctrl-C ends")
         terminal.until_seen("of 8 games against random")
         terminal.signal(signal.SIGINT)
         assert terminal.end() == 0

@@ -41,7 +41,6 @@ def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Kit, tmp_path:
     played = salvo(tmp_path, *words, "--seed", "7")
     assert (played.returncode, played.stderr) == (0, "")
     assert "mine" in played.stdout
-    assert sum(line.startswith("a verdict a save:") for line in steps) == (not kit.runs)
 
 
 @pytest.mark.parametrize(

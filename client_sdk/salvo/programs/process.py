@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import selectors
 import shlex
 import signal
@@ -38,6 +39,8 @@ INQUEST_SECONDS: Final = 0.5
 MOST_KEPT_BYTES: Final = 8 * 1024 * 1024
 #: After so long without an answer it is told that one is waited for.
 WAITING_SECONDS: Final = 5.0
+#: What languages write below an error, and no last words: indented lines of where it was, the version of Node.js.
+_ADDED: Final = re.compile(r"\s|Node\.js v\d")
 _CHUNK: Final = 65536
 _LOOK_SECONDS: Final = 0.005
 _DEBUGGED_SECONDS: Final = 0.5
@@ -256,7 +259,8 @@ class Program:
     def _show_error(self, line: bytes) -> None:
         text = line[:LONGEST_ERROR_BYTES].decode(errors="replace").rstrip()
         text = text if text.isprintable() else ascii(text)
-        self._last_error = text or self._last_error
+        if text and not _ADDED.match(text):
+            self._last_error = text
         self._error_lines += 1
         if self._error_lines <= MOST_ERROR_LINES:
             self._show(text)

@@ -10,8 +10,9 @@ import click
 
 from salvo.errors import BotError
 from salvo.laboratory.simulation import TURN_SECONDS
-from salvo.versions import pinned, split
-from salvo_server.cli.dev_bench import BEFORE, Bench, Trial, saves
+from salvo.sources import EXEC
+from salvo.versions import pinned
+from salvo_server.cli.dev_bench import BEFORE, Bench, Trial, file_of, saves
 from salvo_server.cli.dev_report import lines, record
 from salvo_server.cli.output import JOBS, SECONDS, has_terminal
 
@@ -55,20 +56,23 @@ def dev(
 ) -> None:
     """Play BOT, a file or file.py:Name, now and whenever a Python file of its folder is saved, until Ctrl-C.
 
+    Of a program, exec:COMMAND, it is the files of its folder that end as its own does.
+
     Each time the same games are played, and compared with those of the last save that played to the end. With --against
     before BOT plays itself as it was when this began, with all that lay beside it then. The first mistake ends the
     games and is shown with its line. +- is a 95 % interval. What bots print goes nowhere.
     """
-    file = Path(split(bot)[0])
+    file = file_of(bot)
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
     each = _share(games, against)
-    bench = Bench(bot, [_opponent(name, file) for name in against], each, rules, seed, jobs, turn_seconds)
+    bench = Bench(bot, [_opponent(name, bot, file) for name in against], each, rules, seed, jobs, turn_seconds)
     last: Trial | None = None
     if has_terminal():
-        click.echo(f"{file} is played whenever a Python file of its folder is saved; Ctrl-C ends", err=True)
+        what = f"{file.suffix} file of its folder" if file.suffix else "file"
+        click.echo(f"{file} is played whenever a {what} is saved; Ctrl-C ends", err=True)
     try:
-        for signature in saves(file.parent):
+        for signature in saves(file):
             trial = bench.play(signature)
             if trial is None:
                 continue
@@ -94,7 +98,7 @@ def _share(games: int, against: Sequence[str]) -> int:
     return games // len(against) // 2 * 2
 
 
-def _opponent(name: str, file: Path) -> tuple[str, str]:
+def _opponent(name: str, bot: str, file: Path) -> tuple[str, str]:
     """Return an opponent as it is called and as it is played.
 
     Raises:
@@ -102,6 +106,8 @@ def _opponent(name: str, file: Path) -> tuple[str, str]:
     """
     if name != BEFORE:
         return name, pinned(name)
+    if bot.startswith(EXEC):
+        raise BotError("bad_version", f"--against {BEFORE} is of bots in Python; keep a copy of {file} and play that")
     for folder in (Path(), file.parent):
         if (folder / f"{BEFORE}.py").exists():
             other = folder / f"{BEFORE}.py"

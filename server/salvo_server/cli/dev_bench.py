@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from salvo.laboratory.again import again, seat_names
 from salvo.laboratory.arena import Failure
 from salvo.laboratory.simulation import Seats, simulate, stream
 from salvo.laboratory.worth_seeing import Score, score_of
+from salvo.sources import EXEC, script_of
 from salvo.versions import kept, python_files, split
 from salvo_server.cli.output import progress_bar
 
@@ -26,6 +27,11 @@ QUIET_SECONDS = 0.05
 
 #: What tells one state of a bot's Python files from another: by path, time of the last change in ns, and size.
 Signature = dict[Path, tuple[int, int]]
+
+
+def file_of(bot: str) -> Path:
+    """Return the file that is worked on."""
+    return script_of(bot) if bot.startswith(EXEC) else Path(split(bot)[0])
 
 
 class Failed(Exception):
@@ -114,7 +120,7 @@ class Bench:
             BotError: ``bad_bot``, ``bad_version``.
             SalvoError: ``bad_rules``.
         """
-        self.file = Path(split(bot)[0])
+        self.file = file_of(bot)
         self._bot = bot
         self._opponents = opponents
         self._games = games
@@ -148,7 +154,7 @@ class Bench:
             return None
         except (Failed, SalvoError) as error:
             wrong = error
-        if _signature(self.file.parent) != signature:
+        if _signature(self.file) != signature:
             return None
         if not self._before and not wrong:
             # Against itself any bot is worth 1/2; what these games have shown is only that what was kept plays, too.
@@ -188,6 +194,7 @@ class Bench:
             jobs=self._jobs,
             seats=Seats.PAIRED,
             turn_seconds=self._turn_seconds,
+            strict=True,
         )
         with closing(played):
             for game in played:
@@ -198,7 +205,7 @@ class Bench:
                 yield score_of(game, name)
                 if time.monotonic() - look > LOOK_SECONDS:
                     look = time.monotonic()
-                    if _signature(self.file.parent) != signature:
+                    if _signature(self.file) != signature:
                         raise SavedAgain  # and the next save is there already
 
 
@@ -206,17 +213,24 @@ def _halves(each: Round) -> Round:
     return replace(each, scores=[Score(score.game, 0.5, score.hits, score.hits) for score in each.scores])
 
 
-def _signature(folder: Path) -> Signature:
+def _watched(file: Path) -> Iterable[Path]:
+    """Return what may change a bot: all of its language in its folder, or the file alone where that has no suffix."""
+    if file.suffix == ".py":
+        return python_files(file.parent)
+    return file.parent.glob(f"[!.]*{file.suffix}") if file.suffix else (file,)
+
+
+def _signature(file: Path) -> Signature:
     found = {}
-    for file in python_files(folder):
+    for path in _watched(file):
         with suppress(FileNotFoundError):  # an editor is about to put another one in its place
-            status = file.stat()
-            found[file] = (status.st_mtime_ns, status.st_size)
+            status = path.stat()
+            found[path] = (status.st_mtime_ns, status.st_size)
     return found
 
 
-def saves(folder: Path) -> Iterator[Signature]:
-    """Yield at once and then whenever Python files of a folder, or of a package in it, have changed.
+def saves(file: Path) -> Iterator[Signature]:
+    """Yield at once and then whenever a file of a bot's language in its folder, or in a package in it, has changed.
 
     It looks, and is told by nobody: a thread that listens would make every process that plays begin from nothing, which
     takes as long as the games.
@@ -224,10 +238,10 @@ def saves(folder: Path) -> Iterator[Signature]:
     seen: Signature | None = None
     while True:
         start = time.monotonic()
-        if (now := _signature(folder)) == seen:
+        if (now := _signature(file)) == seen:
             time.sleep(max(LOOK_SECONDS, 20 * (time.monotonic() - start)))  # among many files it looks less often
             continue
         time.sleep(QUIET_SECONDS)
-        if _signature(folder) == now:
+        if _signature(file) == now:
             seen = now
             yield now

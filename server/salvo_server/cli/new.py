@@ -37,8 +37,6 @@ def new(file: Path, program: bool) -> None:
         "a verdict a save": f"salvo dev {bot}",
         "a contest": f"salvo join mqtt://HOST {bot}",
     }
-    if kit.runs:
-        del steps["a verdict a save"]
     click.echo(f"{file} is {kit.about}")
     for purpose, command in steps.items():
         click.echo(f"{purpose + ':':19}{command}")

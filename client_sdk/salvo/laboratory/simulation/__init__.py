@@ -231,17 +231,20 @@ def stream(
     seats: Seats | str = Seats.FIXED,
     first: int = 1,
     turn_seconds: float = TURN_SECONDS,
+    strict: bool = False,
 ) -> Generator[Played, None, None]:
     """Play games and hand them out in order, as they come; closing it ends the processes.
 
     Args:
-        games: how many; None plays on until nobody asks for more. All else is as in :func:`simulate`.
+        games: how many; None plays on until nobody asks for more.
+        strict: whether what a program (``exec:COMMAND``) does wrong is a failure of its game, as what a bot in Python
+            does; it costs the turn otherwise. All else is as in :func:`simulate`.
 
     Raises:
         SalvoError: as in :func:`simulate`; at once, not with the first game.
     """
     endless = 1 << 40 if games is None else games
-    simulation, batches = _begin(bots, endless, seed, rules, jobs, seats, first, turn_seconds)
+    simulation, batches = _begin(bots, endless, seed, rules, jobs, seats, first, turn_seconds, strict)
     return _stream(simulation, batches)
 
 
@@ -260,6 +263,7 @@ def _begin(
     seats: Seats | str,
     first: int,
     turn_seconds: float,
+    strict: bool = False,
 ) -> tuple[Simulation, Iterator[Batch]]:
     given: Sequence[Source] = list(bots.values()) if isinstance(bots, Mapping) else list(bots)
     written = [bot if isinstance(bot, str) else _written(bot) for bot in given]
@@ -275,7 +279,7 @@ def _begin(
     if not turn_seconds > 0:
         raise BotError("bad_simulation", f"turn_seconds {turn_seconds!r}; more than 0")
     book = load_book(rules) if isinstance(rules, str) else rules
-    spec = Spec(dict(zip(names, given, strict=True)), seed, book, Seats(seats))
+    spec = Spec(dict(zip(names, given, strict=True)), seed, book, Seats(seats), strict)
     simulation = Simulation(
         dict(zip(names, written, strict=True)),
         seed,

@@ -40,12 +40,14 @@ class Spec:
 
     Attributes:
         bots: by name at the table; a source of :func:`salvo.sources.load`, or a class.
+        strict: see there.
     """
 
     bots: dict[str, str | type[Bot]]
     seed: int | str
     book: RuleBook
     seats: Seats
+    strict: bool = False
 
 
 @dataclass(slots=True)
@@ -77,7 +79,7 @@ class Player:
         for seat, (name, bot) in enumerate(spec.bots.items()):
             if mark is not None:
                 mark[0] = seat
-            self._kinds[name] = load(bot) if isinstance(bot, str) else bot
+            self._kinds[name] = load(bot, strict=spec.strict) if isinstance(bot, str) else bot
         self._exchanged = places_alike(list(self._kinds.values()))
         self._slow = False
 
