@@ -222,4 +222,4 @@ def test_one_clue_a_turn_says_what_was_told() -> None:
     view.resolved(SalvoResolved(1, 1, "me", 3, 2, (), ()))
     view.begin_turn(3, 5)
     view.fired([Shot("you", 9, 9)])
-    assert clues(view, "you") == [Clue((0b11, 0b1), 2)]  # what is not told yet is no clue
+    assert clues(view, "you") == [Clue((0b11, 0b1), 2, turn=1)]  # what is not told yet is no clue

@@ -5,8 +5,10 @@ Bit ``c`` of a mask is cell ``c`` of the grid, row by row. The bots that reckon 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 from salvo.rules import Announce, Repeats, RuleBook, Sinkings, Spacing
@@ -22,6 +24,9 @@ class Clue(NamedTuple):
         struck: cells told as hits.
         misses: cells that are water for certain.
         sunk: numbers in the book's fleet of the ships that sank.
+        turn: its number; 0 where several are summed up.
+        others: the share of the board's ships that others had hit by then, see :func:`hit_by_others`.
+        shared: how many hits the salvo scored on several boards, where that is all that was told; else None.
     """
 
     shots: tuple[int, ...] = ()
@@ -29,11 +34,46 @@ class Clue(NamedTuple):
     struck: int = 0
     misses: int = 0
     sunk: tuple[int, ...] = ()
+    turn: int = 0
+    others: float = 0.0
+    shared: int | None = None
 
 
 def is_alone(view: View) -> bool:
     """Whether all shots at a rival's board are known: all are announced, or nobody else is there to fire them."""
     return view.rules.announce is Announce.CELLS or len(view.players) == 2
+
+
+def hit_by_others(view: View, target: str) -> list[float]:
+    """Return about which share of a board's ships others than the player have hit: at first, and after each result.
+
+    How many hits each has scored is told, and not on whose board: those of all others are taken to get equally many.
+    It is 0 where all shots at the board are known.
+    """
+    if is_alone(view):
+        return [0.0] * (len(view.results) + 1)
+    others = [player for player in view.players if player not in (view.me, target)]
+    told = Counter[str]()
+    for result in view.results:
+        told[result.player] += result.hits
+    standing = len(view.players)
+    tallies = view.tallies  # with what was before the oldest result that is told
+    each = {player: (tallies[player].hits - told[player]) / (standing - 1) for player in others}
+    cells = len(view.rules.ship_of_cell)
+    found = [_covered(each.values(), cells)]
+    for result in view.results:
+        if result.player in each and result.hits:
+            each[result.player] += result.hits / (standing - 1)
+            found.append(_covered(each.values(), cells))
+        else:
+            found.append(found[-1])
+        standing = max(2, standing - len(result.defeated))
+    return found
+
+
+def _covered(hits: Iterable[float], cells: int) -> float:
+    """Return the share of cells that somebody has hit, where each has hit so many that differ from each other."""
+    return 1.0 - prod([max(0.0, 1.0 - each / cells) for each in hits])
 
 
 def clues(view: View, target: str) -> list[Clue]:
@@ -46,18 +86,23 @@ def clues(view: View, target: str) -> list[Clue]:
     vague = book.repeats is Repeats.MISS and not is_alone(view)
     found: list[Clue] = []
     struck = known = 0
-    for result in view.results:
+    others = hit_by_others(view, target)
+    for number, result in enumerate(view.results, 1):
         aims: Sequence[tuple[str, int, int]] = own.get(result.turn, ()) if result.aims is None else result.aims
         cells = [book.grid.cell(x, y) for player, x, y in aims if player == target]
         sunk = tuple([book.ship_number[ship.ship] for ship in result.sunk if ship.player == target])
         if not cells and not sunk:
             continue
-        shots, hits, met, missed = layers_of(cells), None, 0, 0
+        shots, hits, met, missed, shared = layers_of(cells), None, 0, 0, None
         if result.outcomes is not None:
             outcomes = [hit for (player, _, _), hit in zip(aims, result.outcomes, strict=False) if player == target]
             met = mask_of(cell for cell, hit in zip(cells, outcomes, strict=False) if hit)
             missed = 0 if vague else mask_of(cells[: len(outcomes)]) & ~(met | struck)
-        elif not vague and (len(cells) == len(aims) or result.hits in (0, len(aims))):
+        elif vague:
+            pass
+        elif cells and len(cells) < len(aims) and 0 < result.hits < len(aims):
+            shared = result.hits
+        else:
             if book.repeats is Repeats.MISS:
                 shots = tuple(shot & ~known for shot in shots[:1])
             hits = min(result.hits, len(cells))
@@ -65,7 +110,7 @@ def clues(view: View, target: str) -> list[Clue]:
                 hits, missed = None, mask_of(cells) & ~known if book.repeats is Repeats.MISS else mask_of(cells)
         struck |= met
         known |= mask_of(cells)
-        found.append(Clue(shots, hits, met, missed, sunk))
+        found.append(Clue(shots, hits, met, missed, sunk, result.turn, others[number], shared))
     return [*_before(view, target, found, known), *found]
 
 
@@ -79,13 +124,15 @@ def _before(view: View, target: str, found: Sequence[Clue], known: int) -> list[
         open_cells = mask_of(cells(x, y) for _, x, y in view.untouched.of(target))
         now = mask_of(cells(x, y) for player, x, y in view.fired_this_turn if player == target)
         aimed, struck, missed = ((1 << book.grid.size) - 1) & ~open_cells & ~known & ~now, 0, 0
+        if target in view.defeated:  # nobody fires there any more, so no cell is open
+            aimed = 0
     else:
         marks = {cells(x, y): hit for (x, y), hit in view.marks(target).items()}
         aimed = mask_of(marks) & ~known
         struck = mask_of(cell for cell, hit in marks.items() if hit) & aimed
         missed = 0 if book.repeats is Repeats.MISS and not is_alone(view) else aimed & ~struck
     lost = tuple(ship for ship in sunk if ship not in told)
-    return [Clue((aimed,), None, struck, missed, lost)] if aimed or lost else []
+    return [Clue((aimed,), None, struck, missed, lost, 0, hit_by_others(view, target)[0])] if aimed or lost else []
 
 
 def mask_of(cells: Iterable[int]) -> int:
@@ -114,7 +161,8 @@ def cells_of_shots(clue: Clue) -> list[int]:
 def numbers_told(view: View, told: Iterable[Clue]) -> list[tuple[int, int | None]]:
     """Return where only numbers are told, the shots at a board of each salvo, and their hits.
 
-    None is in place of a number that was told of several boards at once: no reckoning takes it in.
+    None is in place of a number that was told of several boards at once, or that says nothing because others may have
+    been there before.
     """
     if view.rules.announce is not Announce.COUNT:
         return []

@@ -15,8 +15,9 @@ two draws, each even over all fleets that agree:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, product, zip_longest
 from math import fsum
 from random import Random
 from typing import TypeVar
@@ -26,10 +27,14 @@ from salvo.rules import Announce, RuleBook, Sinkings, draw
 
 #: Classes of places by key, the masks of each.
 Classes = dict[int, list[int]]
+#: By key, how many places are of that class, or what they weigh together.
+Sizes = dict[int, float]
+#: By ship and place, how likely the place is beside the ship's other ones.
+Weights = Sequence[Mapping[int, float]]
 #: What two classes of ships add up to: the number of pairs of places by key, and the classes they are of.
-Pairs = tuple[dict[int, int], dict[int, list[tuple[int, int, int]]]]
+Pairs = tuple[dict[int, float], dict[int, list[tuple[int, int, float]]]]
 #: Pairs of classes of the first two ships and of the next two, with their numbers of places, and the last ship's key.
-Way = tuple[list[tuple[int, int, int]], list[tuple[int, int, int]], int]
+Way = tuple[list[tuple[int, int, float]], list[tuple[int, int, float]], int]
 #: Ships that :func:`draw_by_keys` puts together: two pairs and one.
 MOST_SHIPS_BY_KEYS = 5
 #: Pairs of classes, and what they add up to, that are worth the time; a standard game has at most a few thousand.
@@ -38,6 +43,8 @@ _MOST_PAIRS = 100_000
 _TRIES = 20
 #: Combinations of places for each fleet wanted, up to which it is quicker to go through all of them.
 _EVERY = 2
+#: What the share of a board's ships that others have hit is taken to be at least, and at most.
+_LEAST_SHARE, _MOST_SHARE = 0.001, 0.95
 
 T = TypeVar("T")
 
@@ -51,6 +58,7 @@ class Candidates:
         struck: cells told as hits.
         shot: cells known to have been shot at.
         total: the announced numbers of hits, a digit a salvo.
+        digit: bits of such a digit.
         guard: the highest bit of each of these digits, which no sum reaches.
     """
 
@@ -63,9 +71,10 @@ class Candidates:
         self.chart = chart(book)
         self._alone = alone
         self._told = book.sinkings is Sinkings.TOLD
-        self._digit = (3 * book.longest_salvo).bit_length()  # three ships' digits add up without a carry
+        self.digit = (3 * book.longest_salvo).bit_length()  # three ships' digits add up without a carry
         self.places = [[(mask, 0) for mask in self.chart.places[length]] for length in self.chart.lengths]
         self.sunk: set[int] = set()
+        self._ends: dict[int, tuple[int, int, float]] = {}  # of ships that sank, what :meth:`weights` is made of
         self.struck = self.shot = self.total = self.guard = 0
         self._salvos = 0
         self.clues: list[Clue] = []
@@ -79,15 +88,16 @@ class Candidates:
             aimed |= layer
         self.shot = before | aimed
         self.struck |= clue.struck
-        place = self._digit * self._salvos
+        place = self.digit * self._salvos
         if clue.hits is not None:
             self._salvos += 1
             self.total |= clue.hits << place
-            self.guard |= 1 << place + self._digit - 1
+            self.guard |= 1 << place + self.digit - 1
         for ship, places in enumerate(self.places):
             if clue.misses:
                 places = [pair for pair in places if not pair[0] & clue.misses]
             if ship in clue.sunk:
+                self._ends[ship] = (self.shot, aimed & ~before, min(_MOST_SHARE, max(_LEAST_SHARE, clue.others)))
                 places = self._sinking(places, aimed, before)
             elif self._told and ship not in self.sunk and aimed:
                 afloat = ~self.shot
@@ -96,6 +106,30 @@ class Candidates:
                 places = _numbered(places, clue.shots, clue.hits, place)
             self.places[ship] = places
         self.sunk.update(clue.sunk)
+
+    def weights(self) -> Weights | None:
+        """Return by ship how likely each place is beside its others, by what other players may have hit.
+
+        Cells at which the player has not fired must have been hit by others when a ship sank, and not all of them as
+        long as it is afloat. Others are taken to have hit any cell of a ship as likely as another; None where they
+        have hit none.
+        """
+        others = min(_MOST_SHARE, self.clues[-1].others) if self.clues else 0.0
+        if not others or self._alone or not self._told:
+            return None
+        return [self._weights(ship, [mask for mask, _ in places], others) for ship, places in enumerate(self.places)]
+
+    def _weights(self, ship: int, places: Sequence[int], others: float) -> dict[int, float]:
+        most = range(self.chart.lengths[ship] + 1)
+        if ship not in self._ends:
+            afloat = [1 - others**cells for cells in most]
+            return {mask: afloat[(mask & ~self.shot).bit_count()] for mask in places}
+        shot, fresh, share = self._ends[ship]
+        if not fresh:  # the last cell was hit by somebody else just then
+            last = [cells * share ** (cells - 1) if cells else 0.0 for cells in most]
+            return {mask: last[(mask & ~shot).bit_count()] for mask in places}
+        hit = [share**cells for cells in most]
+        return {mask: hit[(mask & ~shot).bit_count()] * (1 - hit[(mask & fresh).bit_count()]) for mask in places}
 
     def _sinking(self, places: list[tuple[int, int]], aimed: int, before: int) -> list[tuple[int, int]]:
         """Keep those of a ship that sank in this turn and not earlier."""
@@ -133,7 +167,12 @@ def _numbered(places: list[tuple[int, int]], shots: Sequence[int], hits: int, di
 
 
 def draw_fleets(
-    book: RuleBook, *, alone: bool, known: Callable[[bool], Candidates], random: Random, count: int
+    book: RuleBook,
+    *,
+    alone: bool,
+    known: Callable[[bool], Candidates],
+    random: Random,
+    count: int,
 ) -> list[int]:
     """Return fleets that a rival may have, drawn evenly from all that agree, as masks; none where that is too hard.
 
@@ -145,7 +184,11 @@ def draw_fleets(
     if not few and book.announce is Announce.COUNT:
         return []
     for each in (True, False) if alone else (False,):
-        fleets = (draw_by_keys if few else draw_in_turn)(known(each), random, count)
+        candidates = known(each)
+        if few:
+            fleets = draw_by_keys(candidates, random, count, candidates.weights())
+        else:
+            fleets = draw_in_turn(candidates, random, count)
         if fleets:
             return fleets
     return []
@@ -165,59 +208,96 @@ def columns(fleets: Sequence[int], size: int) -> list[int]:
 # --- where a number is told ---------------------------------------------------------------------------------------
 
 
-def draw_by_keys(candidates: Candidates, random: Random, count: int) -> list[int]:
+def draw_by_keys(candidates: Candidates, random: Random, count: int, weights: Weights | None = None) -> list[int]:
     """Return fleets drawn evenly from all that agree, as masks; fewer when they are hard to find.
 
-    Where there are few, it is each of them once.
+    Where there are few, it is each of them once, or as often as its weight says.
 
     Args:
         candidates: of at most five ships.
         count: how many fleets.
+        weights: by ship and place, how likely it is beside the ship's other places; by default all are alike.
     """
+    return [sum(ships) for ships in _draw(candidates, random, count, weights)]
+
+
+def draw_ships(candidates: Candidates, random: Random, count: int, weights: Weights | None) -> list[tuple[int, ...]]:
+    """Return the same with a mask for each of five ships, 0 for those that the fleet has not."""
+    return [(a, b, c, d, e) for a, b, e, c, d in _draw(candidates, random, count, weights)]
+
+
+def _draw(candidates: Candidates, random: Random, count: int, weights: Weights | None) -> list[tuple[int, ...]]:
+    """Return five masks a fleet, in the order of :func:`_classes_of`."""
     places, total, guard = _keyed(candidates)
     margin = candidates.chart.margin
     classes = [_classes(each) for each in _beside_certain(places, margin)]
     classes += [{0: [0]} for _ in range(MOST_SHIPS_BY_KEYS - len(classes))]
+    sizes = _sizes(classes, weights)
     if len(classes[0]) * len(classes[1]) > _MOST_PAIRS or len(classes[2]) * len(classes[3]) > _MOST_PAIRS:
         return []
-    first, first_parts = _pairs(classes[0], classes[1], total, guard)
-    second, second_parts = _pairs(classes[2], classes[3], total, guard)
+    first, first_parts = _pairs(sizes[0], sizes[1], total, guard)
+    second, second_parts = _pairs(sizes[2], sizes[3], total, guard)
     if len(first) * len(classes[4]) > _MOST_PAIRS:
         return []
-    ways: list[tuple[Way, int]] = []
-    for last, masks in classes[4].items():
+    ways: list[tuple[Way, float]] = []
+    for last, size in sizes[4].items():
         rest = total - last
         for key, pairs in first.items():
             others = second.get(rest - key)
             if others:
-                ways.append(((first_parts[key], second_parts[rest - key], last), pairs * others * len(masks)))
+                ways.append(((first_parts[key], second_parts[rest - key], last), pairs * others * size))
     if not ways:
         return []
-    if sum(weight for _, weight in ways) <= _EVERY * count:
-        every = [product(*each) for way, _ in ways for each, _ in _classes_of(way, classes)]
-        return [fleet for combinations in every for fleet in _apart(combinations, margin)]
-    fleets: list[int] = []
+    if weights is None and sum(weight for _, weight in ways) <= _EVERY * count:
+        every = [product(*each) for way, _ in ways for each, _ in _classes_of(way, classes, sizes)]
+        return [ships for combinations in every for ships in _apart(combinations, margin)]
+    fleets: list[tuple[int, ...]] = []
+    known: dict[int, list[float]] = {}
+    tables = None if weights is None else _in_order_of_classes(weights)
     tries, left = count, count * _TRIES
     while tries > 0 and len(fleets) < count:
-        for way, times in _spread(ways, tries, random):
-            for each, often in _spread(_classes_of(way, classes), times, random):
-                fleets += _apart(zip(*[_picks(masks, often, random) for masks in each], strict=True), margin)
+        for way, times in spread_evenly(ways, tries, random):
+            for each, often in spread_evenly(_classes_of(way, classes, sizes), times, random):
+                if tables is None:
+                    picked = [_picks(masks, often, random) for masks in each]
+                else:
+                    weighed = zip(each, tables, strict=True)
+                    picked = [_picks_by_weight(masks, table, often, random, known) for masks, table in weighed]
+                fleets += _apart(zip(*picked, strict=True), margin)
         left -= tries
         tried = count * _TRIES - left
         tries = min(left, (count - len(fleets)) * tried // max(1, len(fleets)) + count // 20 + 1)
     return _even(fleets, [1] * len(fleets), random, count) if len(fleets) > count else fleets
 
 
-def _classes_of(way: Way, classes: Sequence[Classes]) -> Iterator[tuple[Sequence[list[int]], int]]:
-    """Yield the masks of each ship, and how many combinations of them there are."""
+def _sizes(classes: Sequence[Classes], weights: Weights | None) -> list[Sizes]:
+    """Return by ship and key how many places there are, or what they weigh together."""
+    if weights is None:
+        return [{key: len(masks) for key, masks in each.items()} for each in classes]
+    return [
+        {key: fsum([table[mask] for mask in masks]) for key, masks in each.items()} if table else dict.fromkeys(each, 1)
+        for each, table in zip_longest(classes, weights)
+    ]
+
+
+def _in_order_of_classes(weights: Weights) -> list[Mapping[int, float]]:
+    absent: list[Mapping[int, float]] = [{}] * (MOST_SHIPS_BY_KEYS - len(weights))
+    first, second, third, fourth, last = [*weights, *absent]
+    return [first, second, last, third, fourth]
+
+
+def _classes_of(
+    way: Way, classes: Sequence[Classes], sizes: Sequence[Sizes]
+) -> Iterator[tuple[Sequence[list[int]], float]]:
+    """Yield the masks of each ship, the last one third, and how many combinations there are, or what they weigh."""
     ones, others, last = way
     for a, b, some in ones:
         for c, d, more in others:
             each = (classes[0][a], classes[1][b], classes[4][last], classes[2][c], classes[3][d])
-            yield each, some * more * len(each[2])
+            yield each, some * more * sizes[4][last]
 
 
-def _spread(weighed: Iterable[tuple[T, float]], count: int, random: Random) -> Iterator[tuple[T, int]]:
+def spread_evenly(weighed: Iterable[tuple[T, float]], count: int, random: Random) -> Iterator[tuple[T, int]]:
     """Share a count out by weight: each item's share, rounded up or down by chance, if it is not 0."""
     weighed = list(weighed)
     due, share = random.random(), count / fsum([weight for _, weight in weighed])
@@ -238,17 +318,36 @@ def _picks(masks: list[int], count: int, random: Random) -> list[int]:
     return [masks[int(between_0_and_1() * size)] for _ in range(count)]
 
 
-def _apart(combinations: Iterable[Sequence[int]], margin: dict[int, int]) -> list[int]:
-    """Put five ships together, where none is too close to another."""
+def _picks_by_weight(
+    masks: list[int], table: Mapping[int, float], count: int, random: Random, known: dict[int, list[float]]
+) -> list[int]:
+    """Draw places of one ship by their weight.
+
+    Args:
+        table: the weights; empty for a ship that there is not.
+        known: weights added up, by the identity of ``masks``.
+    """
+    if len(masks) == 1 or not table:
+        return masks[:1] * count
+    upto = known.get(id(masks))
+    if upto is None:
+        upto = known[id(masks)] = list(accumulate([table[mask] for mask in masks]))
+    between_0_and_1, last = random.random, len(masks) - 1
+    return [masks[bisect(upto, between_0_and_1() * upto[-1], 0, last)] for _ in range(count)]
+
+
+def _apart(combinations: Iterable[tuple[int, ...]], margin: dict[int, int]) -> list[tuple[int, ...]]:
+    """Return those of five ships each, where none is too close to another."""
     fleets = []
-    for a, b, c, d, e in combinations:
+    for ships in combinations:
+        a, b, c, d, e = ships
         near = margin[a]
         if not b & near:
             near |= margin[b]
             if not c & near:
                 near |= margin[c]
                 if not d & near and not e & (near | margin[d]):
-                    fleets.append(a | b | c | d | e)
+                    fleets.append(ships)
     return fleets
 
 
@@ -297,16 +396,16 @@ def _classes(places: Sequence[tuple[int, int]]) -> Classes:
     return classes
 
 
-def _pairs(ones: Classes, others: Classes, total: int, guard: int) -> Pairs:
+def _pairs(ones: Sizes, others: Sizes, total: int, guard: int) -> Pairs:
     """Add up every two classes, as far as no digit gets larger than announced."""
-    weights: dict[int, int] = {}
-    parts: dict[int, list[tuple[int, int, int]]] = {}
+    weights: dict[int, float] = {}
+    parts: dict[int, list[tuple[int, int, float]]] = {}
     most = total | guard
-    for one, masks in ones.items():
-        ways, rest = len(masks), most - one
+    for one, ways in ones.items():
+        rest = most - one
         for other, more in others.items():
             if (rest - other) & guard == guard:
-                key, pairs = one + other, ways * len(more)
+                key, pairs = one + other, ways * more
                 if key in weights:
                     weights[key] += pairs
                     parts[key].append((one, other, pairs))
@@ -431,8 +530,10 @@ def _pick(bits: int, number: int) -> int:
     return index
 
 
-def _even(fleets: Sequence[int], weights: Sequence[float], random: Random, count: int) -> list[int]:
+def _even(fleets: Sequence[T], weights: Sequence[float], random: Random, count: int) -> list[T]:
     """Draw again by weight, as evenly as it goes: each fleet as often as its share says, rounded up or down."""
     if not fleets:
         return []
-    return [fleet for fleet, times in _spread(zip(fleets, weights, strict=True), count, random) for _ in range(times)]
+    return [
+        fleet for fleet, times in spread_evenly(zip(fleets, weights, strict=True), count, random) for _ in range(times)
+    ]
