@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import SalvoError
 from salvo.laboratory.explaining import Explainer
-from salvo.rules import SALVO, Fleet, Grid, ShipClass
+from salvo.rules import SALVO, Fleet, Grid, Repeats, ShipClass
 from salvo_server.cli.explain import explain as command
 from salvo_server.records.recordings import open_recordings
 from salvo_server.records.transcript import play_at_table, write_transcript
@@ -72,7 +72,7 @@ def test_a_game_is_told_as_a_table_with_luck_and_skill_apart_at_the_end() -> Non
     sentences = [line for line in lines if "of the best there were" in line]
     assert sum(" won: luck " in line for line in sentences) == 1
     assert sum(" lost: luck " in line for line in sentences) == 1
-    assert lines[-1] == "chances: 100 fleets drawn of each board; +- in brackets: error of drawing"
+    assert lines[-1] == "chances: up to 100 fleets drawn of each board; +- in brackets: error of drawing"
 
 
 def test_a_turn_is_told_with_what_was_known_the_heat_map_and_the_best_salvo() -> None:
@@ -119,15 +119,16 @@ def test_where_chances_are_no_shares_of_fleets_the_game_says_so(tmp_path: Path) 
     assert "(+- " not in told
 
 
-def test_answers_that_no_reckoning_takes_in_are_told_at_the_end(tmp_path: Path) -> None:
-    book = replace(SALVO, name="pool", grid=Grid(6, 6), fleet=SALVO.fleet[2:])
+@pytest.mark.parametrize("repeats", [Repeats.HIT, Repeats.MISS])
+def test_answers_that_no_reckoning_takes_in_are_told_at_the_end(tmp_path: Path, repeats: Repeats) -> None:
+    book = replace(SALVO, name="pool", grid=Grid(6, 6), fleet=SALVO.fleet[2:], repeats=repeats)
     _, header, steps = play_at_table({name: RandomBot() for name in "abc"}, book=book)
     file = tmp_path / "three.jsonl"
     write_transcript(file, header, steps)
-    told = CliRunner().invoke(command, [str(file), *FEW], catch_exceptions=False).stdout
+    told = CliRunner().invoke(command, [str(file), *FEW], catch_exceptions=False).stdout.rstrip()
     turns = open_recordings(str(file)).replay().turns
-    rough = rf"; luck is rough in \d+ of {turns} salvos: hits on several boards at once are left out$"
-    assert re.search(rough, told.rstrip())
+    rough = rf"; luck is rough in \d+ of {turns} salvos: answers that are too hard to take in are left out$"
+    assert bool(re.search(rough, told)) == (repeats is Repeats.MISS)
 
 
 def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from salvo.messages import SalvoResolved
 from salvo.pictures import HeatMap
 from salvo.pictures.heat import percentage
 from salvo.pictures.marks import Mark
-from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, RuleBook, ShipClass, generator
+from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, Repeats, RuleBook, ShipClass, generator
 from salvo.view import Shot, View
 
 POND = Grid(3, 2)
@@ -114,16 +114,28 @@ def test_where_whole_fleets_are_too_hard_to_tell_it_is_estimated_and_said() -> N
     assert sum(found.chances) == pytest.approx(18)
 
 
-def test_an_answer_about_two_boards_is_said_to_be_left_out() -> None:
-    view = View(SALVO, "me", ("me", "you", "they"), 1, SALVO.random_fleet(generator(1)), generator(2))
+def _told_of_two_boards(book: RuleBook) -> View:
+    """One hit on A1 of two boards together, and one on B3 and B5 of the first."""
+    view = View(book, "me", ("me", "you", "they"), 1, book.random_fleet(generator(1)), generator(2))
     view.begin_turn(1, 5)
-    for turn, aimed in enumerate([("you", "they"), ("you", "you")], start=1):
-        shots = [Shot(player, 2 * turn + place, turn) for place, player in enumerate(aimed)]
+    for turn, shots in enumerate([[Shot("you", 1, 1), Shot("they", 1, 1)], [Shot("you", 3, 2), Shot("you", 5, 2)]], 1):
         view.fired(shots)
         view.resolved(SalvoResolved(1, turn, "me", 2, 1, (), ()))
-    both = heat_map(view, "you", fleets=20)
-    assert both.note == "the share of 20 fleets that agree with all answers, 1 about several boards at once left out"
-    assert heat_map(view, "they", fleets=20).note.endswith(", 1 about several boards at once left out")
+    return view
+
+
+def test_what_one_board_took_of_a_salvo_says_what_the_other_did() -> None:
+    view = _told_of_two_boards(SALVO)
+    one, other = (heat_map(view, player, fleets=400, random=generator("same")) for player in ("you", "they"))
+    assert one.note == "the share of 400 fleets that agree with all answers"
+    assert one.chances[0] + other.chances[0] == pytest.approx(1)
+    assert 0.2 < one.chances[0] < 0.8
+
+
+def test_an_answer_that_others_shots_blur_is_said_to_be_left_out() -> None:
+    view = _told_of_two_boards(replace(SALVO, name="once", repeats=Repeats.MISS))
+    assert heat_map(view, "they", fleets=20).note == "the share of 20 fleets that agree with all answers, 1 left out"
+    assert heat_map(view, "you", fleets=20).note.endswith(", 2 left out")
 
 
 @pytest.mark.parametrize("target", ["me", "nobody"])

@@ -13,8 +13,9 @@ than that is *lost*, and the share that it has of it is its player's *skill*. A 
 later, loses a little by this measure, and wins the game; so does one that leaves a weak rival alone. All fleets are
 taken to be equally likely: one that is hidden well is the bad luck of whoever seeks it.
 
-Two things are left out, and make luck look worse than it was: a number of hits on several boards at once, unless it is
-none or all; and where a repeated shot is a miss and nobody tells what others fire at, that they were there before.
+Where others fire, too, and nobody tells at what, their hits are taken to be anywhere on the ships of others: so what
+sank, and what did not, says a little more. One thing is left out, and makes luck look worse than it was: where a
+repeated shot is a miss and nobody tells what others fire at, that they were there before.
 
 Each part of the draws is drawn by itself; that they differ says how large the error of sampling is. The best salvo for
 a part is chosen by the others: chosen and counted by the same draws, it would be praised for their noise.
@@ -29,15 +30,18 @@ from typing import Final, NamedTuple
 
 from salvo.bots.chances import map_of
 from salvo.bots.clues import Clue, cells_of, cells_of_shots, clues, mask_of, numbers_told
+from salvo.bots.together import MOST_DRAWS, turns
 from salvo.errors import SalvoError
-from salvo.laboratory.beliefs import PARTS, Belief, Numbers, added, entropy, infer, spread
+from salvo.laboratory.beliefs import PARTS, Belief, Numbers, Shared, entropy, infer, spread
+from salvo.laboratory.beliefs import numbers as numbers_of
 from salvo.messages import SalvoResolved
 from salvo.pictures import HeatMap
 from salvo.pictures.views import known_marks
 from salvo.rules import Announce, Repeats, Sinkings, generator
 from salvo.view import Shot, View
 
-#: Fleets drawn of a board by default: a chance of 0.2 is right within 0.01.
+#: Fleets drawn of a board by default: a chance of 0.2 is right within 0.01. Of those that share answers it is at most
+#: :data:`~salvo.bots.together.MOST_DRAWS`, and within 0.02.
 FLEETS: Final = 2000
 #: How many one may ask for; the most take a second or more a board.
 FEWEST_FLEETS: Final = 100
@@ -66,7 +70,8 @@ class Knowledge(NamedTuple):
         shots: cells known to have been shot at.
         hits: known to be on this board.
         answers: where only a number is told, the shots at this board of each salvo, and their hits; None for an answer
-            that was about several boards at once, which no reckoning takes in.
+            that was about several boards at once, or that says nothing because others may have been there before.
+        unused: how many of these the chances leave out.
     """
 
     afloat: tuple[str, ...] | None
@@ -74,11 +79,7 @@ class Knowledge(NamedTuple):
     shots: int
     hits: int
     answers: tuple[tuple[int, int | None], ...] = ()
-
-    @property
-    def unused(self) -> int:
-        """How many answers no reckoning takes in."""
-        return sum(hits is None for _, hits in self.answers)
+    unused: int = 0
 
 
 class Aimed(NamedTuple):
@@ -212,12 +213,26 @@ class Explainer:
         self._seed = seed
         self._count = fleets
         self._latest: dict[tuple[str, str], tuple[list[Clue], Belief]] = {}
+        self._shared: dict[str, Shared] = {}
 
     def look(self, view: View) -> Outlook:
         """Return what a player can infer now, at the beginning of its turn."""
         told = {player: clues(view, player) for player in view.players if player != view.me}
-        beliefs = {player: self._belief(view, player, each) for player, each in told.items()}
+        beliefs = self._beliefs_together(view, told)
+        beliefs |= {player: self._belief(view, player, each) for player, each in told.items() if player not in beliefs}
         return Outlook(view, told, beliefs, 0.5 / self._count)
+
+    def _beliefs_together(self, view: View, told: Mapping[str, Sequence[Clue]]) -> dict[str, Belief]:
+        """Return the beliefs about boards that share answers."""
+        turn_by_turn = turns(told)
+        if all(turn.hits is None for turn in turn_by_turn):
+            return {}
+        shared = self._shared.get(view.me)
+        if shared is None or not shared.learn(turn_by_turn):
+            random = generator("explain", self._seed, view.me)
+            shared = self._shared[view.me] = Shared(view.rules, random, min(self._count, MOST_DRAWS))
+            shared.learn(turn_by_turn)
+        return shared.beliefs()
 
     def _belief(self, view: View, target: str, told: list[Clue]) -> Belief:
         """Draw anew only where something new was told; where everybody is told the same, once for all of them."""
@@ -253,7 +268,7 @@ class Outlook:
         """
         self._book, self._me = view.rules, view.me
         self._turn, self._allowed = view.turn, view.shots
-        self._known = {player: _knowledge(view, player, each) for player, each in told.items()}
+        self._known = {player: _knowledge(view, player, told[player], beliefs[player].unused) for player in told}
         self._marks = {player: known_marks(view, player) for player in told}
         self._beliefs = beliefs
         self._least = least
@@ -355,10 +370,7 @@ class Outlook:
         return cells
 
     def _numbers(self, fired: Iterable[_Fired]) -> Numbers:
-        numbers: Numbers = [1.0]
-        for rival, cells in self._by_rival(fired).items():
-            numbers = added(numbers, self._beliefs[rival].numbers(cells))
-        return numbers
+        return numbers_of(self._beliefs, self._by_rival(fired))
 
     def _news_of_number(self, numbers: Numbers, hits: int) -> News:
         likely = numbers[hits] if hits < len(numbers) else 0.0
@@ -389,7 +401,7 @@ class Outlook:
         )
 
 
-def _knowledge(view: View, target: str, told: Sequence[Clue]) -> Knowledge:
+def _knowledge(view: View, target: str, told: Sequence[Clue], unused: int) -> Knowledge:
     named = view.rules.sinkings is Sinkings.TOLD
     fired = [clue for clue in told if clue.shots]
     shot = mask_of(cell for clue in fired for cell in cells_of_shots(clue))
@@ -400,6 +412,7 @@ def _knowledge(view: View, target: str, told: Sequence[Clue]) -> Knowledge:
         shot.bit_count(),
         sum([hits or 0 for _, hits in answers]) if answers else struck.bit_count(),
         tuple(answers),
+        unused,
     )
 
 

@@ -94,11 +94,13 @@ def method_line(told: Sequence[Explanation], fleets: int) -> str:
     """Return how all this was reckoned."""
     guessed = sum(not each.exact for each in told)
     vague = sum(any(known.unused for known in each.known.values()) for each in told)
-    parts = [f"chances: {fleets} fleets drawn of each board", "+- in brackets: error of drawing"]
+    parts = [f"chances: up to {fleets} fleets drawn of each board", "+- in brackets: error of drawing"]
     if guessed:
         parts[0] += f"; estimated ship by ship, without an error, in {guessed} of {len(told)} salvos"
     if vague:
-        parts.append(f"luck is rough in {vague} of {len(told)} salvos: hits on several boards at once are left out")
+        parts.append(
+            f"luck is rough in {vague} of {len(told)} salvos: answers that are too hard to take in are left out"
+        )
     return "; ".join(parts)
 
 
@@ -178,7 +180,6 @@ def _board_record(drawn: HeatMap, known: Knowledge) -> dict[str, Any]:
     rows = [range(first, first + width) for first in range(0, size, width)]
     return {
         **known._asdict(),
-        "unused": known.unused,
         "exact": drawn.exact,
         "marks": ["".join(drawn.marks.get(cell, Mark.BLANK) for cell in row).translate(PLAIN) for row in rows],
         "chances": [[round(drawn.chances[cell], 4) for cell in row] for row in rows],
