@@ -132,19 +132,27 @@ def test_who_plays_against_one_that_fires_at_itself_plays_on(kind: type[Bot]) ->
         assert arena.play({"one": kind(), "other": Suicidal()}, seed=2, game=game).winner == "one"
 
 
-def test_the_admiral_splits_no_salvo_and_turns_to_the_strongest() -> None:
+def test_the_admiral_splits_no_salvo() -> None:
     aimed: list[set[str]] = []
 
     class Watched(Admiral):
         def choose_salvo(self, view: View) -> Sequence[Shot]:
             shots = super().choose_salvo(view)
             aimed.append({shot.player for shot in shots})
-            [target] = aimed[-1]
-            assert view.ships_afloat[target] == max(view.ships_afloat[player] for player in view.opponents)
             return shots
 
     arena.play({"admiral": Watched(), "a": Hunter(), "b": RandomBot()}, seed=3)
-    assert aimed
+    assert all(len(targets) == 1 for targets in aimed)
+
+
+def test_the_admiral_turns_to_who_hits_more_of_two_with_equally_many_ships() -> None:
+    view = View(SALVO, "me", ("me", "you", "they"), 1, SALVO.random_fleet(generator(1)), generator(2))
+    view.resolved(SalvoResolved(1, 1, "you", 5, 0, (), ()))
+    view.resolved(SalvoResolved(1, 2, "they", 5, 3, (), ()))
+    view.begin_turn(3, 5)
+    admiral = Admiral()
+    admiral.prepare("me", 1)
+    assert {player for player, _, _ in admiral.choose_salvo(view)} == {"they"}
 
 
 def test_salvos_that_nobody_tells_any_more_leave_fleets_to_be_drawn() -> None:

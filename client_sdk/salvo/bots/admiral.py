@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from math import sqrt
 from random import Random
 
 from salvo.bots.clues import Clue, chart, clues, is_alone
 from salvo.bots.density import Density
 from salvo.bots.posterior import Candidates, columns, draw_fleets
-from salvo.rules import Fleet, RuleBook
+from salvo.rules import Fleet, RuleBook, Sinkings
 from salvo.view import Shot, View
 
 #: Fleets drawn for one salvo. 100 cost 0.14 salvos a board, 2000 gain 0.04.
@@ -26,6 +27,8 @@ WORTH_OF_NEXT = 0.4
 MORE_TRIED = 5
 #: Cells that the next salvo may be fired at, more than it has.
 MORE_NEXT = 20
+#: The share of shots that hit, of a player who has fired none, and how many shots that is worth.
+USUAL_HITS, USUAL_SHOTS = 0.22, 10
 #: Fleets that it draws for itself, to place the best hidden one.
 LAYOUTS = 12
 
@@ -54,6 +57,17 @@ class Admiral(Density):
         grid = view.rules.grid
         by_cell = {grid.cell(shot.x, shot.y): shot for shot in shots}
         return [by_cell[cell] for cell in choose(fleets, grid.size, list(by_cell), view.shots, self.random)]
+
+    def _left(self, view: View, player: str) -> float:
+        """Count the ships of those who hit often for more: they are the danger.
+
+        Among two hunters and a random bot that won 1058 games of 1600, and 981 by ships alone.
+        """
+        left = super()._left(view, player)
+        if view.rules.sinkings is not Sinkings.TOLD:
+            return left
+        tally = view.tallies[player]
+        return left * sqrt((tally.hits + USUAL_HITS * USUAL_SHOTS) / (tally.shots + USUAL_SHOTS))
 
     def _fleets(self, view: View, target: str) -> list[int]:
         """Return fleets that the target may have; none when that is too hard to say."""

@@ -49,7 +49,7 @@ class Hunter(Bot):
             return rivals
         return sorted(rivals, key=lambda player: (-self._left(view, player), self.random.random()))
 
-    def _left(self, view: View, player: str) -> int:
+    def _left(self, view: View, player: str) -> float:
         """How far a player is from defeat: its ships afloat, or where nobody is told of them the cells not hit yet."""
         if view.rules.sinkings is Sinkings.TOLD:
             return view.ships_afloat[player]
