@@ -551,7 +551,7 @@ def _count_levels_by_recursion(patch: Patch) -> None:
             return 0
         return 1 + max(map(depth, value.values() if isinstance(value, dict) else value), default=0)
 
-    patch.setattr(strict_json, "_is_deeper", lambda value, deepest: depth(value) > deepest)
+    patch.setattr(strict_json, "_levels", lambda text: depth(json.loads(text)))
 
 
 def _answer_without_end(patch: Patch) -> None:
