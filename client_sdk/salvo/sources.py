@@ -5,7 +5,9 @@ What a bot is stands in :mod:`salvo.player`; here it is found by what people typ
 
 from __future__ import annotations
 
+import difflib
 import inspect
+import os
 import re
 import shlex
 import shutil
@@ -44,7 +46,17 @@ def load(source: str, *, strict: bool = False) -> type[Bot]:
         return _choose(_load_module(path), name, path)
     if source in HOUSE_BOTS:
         return HOUSE_BOTS[source]()
-    raise BotError("bad_bot", f"no bot {source!r}; give a file.py, exec:COMMAND or one of {', '.join(HOUSE_BOTS)}")
+    near = f"; did you mean {guess}?" if (guess := _guessed(source)) else ""
+    raise BotError(
+        "bad_bot", f"no bot {source!r}; give a file.py, exec:COMMAND or one of {', '.join(HOUSE_BOTS)}{near}"
+    )
+
+
+def _guessed(source: str) -> str:
+    """Return what somebody may have meant; empty when there is no telling."""
+    if Path(source).is_file():
+        return f"'{EXEC}COMMAND {source}'" if not os.access(source, os.X_OK) else f"'{EXEC}./{source}'"
+    return next(iter(difflib.get_close_matches(source, HOUSE_BOTS, n=1)), "")
 
 
 def make(source: str) -> Bot:

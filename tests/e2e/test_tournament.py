@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import sysconfig
 import time
 from pathlib import Path
@@ -178,3 +179,28 @@ def test_under_a_debugger_nothing_times_out(tmp_path: Path, debugged: bool) -> N
     )
     strikes = {each["bot"]: each["strikes"] for each in json.loads(done.stdout)["table"]}
     assert (strikes["slow"] > 0) is not debugged
+
+
+def test_a_file_names_bots_and_rules_as_seen_from_its_folder_from_wherever_it_is_played(tmp_path: Path) -> None:
+    """From elsewhere a bot of the same name was played without a word."""
+    folder = tmp_path / "cups"
+    folder.mkdir()
+    (tmp_path / "mine.py").write_text("oops")
+    (folder / "mine.py").write_text((EXAMPLES / "three_lines.py").read_text())
+    (folder / "plain.py").write_text((FOLDER / "program.py").read_text())
+    (folder / "pond.toml").write_text('name = "pond"\nlike = "salvo"\nwidth = 8\nheight = 8\n')
+    command = f"exec:{shlex.quote(sys.executable)} plain.py"
+    (folder / "cup.toml").write_text(
+        'name = "near"\ngames = 2\nseed = 5\nrules = "pond.toml"\n[bots]\nmine = "mine.py"\n'
+        f'program = {json.dumps(command)}\nhunter = "hunter"\n'
+    )
+    from_elsewhere = _run(tmp_path, "tournament", "run", "cups/cup.toml")
+    assert (from_elsewhere.returncode, from_elsewhere.stderr) == (0, "")
+    assert "again:  salvo tournament show cups/cup.toml" in from_elsewhere.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"cups", "mine.py"}
+    shown = [
+        _run(at, "tournament", "show", name, "--json")
+        for at, name in ((tmp_path, "cups/cup.toml"), (folder, "cup.toml"))
+    ]
+    assert shown[0].stdout == shown[1].stdout
+    assert json.loads(shown[0].stdout)["complete"]

@@ -39,8 +39,8 @@ INQUEST_SECONDS: Final = 0.5
 MOST_KEPT_BYTES: Final = 8 * 1024 * 1024
 #: After so long without an answer it is told that one is waited for.
 WAITING_SECONDS: Final = 5.0
-#: What languages write below an error, and no last words: indented lines of where it was, the version of Node.js.
-_ADDED: Final = re.compile(r"\s|Node\.js v\d")
+#: What languages write below an error, and no last words: indented lines of where it was, brackets, Node.js's version.
+_ADDED: Final = re.compile(r"\s|\W*$|Node\.js v\d")
 _CHUNK: Final = 65536
 _LOOK_SECONDS: Final = 0.005
 _DEBUGGED_SECONDS: Final = 0.5

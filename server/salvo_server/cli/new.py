@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import click
 
+from salvo.bots import HOUSE_BOTS
 from salvo.errors import BotError
 from salvo_server.kits import KITS, Kit
 
@@ -45,6 +47,10 @@ def new(file: Path, program: bool) -> None:
 def _kit_for(file: Path, program: bool) -> Kit:
     if not _NAME.fullmatch(file.name):
         raise BotError("bad_file", f"{file.name!r}: a bot's file has letters, digits, - and _, and ends in {_ends()}")
+    if file.suffix == ".py" and (file.stem in sys.stdlib_module_names or file.stem in ("salvo", *HOUSE_BOTS)):
+        raise BotError(
+            "bad_file", f"{file.name}: there is another {file.stem}, which Python or salvo takes; say mybot.py"
+        )
     for kit in KITS:
         if kit.suffix == file.suffix and (kit.runs or not program):
             return kit

@@ -8,7 +8,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +32,7 @@ games = 10               # of each pairing or table; the seats go round
 rules = "salvo"          # a rule book that ships, or a TOML file
 # seed = 1               # decides all that is drawn; a bot can guess a short one: leave it out among rivals
 
-[bots]                   # name = file.py, file.py:Name, or a house bot (salvo bots)
+[bots]                   # name = file.py, file.py:Name, exec:COMMAND, as seen from here, or a house bot (salvo bots)
 hunter = "hunter"
 random = "random"
 
@@ -69,33 +69,35 @@ def init(file: Path) -> None:
 @click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: beside FILE]")
 @click.option("--fresh", is_flag=True, help="Forget games that were played, and play all anew.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
-def run(file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: bool) -> None:
+@click.pass_context
+def run(ctx: click.Context, file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: bool) -> None:
     """Play the tournament of a file, or what is left of it.
 
-    Every game is on the disk when it is over, in FILE.games.jsonl. Interrupted, by Ctrl-C or the loss of power, it goes
-    on with the same command, and the table is that of a run without an interruption. Bots play in processes of their
-    own; what they print goes nowhere.
+    Bots and rules are named as seen from FILE's folder. Every game is on the disk when it is over, in FILE.games.jsonl.
+    Interrupted, by Ctrl-C or the loss of power, it goes on with the same command, and the table is that of a run
+    without an interruption. Bots play in processes of their own; what they print goes nowhere.
     """
-    given = load_tournament(file)
+    page = html or file.with_suffix(".html")
+    path, written = ctx.with_resource(_beside(file, page))
+    given = load_tournament(path)
     plackett_luce()  # what is not installed is said before anything is played
     marks = given.fingerprint()
-    games = GamesFile(games_path(file), marks, seed=given.seed, fresh=fresh)
+    games = GamesFile(games_path(path), marks, seed=given.seed, fresh=fresh)
     given = given.with_seed(games.seed)
     try:
         with _progress(number_of_games(given), len(games.games)) as played:
-            play_tournament(file, given, games, jobs or _cores(), played)
+            play_tournament(path, given, games, jobs or _cores(), played)
     except KeyboardInterrupt:
         games.close()
-        there = len(read_games(games_path(file), marks)[1])
+        there = len(read_games(games_path(path), marks)[1])
         kept = f"{there} of {number_of_games(given)} games are played and kept"
         click.echo(f"\n{kept}; go on: {_command('run', file, html)}", err=True)
         raise
     finally:
         games.close()
     came_to = stand(given, games.games)
-    _tell(came_to, as_json)
-    page = html or file.with_suffix(".html")
-    write_page(came_to, page)
+    _tell(came_to, file, as_json)
+    write_page(came_to, written)
     if not as_json:
         click.echo(f"page:   {page}")
         click.echo(f"games:  {games_path(file)}")
@@ -106,18 +108,31 @@ def run(file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: b
 @_FILE
 @click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: none]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
-def show(file: Path, html: Path | None, as_json: bool) -> None:
+@click.pass_context
+def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> None:
     """Print the table of the games that are played, also while they are."""
-    given = load_tournament(file)
-    seed, games = read_games(games_path(file), given.fingerprint())
+    path, written = ctx.with_resource(_beside(file, html or file))
+    given = load_tournament(path)
+    seed, games = read_games(games_path(path), given.fingerprint())
     came_to = stand(given.with_seed(seed or given.seed), games)
-    _tell(came_to, as_json)
+    _tell(came_to, file, as_json)
     if html is not None:
-        write_page(came_to, html)
+        write_page(came_to, written)
         if not as_json:
             click.echo(f"page:   {html}")
     if not came_to.complete and not as_json:
         click.echo(f"go on:  {_command('run', file)}")
+
+
+@contextmanager
+def _beside(file: Path, page: Path) -> Iterator[tuple[Path, Path]]:
+    """Let what a file names be as seen from its folder, from wherever the command is given; return where both are."""
+    if file.parent == Path() or not file.parent.is_dir():
+        yield file, page
+        return
+    there = file.absolute(), page.absolute()
+    with chdir(file.parent):
+        yield there
 
 
 def _cores() -> int:
@@ -149,7 +164,7 @@ def _progress(in_all: int, before: int) -> Iterator[Callable[[int], None]]:
     click.echo(f"{done / (time.monotonic() - began):.0f} games a second", err=True)
 
 
-def _tell(came_to: Standings, as_json: bool) -> None:
+def _tell(came_to: Standings, file: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(record(came_to)))
         return
@@ -159,11 +174,12 @@ def _tell(came_to: Standings, as_json: bool) -> None:
         f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not drawn yet'}, {played} games"
     )
     _print_table(came_to)
+    there = "" if file.parent == Path() else f"cd {shlex.quote(str(file.parent))} && "
     for row in [row for row in came_to.rows if row.strikes]:
         game = next(game for game in came_to.games if row.bot in game.bots and game.strikes[game.bots.index(row.bot)])
         cause = game.strikes[game.bots.index(row.bot)][0]
         click.echo(f"strike: {row.bot}, the first of {row.strikes}: {cause}")
-        click.echo(f"        see it: {command_of(game, given)}")
+        click.echo(f"        see it: {there}{command_of(game, given)}")
 
 
 def _lines(came_to: Standings) -> list[tuple[str, ...]]:
