@@ -149,6 +149,11 @@ def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path:
     assert wrong.stderr.startswith(
         "error: bad_tournament: my cup.toml, line 12: random: no bot 'randm'; give a file.py"
     )
+    file.write_text(file.read_text().replace('"randm"', f'"exec:{shlex.quote(sys.executable)} none.py"'))
+    wrong = _run(tmp_path, "tournament", "run", "my cup.toml", "--fresh")
+    assert wrong.returncode == 2
+    assert "error: bad_tournament: my cup.toml, line 12: random: trial, game 1, fleet: bot_crashed: " in wrong.stderr
+    assert "none.py" in wrong.stderr
     wrong = _run(tmp_path, "tournament", "show", "my cup.toml")
     assert wrong.returncode == 0  # nothing is played yet
 

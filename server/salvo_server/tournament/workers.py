@@ -12,7 +12,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from multiprocessing import resource_tracker
@@ -25,7 +25,7 @@ from salvo.laboratory.again import seat_names
 from salvo.player import Bot
 from salvo.programs.debugger import is_debugged
 from salvo.rules import RuleBook
-from salvo.sources import load
+from salvo.sources import EXEC, load
 from salvo_server.tournament.file import TimeLimits, Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.judge import Alarm, judged
@@ -140,7 +140,7 @@ def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleB
         while True:
             task = ours.recv()
             if isinstance(task, str):
-                ours.send(_try_out(task))
+                ours.send(_try_out(task, book))
             else:
                 ours.send(play_game(task, sources, book, limits, alarm, clock))
 
@@ -152,10 +152,15 @@ def _limits_here(limits: TimeLimits) -> TimeLimits:
     return limits.model_copy(update={"decision_seconds": float("inf"), "bank_seconds": float("inf")})
 
 
-def _try_out(source: str) -> str:
-    """Return why a bot cannot be made; empty when it can."""
+def _try_out(source: str, book: RuleBook) -> str:
+    """Return why a bot cannot be made, or a program ends when it is asked for its first fleet; empty when it can."""
     try:
-        _kind(source)()
+        if not source.startswith(EXEC):
+            _kind(source)()
+            return ""
+        with closing(load(source, strict=True)()) as program:
+            program.prepare("trial", "0")
+            program.place_fleet(book)
     except BotError as error:
         return error.text
     except BaseException as error:
