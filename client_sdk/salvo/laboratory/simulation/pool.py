@@ -215,7 +215,9 @@ class _Worker:
         return now - self._seen[1] > seconds
 
     def kill(self) -> None:
-        """End it."""
+        """End it, and the programs that it has started (``exec:COMMAND``), which may be in an endless loop, too."""
+        if sys.platform == "linux" and self.process.is_alive():
+            _kill_groups_below(self.process.pid)
         self.process.kill()
         self.process.join()
         self.pipe.close()
@@ -223,6 +225,16 @@ class _Worker:
 
 def _is_single_threaded() -> bool:
     return len(list(Path("/proc/self/task").iterdir())) == 1
+
+
+def _kill_groups_below(pid: int) -> None:
+    """Kill the children of a child of this process that lead a group, and all who are in it; the child stops."""
+    os.kill(pid, signal.SIGSTOP)  # lest it waits for one whose number is then somebody else's
+    os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    with contextlib.suppress(FileNotFoundError):  # not every kernel tells
+        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(int(leader), signal.SIGKILL)
 
 
 def end_of(code: int | None) -> str:
