@@ -34,6 +34,8 @@ def fire(view):
     return view.untouched.sample(view.shots)
 """
 WEAK = BOT.replace("view.shots)", "0)")
+#: Never gets through its import, and makes a file before.
+HANGS = BOT + "open('hangs', 'w').close()\nwhile True:\n    pass\n"
 RAISES = BOT.replace("    return", "    1 / (view.turn < 9)\n    return")
 
 
@@ -135,10 +137,7 @@ def test_ctrl_c_ends_all_processes(bot: Path) -> None:
 def test_its_processes_end_when_it_is_killed_even_while_a_bot_never_answers(bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    while True:\n        pass\n    return"))
     with started([*SALVO, "play", str(bot), "random", "--games", "9"], env=_environment()) as playing:
-        end = time.monotonic() + 60
-        while len(children := _children(playing.pid)) < 1:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        children = _until_at_work(playing.pid)
     _until_gone(children)
 
 
@@ -147,6 +146,22 @@ def _children(pid: int) -> set[int]:
         return {int(number) for number in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
     except FileNotFoundError:
         return set()
+
+
+def _until_at_work(pid: int) -> set[int]:
+    """Wait until a process has children, and return them."""
+    end = time.monotonic() + 60
+    while not (children := _children(pid)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return children
+
+
+def _until_there(path: Path) -> None:
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def _until_gone(pids: set[int]) -> None:
@@ -388,12 +403,52 @@ def test_a_helper_that_is_saved_counts_too(bot: Path) -> None:
 def test_a_save_while_games_are_on_begins_anew(bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    time.sleep(0.2)\n    return"))
     with _dev(bot, "--json", "--games", "200") as playing:
-        end = time.monotonic() + 60
-        while not _children(playing.pid):
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        _until_at_work(playing.pid)
         bot.write_text(WEAK)
         assert _said(playing)["rate"] == 0
+
+
+@pytest.mark.parametrize(
+    "hanging",
+    [
+        BOT.replace("    return", "    open('hangs', 'w').close()\n    while True:\n        pass\n    return"),
+        BOT.replace("    return", "    open('hangs', 'w').close()\n    time.sleep(9999)\n    return"),
+        HANGS,
+    ],
+    ids=["in a loop", "asleep", "while it is imported"],
+)
+def test_a_save_frees_dev_of_a_bot_that_never_answers(bot: Path, hanging: str) -> None:
+    bot.write_text(hanging)
+    with _dev(bot, "--json", "--games", "20", "--turn-seconds", "9999") as playing:
+        _until_there(bot.parent / "hangs")
+        hung = _children(playing.pid)
+        bot.write_text(BOT)
+        assert _said(playing)["games"] == 20
+        _until_gone(hung)
+
+
+def test_a_save_frees_dev_of_an_opponent_that_never_answers(bot: Path) -> None:
+    rival = bot.parent / "rival.py"
+    rival.write_text(HANGS)
+    with _dev(bot, "--json", "--games", "20", "--against", "rival.py") as playing:
+        _until_there(bot.parent / "hangs")
+        rival.write_text(BOT)
+        assert _said(playing)["games"] == 20
+
+
+def test_a_save_ends_a_program_that_never_answers(tmp_path: Path) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text(HANGS)
+    command = f"exec:{shlex.quote(sys.executable)} mine.py"
+    arguments = (*SALVO, "dev", command, "--against", "random", "--games", "4", "--jobs", "1", "--json")
+    with started(arguments, stdout=subprocess.PIPE, cwd=tmp_path, env=_environment()) as playing:
+        _until_there(tmp_path / "hangs")
+        (worker,) = _children(playing.pid)
+        hung = _children(worker)
+        program.write_text((FOLDER / "program.py").read_text())
+        assert _said(playing)["games"] == 4
+        assert hung
+        _until_gone(hung)
 
 
 def test_dev_plays_a_program_at_every_save_and_stops_at_its_first_mistake(tmp_path: Path) -> None:

@@ -199,6 +199,28 @@ def test_a_stream_hands_out_games_in_order_and_ends_its_processes_when_it_is_clo
     assert not _children() - before
 
 
+class Endless(RandomBot):
+    """Never answers."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        while True:
+            pass
+
+
+def test_who_waits_for_the_first_game_is_called_and_ends_the_processes_by_raising() -> None:
+    before, calls = _children(), []
+
+    def waiting() -> None:
+        calls.append(len(_children() - before))
+        if len(calls) == 3:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        next(stream([Endless, "random"], jobs=2, turn_seconds=9999, waiting=waiting))
+    assert calls == [2, 2, 2]
+    assert not _children() - before
+
+
 def test_there_are_no_more_processes_than_games() -> None:
     before = set(multiprocessing.active_children())
     with closing(stream(["random", "random"], games=2, jobs=99_999_999)) as played:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from salvo.laboratory.intervals import change_and_error
 from salvo.laboratory.simulation import simulate
 from salvo.laboratory.worth_seeing import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
+from salvo_server.cli import output
+from salvo_server.cli.dev_bench import Bench, Failed, saves
 from salvo_server.cli.output import progress_bar
 
 WON = Score(1, 1.0, 17, 9)
@@ -48,6 +51,18 @@ def test_few_pairs_that_all_moved_alike_are_no_certainty() -> None:
     assert (moved, unsure > 0.5) == (0.5, True)
     moved, unsure = change_and_error([0.75, 0.5] * 100, [0.25, 0.5] * 100)
     assert (moved, 0 < unsure < 0.05) == (0.25, True)
+
+
+def test_dev_says_how_far_it_is_before_the_first_game_is_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "PROGRESS_SECONDS", 0)
+    bot = tmp_path / "mine.py"
+    bot.write_text("import salvo\n@salvo.bot\ndef fire(view):\n    while True:\n        pass\n")
+    trial = Bench(str(bot), [("random", "random")], 4, "salvo", "dev", 1, 0.5).play(next(saves(bot)))
+    assert trial is not None
+    assert isinstance(trial.wrong, Failed)
+    assert "games: 0 of 4 after 0 s" in capsys.readouterr().err.splitlines()
 
 
 def test_a_long_run_says_every_ten_seconds_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:

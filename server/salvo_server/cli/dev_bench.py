@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from statistics import fmean
 from salvo.errors import BotError, SalvoError
 from salvo.laboratory.again import again, seat_names
 from salvo.laboratory.arena import Failure
-from salvo.laboratory.simulation import Seats, simulate, stream
+from salvo.laboratory.simulation import Seats, stream
 from salvo.laboratory.worth_seeing import Score, score_of
 from salvo.sources import EXEC, script_of
 from salvo.versions import kept, python_files, split
@@ -63,7 +63,7 @@ class Round:
 
     against: str
     source: str
-    scores: Sequence[Score]
+    scores: list[Score]
 
     @property
     def pairs(self) -> list[float]:
@@ -133,10 +133,10 @@ class Bench:
             if name == BEFORE:
                 kept(bot)
                 continue
-            tried = simulate([source, "random"], games=1, rules=rules, turn_seconds=turn_seconds)
-            for failure in tried.failures:
-                if failure.code == "bad_bot":
-                    raise BotError(failure.code, failure.text)
+            while True:
+                with suppress(SavedAgain):  # perhaps the opponent, which lies beside the bot
+                    self._try(name, source)
+                    break
 
     def play(self, signature: Signature) -> Trial | None:
         """Play until all games are over or something is wrong; None when the folder has changed meanwhile.
@@ -166,6 +166,23 @@ class Bench:
         """Return the command that shows a game against an opponent again."""
         return again([self._bot, source], self._seed, game, rules=self._rules, seats=Seats.PAIRED)
 
+    def _try(self, name: str, source: str) -> None:
+        """Make an opponent in a game against another.
+
+        Raises:
+            BotError: ``bad_bot``.
+            SavedAgain: the folder has changed.
+        """
+        with progress_bar(1, f"games of {name} against random", plain=True) as show:
+            waiting = self._waiting(_signature(self.file), lambda: show(0))
+            played = stream(
+                [source, "random"], games=1, rules=self._rules, turn_seconds=self._turn_seconds, waiting=waiting
+            )
+            for game in played:
+                for failure in game.failures:
+                    if failure.code == "bad_bot":
+                        raise BotError(failure.code, failure.text)
+
     def _play_all(self, before: str, signature: Signature) -> list[Round]:
         """Play all rounds.
 
@@ -173,18 +190,25 @@ class Bench:
             Failed: a bot fails.
             SavedAgain: the folder has changed.
         """
-        rounds: list[Round] = []
-        with progress_bar(self._games * len(self._opponents), "games", plain=True) as show:
-            for name, source in self._opponents:
-                scores: list[Score] = []
-                for score in self._scores(name, source or before, signature):
-                    scores.append(score)
-                    show(self._games * len(rounds) + len(scores))
-                rounds.append(Round(name, source or before, scores))
+        rounds = [Round(name, source or before, []) for name, source in self._opponents]
+        with progress_bar(self._games * len(rounds), "games", plain=True) as show:
+            waiting = self._waiting(signature, lambda: show(sum(len(each.scores) for each in rounds)))
+            for each in rounds:
+                for score in self._scores(each.against, each.source, waiting):
+                    each.scores.append(score)
         return rounds
 
-    def _scores(self, against: str, source: str, signature: Signature) -> Iterator[Score]:
-        look = time.monotonic()
+    def _waiting(self, signature: Signature, show: Callable[[], None]) -> Callable[[], None]:
+        """Return what is called while games are awaited; it raises :class:`SavedAgain`."""
+
+        def look() -> None:
+            show()
+            if _signature(self.file) != signature:
+                raise SavedAgain  # and the next save is there already
+
+        return look
+
+    def _scores(self, against: str, source: str, waiting: Callable[[], None]) -> Iterator[Score]:
         name, _ = seat_names([self._bot, source])
         played = stream(
             [self._bot, source],
@@ -195,6 +219,7 @@ class Bench:
             seats=Seats.PAIRED,
             turn_seconds=self._turn_seconds,
             strict=True,
+            waiting=waiting,
         )
         with closing(played):
             for game in played:
@@ -203,10 +228,6 @@ class Bench:
                     whose = "" if failure.player == name or not self._before else against
                     raise Failed(failure, self.again(source, game.game), whose)
                 yield score_of(game, name)
-                if time.monotonic() - look > LOOK_SECONDS:
-                    look = time.monotonic()
-                    if _signature(self.file) != signature:
-                        raise SavedAgain  # and the next save is there already
 
 
 def _halves(each: Round) -> Round:

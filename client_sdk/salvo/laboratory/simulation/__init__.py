@@ -232,6 +232,7 @@ def stream(
     first: int = 1,
     turn_seconds: float = TURN_SECONDS,
     strict: bool = False,
+    waiting: Callable[[], object] | None = None,
 ) -> Generator[Played, None, None]:
     """Play games and hand them out in order, as they come; closing it ends the processes.
 
@@ -239,12 +240,14 @@ def stream(
         games: how many; None plays on until nobody asks for more.
         strict: whether what a program (``exec:COMMAND``) does wrong is a failure of its game, as what a bot in Python
             does; it costs the turn otherwise. All else is as in :func:`simulate`.
+        waiting: called some ten times a second while games are awaited, the first one, too, unless ``jobs`` is 0; what
+            it raises ends the processes at once.
 
     Raises:
         SalvoError: as in :func:`simulate`; at once, not with the first game.
     """
     endless = 1 << 40 if games is None else games
-    simulation, batches = _begin(bots, endless, seed, rules, jobs, seats, first, turn_seconds, strict)
+    simulation, batches = _begin(bots, endless, seed, rules, jobs, seats, first, turn_seconds, strict, waiting)
     return _stream(simulation, batches)
 
 
@@ -264,6 +267,7 @@ def _begin(
     first: int,
     turn_seconds: float,
     strict: bool = False,
+    waiting: Callable[[], object] | None = None,
 ) -> tuple[Simulation, Iterator[Batch]]:
     given: Sequence[Source] = list(bots.values()) if isinstance(bots, Mapping) else list(bots)
     written = [bot if isinstance(bot, str) else _written(bot) for bot in given]
@@ -291,12 +295,14 @@ def _begin(
         decisions={name: Decisions() for name in names},
         _book=book,
     )
-    return simulation, play_here(spec, first, games) if jobs == 0 else _pooled(spec, jobs, turn_seconds, first, games)
+    if jobs == 0:
+        return simulation, play_here(spec, first, games)
+    return simulation, _pooled(Pool(spec, min(jobs, games), turn_seconds), first, games, waiting)
 
 
-def _pooled(spec: Spec, jobs: int, turn_seconds: float, first: int, games: int) -> Iterator[Batch]:
-    with Pool(spec, min(jobs, games), turn_seconds) as pool:
-        yield from pool.play(first, games)
+def _pooled(pool: Pool, first: int, games: int, waiting: Callable[[], object] | None) -> Iterator[Batch]:
+    with pool:
+        yield from pool.play(first, games, waiting)
 
 
 def _check(what: str, number: int, least: int) -> None:

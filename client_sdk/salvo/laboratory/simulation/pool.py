@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from pickle import PicklingError
@@ -81,8 +81,11 @@ class Pool:
         for worker in self._workers:
             worker.kill()
 
-    def play(self, first: int, games: int) -> Iterator[Batch]:
+    def play(self, first: int, games: int, waiting: Callable[[], object] | None) -> Iterator[Batch]:
         """Play games, and hand them out in order.
+
+        Args:
+            waiting: called every :data:`LOOK_SECONDS` or so while games are on.
 
         Raises:
             BotError: ``bad_bot``: one cannot be loaded.
@@ -90,7 +93,11 @@ class Pool:
         self._tasks = [(first, games, {})]
         self._left = games
         done: dict[int, Batch] = {}
+        called = time.monotonic()
         while self._left:
+            if waiting is not None and time.monotonic() - called >= LOOK_SECONDS:
+                waiting()
+                called = time.monotonic()
             self._give()
             for batch in self._collect():
                 done[batch.first] = batch
