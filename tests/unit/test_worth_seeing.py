@@ -11,7 +11,7 @@ from salvo.laboratory.intervals import change_and_error
 from salvo.laboratory.simulation import simulate
 from salvo.laboratory.worth_seeing import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
 from salvo_server.cli import output
-from salvo_server.cli.dev_bench import Bench, Failed, saves
+from salvo_server.cli.dev_bench import Bench, Failed, saved
 from salvo_server.cli.output import progress_bar
 
 WON = Score(1, 1.0, 17, 9)
@@ -59,7 +59,7 @@ def test_dev_says_how_far_it_is_before_the_first_game_is_over(
     monkeypatch.setattr(output, "PROGRESS_SECONDS", 0)
     bot = tmp_path / "mine.py"
     bot.write_text("import salvo\n@salvo.bot\ndef fire(view):\n    while True:\n        pass\n")
-    trial = Bench(str(bot), [("random", "random")], 4, "salvo", "dev", 1, 0.5).play(next(saves(bot)))
+    trial = Bench(str(bot), [("random", "random")], 4, "salvo", "dev", 1, 0.5).play(saved(bot, None))
     assert trial is not None
     assert isinstance(trial.wrong, Failed)
     assert "games: 0 of 4 after 0 s" in capsys.readouterr().err.splitlines()

@@ -12,7 +12,7 @@ from salvo.errors import BotError
 from salvo.laboratory.simulation import TURN_SECONDS
 from salvo.sources import EXEC
 from salvo.versions import pinned
-from salvo_server.cli.dev_bench import BEFORE, Bench, Trial, file_of, saves
+from salvo_server.cli.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
 from salvo_server.cli.dev_report import lines, record
 from salvo_server.cli.output import JOBS, SECONDS, has_terminal
 
@@ -68,13 +68,16 @@ def dev(
     each = _share(games, against)
     bench = Bench(bot, [_opponent(name, bot, file) for name in against], each, rules, seed, jobs, turn_seconds)
     last: Trial | None = None
+    seen: Signature | None = None
     if has_terminal():
         what = f"{file.suffix} file of its folder" if file.suffix else "file"
         click.echo(f"{file} is played whenever a {what} is saved; Ctrl-C ends", err=True)
     try:
-        for signature in saves(file):
-            trial = bench.play(signature)
+        while True:
+            seen = saved(file, seen)
+            trial = bench.play(seen)
             if trial is None:
+                seen = None  # whatever has changed may be undone by now
                 continue
             if as_json:
                 click.echo(json.dumps(record(trial, last, bench)))

@@ -24,6 +24,8 @@ BEFORE = "before"
 LOOK_SECONDS = 0.1
 #: Seconds without a further change until what an editor saves is taken for whole; it may write several times.
 QUIET_SECONDS = 0.05
+#: The same for a bot that is empty, or not there.
+EMPTY_SECONDS = 0.5
 
 #: What tells one state of a bot's Python files from another: by path, time of the last change in ns, and size.
 Signature = dict[Path, tuple[int, int]]
@@ -250,19 +252,18 @@ def _signature(file: Path) -> Signature:
     return found
 
 
-def saves(file: Path) -> Iterator[Signature]:
-    """Yield at once and then whenever a file of a bot's language in its folder, or in a package in it, has changed.
+def saved(file: Path, seen: Signature | None) -> Signature:
+    """Wait until a file of a bot's language in its folder, or in a package in it, is not as it was seen.
 
     It looks, and is told by nobody: a thread that listens would make every process that plays begin from nothing, which
     takes as long as the games.
     """
-    seen: Signature | None = None
     while True:
         start = time.monotonic()
         if (now := _signature(file)) == seen:
             time.sleep(max(LOOK_SECONDS, 20 * (time.monotonic() - start)))  # among many files it looks less often
             continue
-        time.sleep(QUIET_SECONDS)
+        # An editor empties a file before it writes it; on a busy machine there may be time between.
+        time.sleep(EMPTY_SECONDS if now.get(file, (0, 0))[1] == 0 else QUIET_SECONDS)
         if _signature(file) == now:
-            seen = now
-            yield now
+            return now
