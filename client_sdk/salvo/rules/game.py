@@ -143,7 +143,7 @@ class Game:
         self._until_miss = book.shots is Shots.UNTIL_MISS
         self._hit_goes_on = book.order is Order.STREAK
         self._repeat_is_miss = book.repeats is Repeats.MISS
-        self._at_once = type(self) is Game  # whether a turn without a hit changes nothing but whose turn it is
+        self._at_once = type(self) is Game  # whether a turn's shots do their damage in it
         self.afloat = [len(lengths)] * players
         self.out = [False] * players
         self.over = False
@@ -209,6 +209,15 @@ class Game:
         shot and no more than ``shots_left``.
         """
         self._untouched = False
+        shots = self._strike(shots)
+        self._shots += shots
+        if self._until_miss:
+            self.shots_left = int(shots[-1] in self._sea)
+        else:
+            self.shots_left -= len(shots)
+
+    def _strike(self, shots: Sequence[Shot]) -> Sequence[Shot]:
+        """Let shots do their damage; return those that are not void."""
         sea = self._sea
         hits = 0
         for shot in shots:
@@ -227,11 +236,7 @@ class Game:
                 elif self._repeat_is_miss:
                     hits -= 1
         self._hits += hits
-        self._shots += shots
-        if self._until_miss:
-            self.shots_left = int(shots[-1] in sea)
-        else:
-            self.shots_left -= len(shots)
+        return shots
 
     def _sink(self, target: int, ship: int) -> None:
         self._sunk += ((target, ship),)
@@ -275,16 +280,22 @@ class Game:
 
         This is the hot path of every simulation. ``shots`` is kept; it must not be changed afterwards.
         """
-        if not (self._untouched and self._is_miss(shots)):
+        missed = self._is_miss(shots)
+        if not self._untouched or (self._hit_goes_on and not missed):
             self.fire(shots)
             self._close_turn()
             return
-        # The same for a turn without a hit, without the detours.
+        # The same for a turn of which nothing has happened yet, without the detours.
+        if not missed:
+            shots = self._strike(shots)
+            self._note_damage()
+            self._untouched = True
         self._seats.append(self.current)
         self._fired.append(shots)
-        self.turn += 1
-        self.current = seat = self._after[self.current]
-        self.shots_left = self.afloat[seat] if self._by_afloat else 1
+        if not self.over:
+            self.turn += 1
+            self.current = seat = self._after[self.current]
+            self.shots_left = self.afloat[seat] if self._by_afloat else 1
 
     def _close_turn(self) -> None:
         self._seats.append(self.current)
@@ -292,15 +303,19 @@ class Game:
         self._shots = []
         self._untouched = self._at_once
         goes_on = self._hit_goes_on and self._hits and not self.out[self.current]
-        if self._hits or self._defeated:
-            self._damage[self.turn] = (self._hits, self._sunk, self._defeated)
-            self._hits = 0
-            self._sunk = self._defeated = ()
+        self._note_damage()
         if not self.over:
             self.turn += 1
             if not goes_on:
                 self.current = self._after[self.current]  # the next that is not defeated (SALVO-TURN-3)
             self.shots_left = self.afloat[self.current] if self._by_afloat else 1
+
+    def _note_damage(self) -> None:
+        """Write down what this turn has done."""
+        if self._hits or self._defeated:
+            self._damage[self.turn] = (self._hits, self._sunk, self._defeated)
+            self._hits = 0
+            self._sunk = self._defeated = ()
 
     def tally(self) -> list[Tally]:
         """Return each seat's figures, from the turns that have ended."""
