@@ -167,12 +167,7 @@ def _numbered(places: list[tuple[int, int]], shots: Sequence[int], hits: int, di
 
 
 def draw_fleets(
-    book: RuleBook,
-    *,
-    alone: bool,
-    known: Callable[[bool], Candidates],
-    random: Random,
-    count: int,
+    book: RuleBook, *, alone: bool, known: Callable[[bool], Candidates], random: Random, count: int
 ) -> list[int]:
     """Return fleets that a rival may have, drawn evenly from all that agree, as masks; none where that is too hard.
 

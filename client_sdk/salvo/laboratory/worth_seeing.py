@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from salvo.laboratory.simulation import Played
@@ -27,6 +27,11 @@ class Score(NamedTuple):
         """In hits; below 0 the rival had it."""
         return self.hits - self.rival_hits
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it was lost, and not because somebody failed."""
+        return not self.worth and not self.failed
+
 
 class Lost(NamedTuple):
     """A lost game worth looking at, and why: a few words."""
@@ -49,21 +54,22 @@ def score_of(game: Played, name: str) -> Score:
 
 def lost_by_most(scores: Iterable[Score]) -> Lost | None:
     """Return the first of the games that were lost by most; None when none was lost."""
-    lost = [score for score in scores if not score.worth and not score.failed]
-    return Lost("lost by most", min(lost, key=lambda score: score.lead)) if lost else None
+    return _lost("lost by most", scores, min)
 
 
 def lost_by_least(scores: Iterable[Score]) -> Lost | None:
     """Return the first of the games that were lost by least; None when none was lost."""
-    lost = [score for score in scores if not score.worth and not score.failed]
-    return Lost("lost by least", max(lost, key=lambda score: score.lead)) if lost else None
+    return _lost("lost by least", scores, max)
+
+
+def _lost(why: str, scores: Iterable[Score], first: Callable[..., Score]) -> Lost | None:
+    lost = [score for score in scores if score.is_lost]
+    return Lost(why, first(lost, key=lambda score: score.lead)) if lost else None
 
 
 def lost_since(scores: Sequence[Score], earlier: Sequence[Score]) -> Lost | None:
     """Return the game that fell deepest of those that were won earlier and are lost now; None when there is none."""
     fell = [
-        (new.lead - old.lead, new)
-        for new, old in zip(scores, earlier, strict=True)
-        if old.worth == 1 and not new.worth and not new.failed
+        (new.lead - old.lead, new) for new, old in zip(scores, earlier, strict=True) if old.worth == 1 and new.is_lost
     ]
     return Lost("won before, lost now", min(fell)[1]) if fell else None

@@ -180,10 +180,10 @@ class Bench:
             played = stream(
                 [source, "random"], games=1, rules=self._rules, turn_seconds=self._turn_seconds, waiting=waiting
             )
-            for game in played:
-                for failure in game.failures:
-                    if failure.code == "bad_bot":
-                        raise BotError(failure.code, failure.text)
+            with closing(played):
+                failures = [failure for game in played for failure in game.failures if failure.code == "bad_bot"]
+            if failures:
+                raise BotError(failures[0].code, failures[0].text)
 
     def _play_all(self, before: str, signature: Signature) -> list[Round]:
         """Play all rounds.

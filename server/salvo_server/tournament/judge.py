@@ -121,7 +121,6 @@ class Judged(Bot):
             self.forfeited = True
             return
         if isinstance(self._bot, ExecBot):
-            self._bot.strict = True  # else its failures come as empty salvos, and cost nothing
             self._bot.most_files = 0  # as many as games, and another name in every run's strikes
         self._bot.unsaid = deque(maxlen=MOST_UNSAID)
         self._ask("prepare", self._bot.prepare, name, seed, game)

@@ -24,8 +24,9 @@ from salvo.laboratory import arena
 from salvo.laboratory.again import seat_names
 from salvo.player import Bot
 from salvo.programs.debugger import is_debugged
+from salvo.programs.exec_bot import ExecBot
 from salvo.rules import RuleBook
-from salvo.sources import EXEC, load
+from salvo.sources import load
 from salvo_server.tournament.file import TimeLimits, Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.judge import Alarm, judged
@@ -126,7 +127,7 @@ def play_game(
 
 @cache
 def _kind(source: str) -> type[Bot]:
-    return load(source)
+    return load(source, strict=True)  # else a program's failures come as empty salvos, and cost nothing
 
 
 def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits) -> None:
@@ -155,12 +156,11 @@ def _limits_here(limits: TimeLimits) -> TimeLimits:
 def _try_out(source: str, book: RuleBook) -> str:
     """Return why a bot cannot be made, or a program ends when it is asked for its first fleet; empty when it can."""
     try:
-        if not source.startswith(EXEC):
-            _kind(source)()
-            return ""
-        with closing(load(source, strict=True)()) as program:
-            program.prepare("trial", "0")
-            program.place_fleet(book)
+        bot = _kind(source)()
+        if isinstance(bot, ExecBot):
+            with closing(bot):
+                bot.prepare("trial", "0")
+                bot.place_fleet(book)
     except BotError as error:
         return error.text
     except BaseException as error:
