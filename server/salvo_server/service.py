@@ -7,7 +7,8 @@ round works through all that has arrived, commits it in one go, and only then sa
 that it is dealt with (SALVO-BACK-1). So whatever a crash interrupts was either heard by nobody and comes again, or
 stands in the journal and is said again.
 
-While the broker is away, or the journal takes nothing, no time to act runs at the tables (SALVO-BACK-2).
+While the broker is away, the journal takes nothing or the machine stands still, no time to act runs at the tables
+(SALVO-BACK-2, SALVO-BACK-5).
 """
 
 from __future__ import annotations
@@ -63,6 +64,10 @@ JOURNAL_RETRY_MS = 1000
 #: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
 #: subscription of six filters costs nothing at this rate.
 KEPT_COMMANDS_MS = 8_000
+#: Who is held up, by its machine or its disk, for less than this, or for less than a tenth of the time to act, is not
+#: away: teams lose little by it, and everybody would be told of a new deadline (SALVO-BACK-5).
+HELD_UP_MS = 250
+HELD_UP_SHARE = 10
 
 #: When a game out of the journal goes on: after a crash, after any end, or never.
 Resume = Literal["crash", "always", "never"]
@@ -185,6 +190,7 @@ class Service:
         self._held: deque[Inbound] = deque()
         self._stalled_until: int | None = None
         self._connected_anew = False
+        self._held_up_ms = 0
         self._due: dict[str, int] = {}
         self._begun: dict[str, int] = {}  # turns with a bank whose begin waits to be published, by table
         self._undelivered: dict[str, tuple[int, int]] = {}  # turn, and how much is published with its begin
@@ -279,16 +285,16 @@ class Service:
 
     def step(self, longest_seconds: float = 0.0) -> None:
         """Wait for the next message, timer or derivation, and do what follows from it."""
-        arrived = self._edge.poll(self._wait_seconds(longest_seconds))
+        wait_seconds, began = self._wait_seconds(longest_seconds), self._clock()
+        arrived = self._edge.poll(wait_seconds)
+        self._held_up_ms = max(self._held_up_ms, self._clock() - began - int(1000 * wait_seconds))
         if self._stalled_until is not None:
             self._held += arrived
             if not self._retry():
                 return
             arrived = list(self._held)
             self._held.clear()
-        if self._connected_anew:
-            self._connected_anew = False
-            self._greet()
+        begun_anew = self._begin_anew()
         self._strike_off()
         self._note_delivered()
         for message in arrived:
@@ -307,7 +313,10 @@ class Service:
             published = self._edge.published + len(self._outbox)
             self._outbox += self._resends.take_due(self._now(), self._edge.delivered, published)
             self._look_for_kept_commands()
+        began = self._clock()
         self._settle()
+        # Where each commit is slow, the one of the new beginning would bring the next, and so without end.
+        self._held_up_ms = 0 if begun_anew else self._clock() - began
 
     def say_goodbye(self) -> None:
         """Publish what the last will would, before a clean end, and note that all has left."""
@@ -453,12 +462,27 @@ class Service:
         self._sweep.begin()
         self._connected_anew = True
 
-    def _greet(self) -> None:
-        """Let the time begin anew and say who is here; the first table's status ends the sweep."""
+    def _begin_anew(self) -> bool:
+        """Let the time begin anew where broker or server were away; True if it was so.
+
+        It comes before what has arrived meanwhile: that is not late.
+        """
+        greets, self._connected_anew = self._connected_anew, False
+        if not greets and (self._held_up_ms < HELD_UP_MS or not self._edge.connected):
+            return False
         now = self._now()
-        for table in self.tables.values():
+        away = [t for t in self.tables.values() if greets or _long_for(t.referee, self._held_up_ms)]
+        for table in away:
             if table.referee.deadline() is not None and table.referee.state is not State.OVER:
                 self._carry_out(table, m.Resumed(), now)
+        if greets:
+            self._greet()
+        elif away:
+            log.warning("the server was held up for %d ms; the time to act begins anew", self._held_up_ms)
+        return bool(away)
+
+    def _greet(self) -> None:
+        """Say who is here; the first table's status ends the sweep."""
         waiting = set(self._outbox)
         for table in self.tables.values():
             status = table.write_status(self._status(table.referee))
@@ -690,6 +714,13 @@ class Service:
         return m.ServerStatus(
             online, __version__, referee.number, self._profile, status_topic, paused, keys, self._chat.on
         )
+
+
+def _long_for(referee: Referee, away_ms: int) -> bool:
+    """Tell whether so long an absence costs a player a good part of its time to act."""
+    limits = referee.limits
+    to_act_ms = limits.placement_ms if referee.state is State.LOBBY else limits.turn_ms
+    return away_ms > to_act_ms // HELD_UP_SHARE
 
 
 def _keys(identity: Identity | None) -> m.ServerKeys | None:

@@ -1,0 +1,119 @@
+"""A server that stands still for a while, by its machine or its disk: nobody loses time that nobody could use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salvo.messages import Limits, State
+from unit.test_recovery import World
+
+TURN_MS = 10_000
+
+
+class HeldUpWorld(World):
+    """A world whose polls and commits take as long as a test says, on its clock.
+
+    Attributes:
+        poll_ms: what the next poll takes beyond the time that it was given; nothing after it.
+        commit_ms: what every commit takes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.poll_ms = self.commit_ms = 0
+        self.service = self.restart(limits=Limits(players=2, turn_ms=TURN_MS))
+        poll, commit = self.wire.poll, self.journal.commit
+
+        def slow_poll(timeout_seconds: float) -> Any:
+            self.now += self.poll_ms
+            self.poll_ms = 0
+            return poll(timeout_seconds)
+
+        def slow_commit(batch: Any) -> None:
+            self.now += self.commit_ms
+            commit(batch)
+
+        self.wire.poll, self.journal.commit = slow_poll, slow_commit  # type: ignore[method-assign]
+
+    @property
+    def left_ms(self) -> int:
+        due = self.table.referee.deadline()
+        assert due is not None
+        return due - self.now
+
+    @property
+    def turn(self) -> int:
+        game = self.table.referee.game
+        assert game is not None
+        return game.turn
+
+    def turns_said(self) -> int:
+        said = [topic for topic, _ in self.wire.said if topic == "/game/turn"]
+        self.wire.said.clear()
+        return len(said)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[HeldUpWorld]:
+    world = HeldUpWorld(tmp_path / "a.journal")
+    world.join()
+    assert world.table.referee.state is State.TURN
+    world.turns_said()
+    yield world
+    world.journal.close()
+
+
+def test_a_shot_that_came_while_the_server_stood_still_is_not_late(world: HeldUpWorld) -> None:
+    world.poll_ms = 2 * TURN_MS
+    world.fire(1)
+    assert world.turn == 1
+    assert world.table.referee.game is not None
+    assert world.table.referee.game.shots_fired == 1
+    assert world.left_ms == TURN_MS
+    assert world.turns_said() == 1
+
+
+def test_what_is_short_beside_the_time_to_act_changes_no_deadline(world: HeldUpWorld) -> None:
+    world.poll_ms = TURN_MS // 10
+    world.run()
+    assert world.left_ms == TURN_MS - TURN_MS // 10
+    assert world.turns_said() == 0
+
+
+def test_a_turn_whose_begin_a_slow_disk_held_back_has_its_whole_time(world: HeldUpWorld) -> None:
+    world.fire(4)
+    world.turns_said()
+    world.commit_ms = TURN_MS - 1
+    world.wire.give(*world.shot(5, 10))
+    world.service.step()
+    world.commit_ms = 0
+    assert world.left_ms == 1
+    world.run()
+    assert world.turn == 2
+    assert world.left_ms == TURN_MS
+
+
+def test_a_disk_that_is_always_slow_does_not_stop_the_time(world: HeldUpWorld) -> None:
+    world.commit_ms = TURN_MS // 5
+    world.fire(1)
+    world.turns_said()
+    for _ in range(3 * TURN_MS // 1000):
+        world.now += 1000
+        world.run()
+    assert world.turn > 1
+    assert world.turns_said() < 12
+
+
+def test_in_a_lobby_the_time_to_place_begins_anew(tmp_path: Path) -> None:
+    world = HeldUpWorld(tmp_path / "b.journal")
+    world.wire.give("/game/request_participation", b'{"name": "ann", "secret": "secret ann"}')
+    world.run()
+    assert world.left_ms == 60_000
+    world.poll_ms = 59_999
+    world.run()
+    assert world.left_ms == 60_000
+    world.journal.close()
