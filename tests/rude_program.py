@@ -34,7 +34,7 @@ def misbehave(asked: dict[str, Any], answer: str) -> None:
             print(os.getpid(), file=sys.stderr)
             time.sleep(60)
         case "late":
-            time.sleep(1.3)
+            time.sleep(float(os.environ.get("LATE_SECONDS", "1.3")))
             write(answer)
         case "garbage":
             write("Hello, pond!\n" + answer)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from integration.mosquitto import Mosquitto
-from integration.players import send_all_home
+from integration.players import send_all_home, until_online
 from salvo_server.broker import EmbeddedBroker
-from salvo_server.cli.health import ask
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
@@ -43,16 +41,7 @@ def start_server(broker: Broker) -> StartServer:
         values: dict[str, Any] = {"broker": broker.url, "seed": "7", "over_seconds": 600} | settings
         contest = Contest(ServerSettings(**values), listener)
         with contest.in_background():
-            _wait_until_online(broker.url)
+            until_online(broker.url)
             yield contest
 
     return start
-
-
-def _wait_until_online(url: str) -> None:
-    """Return when the server has subscribed: it announces itself after that."""
-    end = time.monotonic() + 60
-    status = None
-    while status is None or not status.online:
-        assert time.monotonic() < end
-        status = ask(url, "", 5)

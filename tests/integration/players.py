@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
 from salvo.player import Answer, Bot
 from salvo.view import View
+from salvo_server.cli.health import ask
 
 SECONDS = 60.0
 
@@ -76,3 +78,12 @@ class Slower(Bot):
     def choose_salvo(self, view: View) -> Answer:
         threading.Event().wait(0.03)
         return view.untouched.sample(view.shots)
+
+
+def until_online(url: str) -> None:
+    """Return when the server has subscribed: it announces itself after that."""
+    end = time.monotonic() + SECONDS
+    status = None
+    while status is None or not status.online:
+        assert time.monotonic() < end
+        status = ask(url, "", 5)

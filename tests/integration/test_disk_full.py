@@ -23,7 +23,7 @@ def test_a_full_disk_stops_the_clock_and_not_the_contest(small_disk: Path) -> No
     subprocess.run(["mount", "-o", "remount,size=16m", small_disk], check=True)  # room for a whole game
     heard = Heard()
     journal = str(small_disk / "a.journal")
-    contest = Contest(ServerSettings(listen="127.0.0.1:0", seed="7", players=2, turn_seconds=2, journal=journal), heard)
+    contest = Contest(ServerSettings(listen="127.0.0.1:0", seed="7", players=2, turn_seconds=6, journal=journal), heard)
     with contest.in_background():
         observer = Observer(contest.url)
         for name in ("ann", "bob"):
@@ -33,7 +33,7 @@ def test_a_full_disk_stops_the_clock_and_not_the_contest(small_disk: Path) -> No
         _fill(ballast)
         observer.until(lambda seen: any(_status(x) == "paused" for x in seen))
         held = len(heard.of(m.SalvoResolved))
-        threading.Event().wait(2.5)  # longer than a turn may take
+        threading.Event().wait(6.5)  # longer than a turn may take
         assert len(heard.of(m.SalvoResolved)) <= held + 1
         ballast.unlink()
         heard.until(over)

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from integration.conftest import StartServer
 from integration.guarded import guarded
 from integration.mosquitto import Mosquitto, free_port
-from integration.players import Heard, Slower, join, over
+from integration.players import Heard, Slower, join, over, until_online
 from integration.smackdown import COMMAND, Player, Socket, children, house, tcp_gateway
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
@@ -322,6 +322,7 @@ def test_games_go_on_after_the_gateway_or_the_server_was_killed(victim: str, tmp
         gateway += ["--exec", f"{sys.executable} {slow}", "--name", "alice"]
         gateway += ["--exec", f"{sys.executable} {slow}", "--name", "bob"]
         processes = {"server": start(serve, log)}
+        until_online(broker.url)
         with house(broker.url, tmp_path) as onlooker:
             onlooker.open()
             processes["gateway"] = start(gateway, log)
@@ -362,7 +363,7 @@ def test_a_flood_of_answers_ahead_is_a_forfeit_and_the_table_goes_on(tmp_path: P
 def test_a_turn_that_ends_before_the_answer_is_a_forfeit(tmp_path: Path) -> None:
     with EmbeddedBroker() as broker:
         settings = ServerSettings(
-            broker=broker.url, players=2, rules="smackdown", over_seconds=600, turn_seconds=1, empty_turns=2
+            broker=broker.url, players=2, rules="smackdown", over_seconds=600, turn_seconds=5, empty_turns=2
         )
         with Contest(settings).in_background(), tcp_gateway(broker.url, tmp_path) as host:
             silent = Socket(host.address)

@@ -28,6 +28,8 @@ from salvo.view import View
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
+#: So much that a turn is lost by who means to, and not by a slow machine.
+TURN_SECONDS = 5
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
 
@@ -65,13 +67,13 @@ def test_a_turn_that_is_lost_tells_why_and_the_table_goes_on(broker: Broker, sta
         if hasattr(event, "code"):
             refused.append(f"{event.code}: {event.text}")
 
-    with start_server(heard, players=2, turn_seconds=1):
+    with start_server(heard, players=2, turn_seconds=TURN_SECONDS):
         join(broker.url, "sleepy", Sleepy(), listener=listen)
         join(broker.url, "rival")
         heard.until(over)
     assert len(refused) == 1
     assert refused[0].startswith("turn_timeout: turn ")
-    assert "1 s with 5 shots not fired" in refused[0]
+    assert f"{TURN_SECONDS} s with 5 shots not fired" in refused[0]
 
 
 class Async(Bot):
@@ -94,7 +96,7 @@ def test_a_bot_may_be_async_and_one_that_fails_loses_its_turn_in_a_contest(
     broker: Broker, start_server: StartServer
 ) -> None:
     heard = Heard()
-    with start_server(heard, players=2, turn_seconds=1):
+    with start_server(heard, players=2, turn_seconds=TURN_SECONDS):
         join(broker.url, "async", Async())
         failing = join(broker.url, "failing", Failing(), strict=False)
         heard.until(over)
