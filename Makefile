@@ -47,11 +47,12 @@ format: $(READY)         ## rewrite in the house's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-contract: $(READY)       ## generated Python, the contract's tables and the vectors
+contract: $(READY)       ## generated Python, the tables of the contract and of the settings, and the vectors
 	$(BIN)/python proto/generate.py
 	$(BIN)/python proto/print_contract.py
 	$(BIN)/python proto/vectors/make.py
 	$(BIN)/python proto/exec/make.py
+	$(BIN)/python server/print_settings.py
 
 clean:
 	rm -rf .venv

@@ -124,10 +124,10 @@ def test_a_person_wins_a_game_of_every_rule_book_by_keys_alone(rules: str, tmp_p
         )
 
 
-def test_the_readme_s_command_asks_for_a_fleet(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    [command] = re.findall(r"^salvo (play human .*)$", readme, re.MULTILINE)
-    assert "`salvo join mqtt://HOST human`" in readme
+def test_the_command_of_the_guide_for_teams_asks_for_a_fleet(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "client_sdk" / "README.md").read_text()
+    [command] = re.findall(r"^salvo (play human .*)$", guide, re.MULTILINE)
+    assert "`salvo join mqtt://HOST human`" in guide
     with Terminal([SALVO, *shlex.split(command)], _environment(tmp_path)) as person:
         person.until_seen("Setup   game 1, classic")
 

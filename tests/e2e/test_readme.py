@@ -1,4 +1,4 @@
-"""Every command and every block of code in the README runs."""
+"""Every command and every block of code in README.md and in the guides for teams and organisers runs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from typing import Any
 
 import pytest
 
+from documents import GUIDES, ROOT, blocks
 from processes import started
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import OwnSalvo
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+TEXT = "".join(guide.read_text() for guide in GUIDES)
+BLOCKS = [block for guide in GUIDES for block in blocks(guide)]
 PYTHON = [code for language, code in BLOCKS if language == "python"]
-COMMANDS = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
-[POND] = [text for language, text in BLOCKS if language == "toml"]
+#: Each once, wherever it stands.
+COMMANDS = list(dict.fromkeys(line for language, code in BLOCKS if language == "sh" for line in code.splitlines()))
+POND, CONTEST = (text for language, text in BLOCKS if language == "toml")
 THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM, SPEC_CLIENT = PYTHON
 
 #: Commands that another test runs for real: (where, what it says there).
@@ -40,6 +41,10 @@ ELSEWHERE = {
         'roster(used, "add", "red", "blue"',
     ),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
+    "salvo mosquitto broker": ("tests/e2e/test_contest_profile.py", 'organiser.run("mosquitto"'),
+    "mosquitto -c broker/mosquitto.conf": ("tests/e2e/test_contest_profile.py", '[MOSQUITTO, "-c"'),
+    "salvo serve --broker mqtt://127.0.0.1": ("tests/e2e/test_contest_profile.py", 'serve("--broker", broker)'),
+    "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }
 
 
@@ -47,6 +52,7 @@ ELSEWHERE = {
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "mybot.py").write_text(THREE_LINES)
     (tmp_path / "pond.toml").write_text(POND)
+    (tmp_path / "contest.toml").write_text(CONTEST)
     return tmp_path
 
 
@@ -67,21 +73,21 @@ def _run(command: str, folder: Path) -> str:
 
 @pytest.fixture
 def secrets(folder: Path) -> dict[str, str]:
-    """The README's teams and watcher, by name."""
+    """The guides' teams, watcher and referee, by name."""
     found: dict[str, str] = {}
     for command in (line for line in COMMANDS if line.startswith("salvo teams add")):
         found |= dict(re.findall(r"^\w+ (\w+), secret (\S+)", _run(command, folder), re.MULTILINE))
-    assert set(found) == {"red", "blue", "hall"}
+    assert set(found) == {"red", "blue", "hall", "booth"}
     return found
 
 
-SERVES = [line for line in COMMANDS if line.startswith("salvo serve")]
+SERVES = [line for line in COMMANDS if line.startswith("salvo serve") and line not in ELSEWHERE]
 
 
 @pytest.fixture
 def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
     """The README's server, on a port of its own, for one game."""
-    [command] = [line for line in SERVES if "--gateway" not in line]
+    command = SERVES[0]
     words = shlex.split(command.replace("0.0.0.0:1883", "127.0.0.1:0") + " --games 1")
     with started(words, cwd=folder, env=_environment(folder), stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
@@ -117,7 +123,7 @@ def test_the_three_lines_play_a_local_game(folder: Path) -> None:
 
 
 #: Those with a person are test_human_play's.
-PLAYED_BY_BOTS = [line for line in COMMANDS if line.startswith("salvo play") and " human " not in line]
+PLAYED_BY_BOTS = [line for line in COMMANDS if line.startswith("salvo play mybot.py") and "--record" not in line]
 
 
 @pytest.mark.parametrize("command", PLAYED_BY_BOTS)
@@ -133,7 +139,7 @@ def test_the_class_plays(folder: Path) -> None:
 
 def test_what_a_salvo_and_its_result_are_said_to_have_they_have() -> None:
     for text, kind in (("An own salvo has", OwnSalvo), ("A result has", SalvoResolved), ("sunk, each with", SunkShip)):
-        said = re.search(rf"{text}((?:,?\s`\w+`)+)", README)
+        said = re.search(rf"{text}((?:,?\s`\w+`)+)", TEXT)
         assert said is not None
         names = re.findall(r"`(\w+)`", said[1])
         assert names == list(inspect.signature(kind).parameters)[: len(names)]
@@ -141,7 +147,7 @@ def test_what_a_salvo_and_its_result_are_said_to_have_they_have() -> None:
 
 def test_the_plain_program_plays_without_a_mistake(folder: Path) -> None:
     (folder / "plain.py").write_text(PROGRAM)
-    [command] = re.findall(r"`(salvo play 'exec:.*?)`", README)
+    [command] = re.findall(r"`(salvo play 'exec:.*?)`", TEXT)
     for rules in ("salvo", "xbs", "pond.toml"):
         done = subprocess.run(
             [*shlex.split(command), "--rules", rules],
@@ -170,11 +176,11 @@ def test_the_map_of_a_notebook_is_text_elsewhere(folder: Path) -> None:
 def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest: str, secrets: dict[str, str]) -> None:
     host = contest.removeprefix("mqtt://")
     [play] = [line for line in COMMANDS if line.startswith("salvo join")]
-    [look, watch] = [line for line in COMMANDS if line.startswith("salvo watch")]
+    [look, watch] = [line for line in COMMANDS if line.startswith("salvo watch") and line not in ELSEWHERE]
     assert look == "salvo watch mqtt://HOST"
     [export] = [line for line in COMMANDS if line.startswith("export SALVO_TEAM=red SALVO_SECRET=")]
     assert export.endswith("=the-one-that-it-was-given")
-    [verify] = [line for line in COMMANDS if line.startswith("salvo verify")]
+    [verify] = [line for line in COMMANDS if line == "salvo verify game.proof.jsonl"]
 
     def start(command: str, team: str) -> AbstractContextManager[subprocess.Popen[str]]:
         words, pipe = shlex.split(command.replace("HOST", host)), subprocess.PIPE
@@ -196,16 +202,70 @@ def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest
     assert "fair" in _run(verify, folder)
 
 
-@pytest.mark.parametrize("command", [line for line in SERVES if "--gateway" in line])
-def test_a_gateway_listens_beside_the_server(command: str, folder: Path) -> None:
+def _serving(command: str, folder: Path, stack: ExitStack) -> subprocess.Popen[str]:
+    """Start one of the guides' servers, where nobody else is."""
     anywhere = re.sub(r"0\.0\.0\.0:\d+", "127.0.0.1:0", command) + " --listen 127.0.0.1:0"
-    with started(shlex.split(anywhere), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE) as server:
+    return stack.enter_context(
+        started(shlex.split(anywhere), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE)
+    )
+
+
+def _end(server: subprocess.Popen[str]) -> None:
+    assert server.stdout is not None
+    server.send_signal(signal.SIGINT)
+    server.stdout.read()
+    assert server.wait(60) == 0
+
+
+def test_gateways_listen_beside_their_servers(folder: Path) -> None:
+    with ExitStack() as stack:
+        servers = [_serving(command, folder, stack) for command in SERVES if "--gateway" in command]
+        assert len(servers) == 4
+        for server in servers:
+            assert server.stdout is not None
+            said = next(line for line in server.stdout if " gateway " in line)
+            assert re.search(r"gateway \w+: .* on 127\.0\.0\.1:\d+$", said)
+            _end(server)
+
+
+def test_the_server_of_the_settings_is_examined_by_the_doctor(folder: Path, secrets: dict[str, str]) -> None:
+    [command] = [line for line in SERVES if "--config" in line]
+    [health] = [line for line in COMMANDS if line.startswith("salvo health")]
+    assert "salvo doctor" in COMMANDS
+    with ExitStack() as stack:
+        server = _serving(command, folder, stack)
         assert server.stdout is not None
-        said = next(line for line in server.stdout if " gateway " in line)
-        assert re.search(r"gateway \w+: .* on 127\.0\.0\.1:\d+$", said)
-        server.send_signal(signal.SIGINT)
-        server.stdout.read()
-    assert server.returncode == 0
+        host = server.stdout.readline().split()[-1].removeprefix("mqtt://")
+        assert "lobby is open" in next(line for line in server.stdout if " game 1: " in line)
+        assert _run(health.replace("HOST", host), folder).startswith("online: ")
+        assert re.search(r"^\d+ findings, none is FAIL$", _run("salvo doctor", folder), re.MULTILINE)
+        _end(server)
+
+
+def test_a_server_listens_with_the_certificate_that_was_made_for_practice(folder: Path) -> None:
+    [make] = [line for line in COMMANDS if line.startswith("salvo tls")]
+    [command] = [line for line in SERVES if "--tls-cert" in line]
+    assert "--tls-cert tls/server.pem --tls-key tls/server.key" in _run(make, folder)
+    with ExitStack() as stack:
+        server = _serving(command, folder, stack)
+        assert server.stdout is not None
+        assert "mqtts://127.0.0.1:" in server.stdout.readline()
+        _end(server)
+
+
+def test_the_roster_is_listed_and_changed(folder: Path, secrets: dict[str, str]) -> None:
+    look, rotate, screens, remove = [line for line in COMMANDS if re.match("salvo teams (?!add)", line)]
+    assert [line.split()[0] for line in _run(look, folder).splitlines()] == list(secrets)
+    assert re.search("^team red, secret ", _run(rotate, folder))
+    assert "hall.1 to hall.60" in _run(screens, folder)
+    assert _run(remove, folder) == "blue is struck off\n"
+
+
+def test_a_new_bot_plays_and_wins(folder: Path) -> None:
+    [new] = [line for line in COMMANDS if line.startswith("salvo new")]
+    [play] = [line for line in COMMANDS if line.startswith(f"salvo play {new.split()[-1]}")]
+    _run(new, folder)
+    assert "winner: hunting after" in _run(play, folder)
 
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith(("salvo solo", "salvo compare"))])
@@ -252,12 +312,14 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
         assert [team.wait(60) for team in teams] == [0, 0]
         assert "look again: salvo replay games/game-1.jsonl.gz" in server.stdout.read()
     games, show, export, check = [line for line in COMMANDS if "contest.journal" in line]
+    [verify] = [line for line in COMMANDS if line.startswith("salvo verify games/")]
     winner = re.search(r"won by (\w+)", _run(games, folder))
     assert winner is not None
     assert f"1. {winner[1]}" in _run(show, folder)
     _run(export, folder)
     assert _run("salvo replay game.jsonl.gz", folder) == _run("salvo replay games/game-1.jsonl.gz", folder)
     assert "1 game, " in _run(check, folder)
+    assert "fair: game 1" in _run(verify, folder)
 
 
 def test_the_client_without_the_sdk_is_the_example_file() -> None:
@@ -268,11 +330,15 @@ def test_no_command_is_left_out() -> None:
     run_above = (
         "make demo",
         "salvo demo",
+        "salvo doctor",
+        "salvo health",
+        "salvo new",
         "python mybot.py",
         "salvo play",
         "salvo replay",
         "salvo explain",
         "salvo teams",
+        "salvo tls",
         "salvo serve",
         "export SALVO_TEAM=",
         "salvo join",
@@ -283,10 +349,11 @@ def test_no_command_is_left_out() -> None:
         "salvo tournament",
     )
     for command in COMMANDS:
-        if command.startswith(run_above):
-            continue
-        place, text = ELSEWHERE[command]
-        assert text in (ROOT / place).read_text()
+        if command in ELSEWHERE:
+            place, text = ELSEWHERE[command]
+            assert text in (ROOT / place).read_text()
+        else:
+            assert command.startswith(run_above), command
 
 
 def test_importing_the_sdk_takes_less_than_what_it_promises() -> None:

@@ -61,8 +61,8 @@ def test_the_grades_are_grades() -> None:
     assert wins("reads_everything.py", Hunter, 20) >= 12
 
 
-def test_the_three_lines_are_those_of_the_readme_and_the_readme_names_every_example() -> None:
-    readme = (ROOT / "README.md").read_text()
+def test_the_three_lines_are_those_of_the_readme_and_the_guide_for_teams_names_every_example() -> None:
+    readme, guide = (ROOT / "README.md").read_text(), (ROOT / "client_sdk" / "README.md").read_text()
     assert f"```python\n{(FOLDER / 'three_lines.py').read_text()}```\n" in readme
     for name in BOTS:
-        assert f"(examples/{name})" in readme
+        assert f"(../examples/{name})" in guide

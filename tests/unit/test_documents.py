@@ -1,0 +1,136 @@
+"""What the documents link to is there, and what they name exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+from documents import GUIDES, ROOT, prose
+from salvo.player import Bot
+from salvo.view import View
+from salvo_server.cli import cli
+
+README, CLIENT, SERVER = GUIDES
+DOCUMENTS = (*GUIDES, ROOT / "proto" / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md")
+#: README.md is for whoever decides whether to read on.
+MOST_LINES = 220
+
+
+def _headings(document: Path) -> list[str]:
+    return re.findall(r"^##+ (.+)$", prose(document), re.MULTILINE)
+
+
+def _anchor(heading: str) -> str:
+    """A heading's anchor, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _links(document: Path) -> list[str]:
+    found = re.findall(r"\]\(([^()\s]+)\)", prose(document))
+    return [link for link in found if not link.startswith(("http://", "https://"))]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> None:
+    for link in _links(document):
+        path, _, anchor = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        assert target.exists(), link
+        assert not anchor or anchor in map(_anchor, _headings(target)), link
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_contents_of_a_guide_name_its_sections_in_order(guide: Path) -> None:
+    named = re.findall(r"^- \[(.+)\]\(#(.+)\)$", guide.read_text().partition("\n## ")[0], re.MULTILINE)
+    sections = re.findall(r"^## (.+)$", prose(guide), re.MULTILINE)
+    assert named == [(section, _anchor(section)) for section in sections]
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text().splitlines()) <= MOST_LINES
+
+
+def _printer() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("print_settings", ROOT / "server" / "print_settings.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_settings_is_that_of_the_server() -> None:
+    text = SERVER.read_text()
+    assert "| `over_seconds` | 1 to 86400 | `300` |" in text
+    assert _printer().printed(text) == text, "python server/print_settings.py"
+
+
+def _first_cells(document: Path, head: str) -> list[str]:
+    """The names in code in the first column of the tables with this head."""
+    tables = re.findall(rf"^\| {re.escape(head)} .*\n\|[-|]+\n((?:\|.*\n)+)", document.read_text(), re.MULTILINE)
+    assert tables, head
+    cells = [row.split("|")[1] for table in tables for row in table.splitlines()]
+    return [name for cell in cells for name in re.findall(r"`(.+?)`", cell)]
+
+
+def test_the_guide_for_teams_has_all_of_a_view() -> None:
+    attributes = re.findall(r"^ {4}(\w+): ", inspect.getdoc(View).partition("Attributes:\n")[2], re.MULTILINE)  # type: ignore[union-attr]
+    properties = [name for name, value in vars(View).items() if isinstance(value, property)]
+    told = [name.partition("(")[0] for name in _first_cells(CLIENT, "of `view`")]
+    assert sorted(told) == sorted([*attributes, *properties, "afloat", "marks"])
+
+
+def test_the_guide_for_teams_has_all_that_a_bot_may_be_told_with_its_arguments() -> None:
+    methods = {name: value for name, value in vars(Bot).items() if inspect.isfunction(value) and name[0] != "_"}
+    told = {name.partition("(")[0]: name for name in _first_cells(CLIENT, "of `salvo.Bot`")}
+    assert set(told) == set(methods)
+    for name, method in methods.items():
+        arguments = list(inspect.signature(method).parameters)[1:]
+        assert re.findall(r"[(, ](\w+)(?=[,)=])", told[name]) == arguments, name
+
+
+@pytest.mark.parametrize(
+    ("guide", "head"), [(CLIENT, "code"), (CLIENT, "code or sentence"), (SERVER, "what is seen")], ids=str
+)
+def test_the_codes_of_a_guide_are_codes_of_the_program(guide: Path, head: str) -> None:
+    source = "".join(file.read_text() for part in ("client_sdk", "server") for file in (ROOT / part).rglob("*.py"))
+    for code in _first_cells(guide, head):
+        if "_" in code:
+            assert f'"{code}"' in source, code
+
+
+def _options(command: click.Command) -> set[str]:
+    return {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+
+
+def _commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command by the words that call it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield (*before, name), command
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*before, name))
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_options_that_are_named_in_prose_exist(guide: Path) -> None:
+    commands = dict(_commands(cli))
+    everywhere = _options(cli).union(*map(_options, commands.values()))
+    for span in re.findall(r"`([^`\n]+)`", prose(guide)):
+        words = [word for word in shlex.split(span) if word != "..."] if span.count("'") != 1 else span.split()
+        words = words[1:] if words[:1] == ["salvo"] else words
+        command = commands.get(tuple(words[:2])) or commands.get(tuple(words[:1]))
+        known = everywhere if command is None else _options(command)
+        if command is not None or (words and words[0].startswith("--")):
+            own = words[: words.index("--exec") + 1] if "--exec" in words else words
+            assert {word for word in own if word.startswith("--")} <= known, span
