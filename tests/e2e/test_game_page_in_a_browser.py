@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -74,7 +75,7 @@ def _assert_shows(window: Browser, replay: Replay, view: str, turn: int) -> None
         assert board["wrecks"] == (len(sea.sunk) if view in (REFEREE, name) else 0)
         assert board["firing"] == (frame.result is not None and frame.result.player == name)
     told = window.run("return document.getElementById('now').textContent")
-    assert told.startswith(f"Turn {turn} of {replay.turns}: ")
+    assert told.startswith(f"Turn {turn}: ")
     assert window.run("return document.querySelector('.salvos [aria-current] a').textContent") == str(turn)
     assert int(window.run("return document.getElementById('slider').value")) == turn
 
@@ -114,8 +115,9 @@ def test_buttons_salvos_and_the_address_lead_to_a_turn_of_a_players_view(
     _assert_shows(window, replay, player, replay.turns)
     window.click("#first")
     _assert_shows(window, replay, player, 0)
-    window.click('.salvos a[href="#turn=12"]')
-    _assert_shows(window, replay, player, 12)
+    window.open(address)
+    window.click('.salvos a[href="#turn=4"]')
+    _assert_shows(window, replay, player, 4)
     window.open(f"{address}#turn=20")
     _assert_shows(window, replay, player, 20)
     window.run("location.hash = '#turn=5'")
@@ -149,6 +151,7 @@ def test_a_mark_and_the_chart_lead_to_their_turns(window: Browser, tmp_path: Pat
     turn = int(window.run("return document.getElementById('slider').value"))
     _assert_shows(window, replay, REFEREE, turn)
     assert shot in [fired for fired, _ in replay.frame(REFEREE, turn).fired]
+    window.press(END)
     window.click(".chart")
     turn = int(window.run("return document.getElementById('slider').value"))
     assert replay.turns * 0.4 < turn < replay.turns * 0.8
@@ -171,6 +174,69 @@ def test_it_plays_pauses_and_plays_again_from_the_start(window: Browser, tmp_pat
     assert window.label("#play") == "Play"
     window.click("#play")
     window.wait_for("document.getElementById('slider').value === '2'")
+
+
+_TOLD = """
+    const visible = (each) => getComputedStyle(each).display !== "none";
+    return {
+        text: document.body.innerText,
+        rows: [...document.querySelectorAll(".salvos tbody tr")].filter(visible).length,
+        ended: visible(document.querySelector(".ended")),
+        names: visible(document.querySelector(".chart .names")),
+        slider: [document.getElementById("slider").value, document.getElementById("slider").max].map(Number),
+        lines: [...document.querySelectorAll(".chart .line")].map((line) => line.getAttribute("d")),
+        axes: [...document.querySelectorAll(".chart .most, .chart .turns")].map((each) => Number(each.textContent)),
+        speed: document.getElementById("speed").value,
+    };"""
+
+
+@pytest.mark.parametrize("name", ["2-players-1", "xbs-2-1", "smackdown-4-1"])
+def test_a_page_tells_nothing_of_what_comes_after_the_turn_that_it_shows(
+    window: Browser, tmp_path: Path, name: str
+) -> None:
+    """It told who wins, after how many salvos, when it was opened on a projector."""
+    replay = _replay(name)
+    window.open(_write(tmp_path, replay))
+    begin = window.run(_TOLD)
+    assert (begin["rows"], begin["ended"], begin["names"], begin["slider"]) == (1, False, False, [0, 0])
+    assert "win" not in begin["text"]
+    window.open(_write(tmp_path, replay, turn=5))
+    five = window.run(_TOLD)
+    assert (five["rows"], five["ended"], five["names"], five["slider"]) == (6, False, False, [5, 5])
+    assert five["axes"][1] == 20
+    # The page of a game that ended soon after is the same until then.
+    cut = Replay("cut", replay.header, [step for step in replay._steps if step.at <= replay.frame(REFEREE, 5).at])
+    assert 5 <= cut.turns < replay.turns
+    window.open(_write(tmp_path, cut, turn=4))
+    four = window.run(_TOLD)
+    window.open(_write(tmp_path, replay, turn=4))
+    assert window.run(_TOLD) == four
+
+
+def test_at_its_end_the_page_is_what_it_is_without_its_script(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("2-players-1")
+    window.open(_write(tmp_path, replay))
+    window.press(END)
+    end = window.run(_TOLD)
+    assert (end["rows"], end["ended"], end["names"]) == (replay.turns + 1, True, True)
+    assert f"{replay.frames(REFEREE)[-1].winner} wins after {replay.turns} salvos in 1:58" in end["text"]
+    window.press(LEFT)
+    before = window.run(_TOLD)
+    assert (before["rows"], before["ended"]) == (replay.turns, False)
+    assert before["slider"] == [replay.turns - 1, replay.turns]  # what was seen can be gone back to
+    text = html_page(replay).replace("<script>", '<script type="none">')
+    (tmp_path / "dead.html").write_text(text, encoding="utf-8")
+    window.open((tmp_path / "dead.html").as_uri())
+    dead = window.run(_TOLD)
+    assert {**dead, **dict.fromkeys(("text", "slider", "lines"))} == {
+        **end,
+        **dict.fromkeys(("text", "slider", "lines")),
+    }
+    assert [_points(line) for line in dead["lines"]] == [_points(line) for line in end["lines"]]
+
+
+def _points(line: str) -> list[object]:
+    return [pytest.approx(float(number), abs=0.11) for number in re.findall(r"[0-9.]+", line)]
 
 
 def test_everything_can_be_reached_by_tab_and_has_a_name(window: Browser, tmp_path: Path) -> None:
@@ -219,15 +285,15 @@ def test_nothing_is_wider_than_the_screen(window: Browser, tmp_path: Path, width
 def test_texts_stand_out_from_what_is_behind_them(window: Browser, tmp_path: Path, scheme: str) -> None:
     window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     window.open(_write(tmp_path, _replay("2-players-1"), turn=9))
-    behind = _colour(window, "body", "backgroundColor")
+    behind = colour(window, "body", "backgroundColor")
     assert (luminance(behind) > 0.5) == (scheme == "light")
     for selector in ("h1", "header p", ".figures", ".fleet li", ".salvos td", "#now", ".legend", "footer p"):
-        assert _contrast(_colour(window, selector, "color"), behind) >= 4.5, selector
-    here = _colour(window, ".salvos [aria-current]", "backgroundColor")
-    assert _contrast(_colour(window, ".salvos [aria-current] td", "color"), here) >= 4.5
-    water = _colour(window, ".water", "fill")
+        assert contrast(colour(window, selector, "color"), behind) >= 4.5, selector
+    here = colour(window, ".salvos [aria-current]", "backgroundColor")
+    assert contrast(colour(window, ".salvos [aria-current] td", "color"), here) >= 4.5
+    water = colour(window, ".water", "fill")
     for selector, what in ((".ships rect", "fill"), ("#h", "fill"), ("#m", "stroke")):
-        assert _contrast(_colour(window, selector, what), water) >= 3, selector
+        assert contrast(colour(window, selector, what), water) >= 3, selector
 
 
 def test_nothing_moves_by_itself_for_who_wants_no_motion(window: Browser, tmp_path: Path) -> None:
@@ -237,13 +303,13 @@ def test_nothing_moves_by_itself_for_who_wants_no_motion(window: Browser, tmp_pa
     assert window.run("return document.getAnimations().length") == 0
 
 
-def _colour(window: Browser, selector: str, what: str) -> Colour:
+def colour(window: Browser, selector: str, what: str) -> Colour:
     script = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]].match(/[0-9.]+/g)"
     red, green, blue = (int(part) for part in window.run(script, selector, what)[:3])
     return red, green, blue
 
 
-def _contrast(one: Colour, other: Colour) -> float:
+def contrast(one: Colour, other: Colour) -> float:
     """Return how much two colours differ, 1..21 (WCAG 2.2)."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)

@@ -1,8 +1,9 @@
 """A whole game as one page for the browser: a file that needs nothing else, asks nobody and plays by itself.
 
-The page is all there without its script: the boards at the end, every salvo in words, the figures. The script shows
-the turns before that, from numbers (:mod:`.moves`). It is made from the frames of one view and from nothing else, so
-what that view does not know is in none of its bytes; the game's seed, by which somebody could find it, is not either.
+The page is all there without its script: the boards at the end, every salvo in words, the figures. The script begins
+before the first turn, from numbers (:mod:`.moves`), and tells nothing of what comes after the turn that it shows. It is
+made from the frames of one view and from nothing else, so what that view does not know is in none of its bytes; the
+game's seed, by which somebody could find it, is not either.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from salvo.pictures.html import COLOURS, css
 from salvo.pictures.marks import Mark
-from salvo.rules import Ending
+from salvo.rules import Ending, RuleBook, Shots
 from salvo_server.showing import telling
 from salvo_server.showing.page import drawing
 from salvo_server.showing.page.moves import Aim, Move, Ship, moves_of, numbers, tells_sinkings
@@ -25,7 +26,7 @@ from salvo_server.showing.replay import REFEREE, Frame, Onlooker, Replay
 
 _HERE: Final = files(__name__)
 _VARIABLES: Final = {Mark.BLANK: "water", Mark.SHIP: "ship", Mark.HIT: "hit", Mark.MISS: "miss", Mark.FIRED: "fired"}
-#: Salvos a second that the page offers, and how long a whole game may take at the one that it begins with.
+#: Salvos a second that the page offers, and how long the longest game may take at the one that it begins with.
 _SPEEDS: Final = (0.5, 1, 2, 4, 8, 16, 32)
 _LONGEST_SECONDS: Final = 60
 #: Notes of a salvo that are told; somebody may have been refused a thousand times.
@@ -41,25 +42,41 @@ _BUTTONS: Final = (
 )
 
 
-def html_page(replay: Replay, view: str = REFEREE, turn: int = 0) -> str:
+class Setting(NamedTuple):
+    """Where a game stands among others, for a page that is one of several.
+
+    Attributes:
+        called: which game it is; its number when empty.
+        links: words and addresses, from this page.
+        notes: what else is told at its end.
+    """
+
+    called: str = ""
+    links: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
+
+
+def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setting | None = None) -> str:
     """Return the page of a game.
 
     Args:
         view: whose; the page holds nothing that this view does not know.
         turn: where it opens, unless its address says otherwise, as ``#turn=20`` does.
+        setting: of a page that is one of several.
 
     Raises:
         ReplayError: ``unknown_view``, ``unknown_turn`` or ``not_begun``.
     """
     replay.frame(view, turn)
-    return _Page(replay, view, turn).whole()
+    return _Page(replay, view, turn, setting or Setting()).whole()
 
 
 class _Page:
     """The parts of a page; every name in them is escaped."""
 
-    def __init__(self, replay: Replay, view: str, turn: int) -> None:
+    def __init__(self, replay: Replay, view: str, turn: int, setting: Setting) -> None:
         self._replay = replay
+        self._setting = setting
         self._view = view
         self._turn = turn
         self._seen: Onlooker = replay.onlooker(view)
@@ -73,7 +90,7 @@ class _Page:
         style = _palette() + _HERE.joinpath("page.css").read_text(encoding="utf-8")
         script = _HERE.joinpath("page.js").read_text(encoding="utf-8")
         policy = (
-            f"default-src 'none'; style-src {_allowed(style)}; script-src {_allowed(script)};"
+            f"default-src 'none'; style-src {allowed(style)}; script-src {allowed(script)};"
             " base-uri 'none'; form-action 'none'"
         )
         return (
@@ -81,9 +98,10 @@ class _Page:
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{escape(self._heading())}: Salvo</title><style>{style}</style></head><body>{drawing.SYMBOLS}"
-            f"{self._header()}"
+            f"{self._links()}{self._header()}"
             f'<main class="end{" large" * (self._book.grid.width > 14)}" data-turn="{self._turn}">'
-            f'<section class="game" aria-label="The game">{self._boards()}{_controls(len(self._moves))}</section>'
+            f'<section class="game" aria-label="The game">{self._boards()}'
+            f"{_controls(self._book, len(self._names))}</section>"
             f"{self._salvos()}{self._course()}{self._end()}</main>{self._footer()}"
             f'<script type="application/json" id="game">{numbers(self._seen, self._moves)}</script>'
             f"<script>{script}</script></body></html>\n"
@@ -92,13 +110,16 @@ class _Page:
     def _heading(self) -> str:
         return " against ".join(self._names) if len(self._names) == 2 else _listed(self._names)
 
+    def _links(self) -> str:
+        links = "".join(f'<a href="{escape(to)}">{escape(words)}</a> ' for words, to in self._setting.links)
+        return f'<nav aria-label="Other pages">{links}</nav>' if links else ""
+
     def _header(self) -> str:
-        grid, last = self._book.grid, self._last
-        began = telling.when(self._seen.frames[0].at)
+        grid, began = self._book.grid, telling.when(self._seen.frames[0].at)
+        called = self._setting.called or f"game {self._replay.header.game}"
         facts = [
-            f"game {self._replay.header.game} by the rules {self._book.name} on {grid.width} x {grid.height}",
-            *([f"{began}, {telling.clock(last)} long"] if began else []),
-            _counted(len(self._moves), "salvo"),
+            f"{called} by the rules {self._book.name} on {grid.width} x {grid.height}",
+            *([began] if began else []),
             "seen by the referee" if self._view == REFEREE else f"seen by {self._view}, with what it knew",
         ]
         return f"<header><h1>{escape(self._heading())}</h1><p>{escape(' · '.join(facts))}</p></header>"
@@ -200,7 +221,9 @@ class _Page:
             )
             for seat, name in enumerate(self._names)
         ]
-        return f'<section class="course" aria-label="The course of the game">{drawing.chart(courses, what)}</section>'
+        known = len(self._book.fleet) if afloat else self._book.goal if self._book.ending is Ending.GOAL else None
+        chart = drawing.chart(courses, what, known)
+        return f'<section class="course" aria-label="The course of the game">{chart}</section>'
 
     def _afloat(self, seat: int) -> list[int]:
         lost = (sum(owner == seat for owner, _ in move.sunk) for move in self._moves)
@@ -218,13 +241,16 @@ class _Page:
         ]
         rows = "".join(f"<tr>{self._ended(name)}" for name in last.places or self._names)
         head = "".join(f'<th scope="col">{each}' for each in [*heads, "turns"])
+        notes = "".join(f"<li>{escape(note)}" for note in self._setting.notes)
         return (
             f'<section class="ended" aria-label="The end"><h2>{escape(self._outcome())}</h2>'
-            f"<table><thead><tr>{head}</thead><tbody>{rows}</tbody></table></section>"
+            f"<table><thead><tr>{head}</thead><tbody>{rows}</tbody></table>"
+            f"{f'<ul>{notes}</ul>' if notes else ''}</section>"
         )
 
     def _outcome(self) -> str:
         last, count = self._last, _counted(len(self._moves), "salvo")
+        count += f" in {telling.clock(last)}" if telling.when(last.at) else ""
         if last.places:
             return f"{' and '.join(last.tied)} tie after {count}" if last.tied else f"{last.winner} wins after {count}"
         if last.current:
@@ -244,14 +270,14 @@ class _Page:
         return f"<footer><p>{escape(f'A game of Battleship: Salvo.{hidden}')}</p></footer>"
 
 
-def _controls(turns: int) -> str:
-    """Return what the script works with; it shows them."""
+def _controls(book: RuleBook, players: int) -> str:
+    """Return what the script works with; it shows them, and says how far the slider goes."""
     buttons = "".join(
         f'<button type="button" id="{name}" aria-label="{label}" title="{label} ({by})" aria-keyshortcuts="{key}">'
         f'<svg viewBox="0 0 20 20" aria-hidden="true"><path d="{path}"/></svg></button>'
         for name, label, by, key, path in _BUTTONS
     )
-    begun = next((speed for speed in _SPEEDS if turns <= speed * _LONGEST_SECONDS and speed >= 2), _SPEEDS[-1])
+    begun = _first_speed(book, players)
     speeds = "".join(
         f'<option value="{speed:g}"{" selected" * (speed == begun)}>{speed:g} a second</option>' for speed in _SPEEDS
     )
@@ -259,9 +285,15 @@ def _controls(turns: int) -> str:
         '<div class="controls" id="controls" hidden>'
         f'<div class="buttons" role="group" aria-label="Moving">{buttons}</div>'
         f'<label><span>Speed</span> <select id="speed" aria-label="Speed">{speeds}</select></label>'
-        f'<input type="range" id="slider" min="0" max="{turns}" value="{turns}" aria-label="Turn">'
+        '<input type="range" id="slider" min="0" max="0" value="0" aria-label="Turn">'
         '<p id="now" aria-live="polite"></p></div>'
     )
+
+
+def _first_speed(book: RuleBook, players: int) -> float:
+    """Return how fast a page plays at first, by its rules alone: by its salvos, it would tell how long the game is."""
+    salvos = book.grid.size * players / (len(book.fleet) if book.shots is Shots.AFLOAT else 1)
+    return next((speed for speed in _SPEEDS if salvos <= speed * _LONGEST_SECONDS and speed >= 2), _SPEEDS[-1])
 
 
 def _palette() -> str:
@@ -269,7 +301,7 @@ def _palette() -> str:
     return ":root{" + "".join(f"--{name}:{css(COLOURS[mark])};" for mark, name in _VARIABLES.items()) + "}\n"
 
 
-def _allowed(inline: str) -> str:
+def allowed(inline: str) -> str:
     """Return what lets a browser take this very style or script, and no other."""
     return f"'sha256-{b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"
 

@@ -108,14 +108,15 @@ class Course(NamedTuple):
     values: Sequence[int]
 
 
-def chart(courses: Sequence[Course], what: str) -> str:
+def chart(courses: Sequence[Course], what: str, known: int | None) -> str:
     """Return the courses as steps over the turns, a line a player.
 
     Args:
         courses: by seat.
         what: which figure it is.
+        known: how high it goes, where everybody knows that beforehand.
     """
-    turns, most = len(courses[0].values) - 1, max(1, *(max(course.values) for course in courses))
+    turns, most = len(courses[0].values) - 1, max(1, known or 0, *(max(course.values) for course in courses))
     spread = [_APART * (seat - (len(courses) - 1) / 2) for seat in range(len(courses))]
     lines = [
         f'<path class="{line(seat)}" d="{_steps(course.values, most, spread[seat])}"/>'
@@ -123,15 +124,18 @@ def chart(courses: Sequence[Course], what: str) -> str:
     ]
     base = _TOP + _HIGH
     return (
-        f'<svg class="chart" role="img" aria-label="{escape(what)} over the turns"'
-        f' data-left="{_LEFT}" data-width="{_WIDE}"'
+        f'<svg class="chart{" falling" * (courses[0].values[0] > 0)}" role="img"'
+        f' aria-label="{escape(what)} over the turns"'
+        f' data-left="{_LEFT}" data-width="{_WIDE}" data-top="{_TOP}" data-height="{_HIGH}" data-apart="{_APART}"'
+        f' data-known="{known or ""}"'
         f' viewBox="0 0 {_LEFT + _WIDE + _RIGHT} {_TOP + _HIGH + _BOTTOM}">'
         f'<path class="axis" d="M{_LEFT} {_TOP}V{base}H{_LEFT + _WIDE}"/>'
-        f'<text class="right" x="{_LEFT - 5}" y="{_TOP + 4}">{most}</text>'
+        f'<text class="right most" x="{_LEFT - 5}" y="{_TOP + 4}">{most}</text>'
         f'<text class="right" x="{_LEFT - 5}" y="{base + 3}">0</text>'
         f'<text x="{_LEFT}" y="{base + 16}">{escape(what)} by turn</text>'
-        f'<text class="right" x="{_LEFT + _WIDE}" y="{base + 16}">{turns}</text>'
-        f'<path class="cursor" d="M{_LEFT} {_TOP}V{base}"/>{"".join(lines)}{_names(courses, most)}</svg>'
+        f'<text class="right turns" x="{_LEFT + _WIDE}" y="{base + 16}">{turns}</text>'
+        f'<path class="cursor" d="M{_LEFT} {_TOP}V{base}"/>{"".join(lines)}'
+        f'<g class="names">{_names(courses, most)}</g></svg>'
     )
 
 

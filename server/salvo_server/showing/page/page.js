@@ -1,6 +1,7 @@
 "use strict";
 // Shows the turns of this page's game. The game comes as numbers in #game (moves.py says which); every name and every
-// sentence is the page's own and is only looked up here. Without this the page shows the end.
+// sentence is the page's own and is only looked up here. Without this the page shows the end; with it, nothing of what
+// comes after the turn that is shown.
 (() => {
   const byId = (id) => document.getElementById(id);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -58,17 +59,21 @@
   // --- showing it ---------------------------------------------------------------------------------------------
 
   let now = 0;
+  let seen = 0; // the latest turn that was shown; so far goes the slider
   let shown = after(0);
 
   function go(turn) {
     now = Math.max(0, Math.min(turns.length, turn));
+    seen = Math.max(seen, now);
     shown = after(now);
     const shooter = now ? turns[now - 1][0] : -1;
     main.classList.toggle("end", now === turns.length);
     for (const board of boards) showBoard(board, board.seat === shooter);
     showSalvo();
+    if (chart) showCourse();
+    byId("slider").max = seen;
     byId("slider").value = now;
-    byId("slider").setAttribute("aria-valuetext", `turn ${now} of ${turns.length}`);
+    byId("slider").setAttribute("aria-valuetext", `turn ${now}`);
     for (const id of ["first", "back"]) disable(byId(id), now === 0);
     for (const id of ["on", "last"]) disable(byId(id), now === turns.length);
     remember();
@@ -100,23 +105,61 @@
   function showSalvo() {
     const former = list.querySelector("[aria-current]");
     if (former) former.removeAttribute("aria-current");
+    rows.forEach((each, turn) => (each.hidden = turn > now));
     const row = rows[now];
     row.setAttribute("aria-current", "step");
     const head = list.querySelector("thead").offsetHeight;
     if (row.offsetTop < list.scrollTop + head || row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight)
       list.scrollTop = row.offsetTop - list.clientHeight / 2;
     byId("now").textContent = sentence(row);
-    if (!chart) return;
-    const { left, width: wide } = chart.dataset;
-    chart.querySelector(".cursor").setAttribute("transform", `translate(${(wide * now) / turns.length})`);
   }
 
   function sentence(row) {
     const [turn, player, shots, hits, news] = [...row.cells].map((cell) => cell.textContent.trim());
-    if (shots === undefined) return `Turn ${turn} of ${turns.length}: ${player}`;
+    if (shots === undefined) return `Turn ${turn}: ${player}`;
     const counted = (count, noun) => `${count} ${noun}${count === "1" ? "" : "s"}`;
-    const told = `Turn ${turn} of ${turns.length}: ${player}, ${counted(shots, "shot")}, ${counted(hits, "hit")}`;
+    const told = `Turn ${turn}: ${player}, ${counted(shots, "shot")}, ${counted(hits, "hit")}`;
     return news ? `${told}: ${news}` : told;
+  }
+
+  // --- the course, up to the turn that is shown ----------------------------------------------------------------
+
+  const frame = chart && Object.fromEntries(Object.entries(chart.dataset).map(([name, told]) => [name, Number(told)]));
+  const courses = Array.from({ length: players }, (_, seat) => courseOf(seat));
+
+  // Hits of a player, or its ships afloat, before the first turn and after each.
+  function courseOf(seat) {
+    const falls = chart && chart.classList.contains("falling");
+    const change = ([shooter, , hits, , , sunk]) =>
+      falls ? -sunk.filter((ship) => Math.floor(ship / ships) === seat).length : shooter === seat ? hits : 0;
+    const course = [falls ? ships : 0];
+    for (const turn of turns) course.push(course[course.length - 1] + change(turn));
+    return course;
+  }
+
+  // A scale grows by doubling, so that it does not tell where it will end.
+  const ample = (value) => 20 * 2 ** Math.max(0, Math.ceil(Math.log2(value / 20)));
+
+  function scales() {
+    const highest = Math.max(1, frame.known, ...courses.flatMap((course) => course.slice(0, now + 1)));
+    if (now === turns.length) return { across: now, most: highest };
+    return { across: ample(now), most: frame.known ? highest : ample(highest) };
+  }
+
+  function showCourse() {
+    const { across, most } = scales();
+    const x = (turn) => (frame.left + (frame.width * turn) / across).toFixed(1);
+    all(".line", chart).forEach((line, seat) => {
+      const off = frame.top + frame.apart * (seat - (players - 1) / 2);
+      const y = (turn) => (off + frame.height * (1 - courses[seat][turn] / most)).toFixed(1);
+      let steps = `M${frame.left} ${y(0)}`;
+      for (let turn = 1; turn <= now; turn++)
+        if (courses[seat][turn] !== courses[seat][turn - 1]) steps += `H${x(turn)}V${y(turn)}`;
+      line.setAttribute("d", `${steps}H${x(now)}`);
+    });
+    chart.querySelector(".most").textContent = most;
+    chart.querySelector(".turns").textContent = across;
+    chart.querySelector(".cursor").setAttribute("transform", `translate(${(frame.width * now) / across})`);
   }
 
   // --- playing ------------------------------------------------------------------------------------------------
@@ -135,9 +178,10 @@
     byId("now").setAttribute("aria-live", wanted ? "off" : "polite"); // nobody can listen that fast
   }
 
+  // Stopped first, so that who listens hears of the end.
   function tick() {
+    play(now + 1 < turns.length);
     go(now + 1);
-    play(now < turns.length);
   }
 
   const jump = (turn) => {
@@ -176,10 +220,9 @@
 
   if (chart)
     chart.addEventListener("click", (event) => {
-      const { left, width: wide } = chart.dataset;
       const box = chart.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * chart.viewBox.baseVal.width;
-      jump(Math.round(((x - left) / wide) * turns.length));
+      jump(Math.min(now, Math.round(((x - frame.left) / frame.width) * scales().across)));
     });
 
   // A mark tells when it was made, and leads there.
@@ -215,4 +258,5 @@
   addEventListener("hashchange", () => addressed() && jump(Number(addressed()[1])));
   byId("controls").hidden = false;
   go(Number(addressed() ? addressed()[1] : main.dataset.turn));
+  main.classList.add("ready");
 })();
