@@ -14,12 +14,14 @@ from typing import Final
 
 import click
 
-from salvo_server.cli.output import has_terminal
+from salvo_server.cli.output import has_terminal, progress_bar
+from salvo_server.tournament.chosen import choose
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
 from salvo_server.tournament.page import write_page
 from salvo_server.tournament.run import games_path, play_tournament, stand
 from salvo_server.tournament.schedule import number_of_games
+from salvo_server.tournament.site import make_site
 from salvo_server.tournament.standings import Standings, command_of, plackett_luce, record
 
 _EXAMPLE: Final = """\
@@ -44,6 +46,7 @@ strikes = 3              # with so many a bot is out of that game
 _HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95 %")
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 _HTML = "Where the HTML page goes."
+_MOST = "Games of the same bots that can be watched: an odd one, those lost by most and by least, then the others."
 
 
 @click.group()
@@ -102,6 +105,7 @@ def run(ctx: click.Context, file: Path, jobs: int | None, html: Path | None, fre
         click.echo(f"page:   {page}")
         click.echo(f"games:  {games_path(file)}")
         click.echo(f"again:  {_command('show', file)}")
+        click.echo(f"watch:  {_command('site', file)}")
 
 
 @tournament.command()
@@ -121,6 +125,35 @@ def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> No
         if not as_json:
             click.echo(f"page:   {html}")
     if not came_to.complete and not as_json:
+        click.echo(f"go on:  {_command('run', file)}")
+
+
+@tournament.command()
+@_FILE
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--games-per-pair", type=click.IntRange(1), default=10, show_default=True, help=_MOST)
+@click.option("--jobs", type=click.IntRange(1, 256), help="Processes that play.  [default: one a core]")
+@click.pass_context
+def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: int, jobs: int | None) -> None:
+    """Write the games that are played, also while they are, as a site: the table, and games to watch.
+
+    DIR is FILE.site beside FILE when not given; an older site of this tournament in it is replaced. It needs no server:
+    DIR/index.html opens in a browser, and any server of files serves it. Games are played again for it.
+    """
+    where = folder or file.with_suffix(".site")
+    path, written = ctx.with_resource(_beside(file, where))
+    given = load_tournament(path)
+    seed, games = read_games(games_path(path), given.fingerprint())
+    came_to = stand(given.with_seed(seed or given.seed), games)
+    chosen = choose(came_to.games, games_per_pair)
+    with progress_bar(len(chosen.games), "games") as show_progress:
+        made = make_site(came_to, chosen, written, jobs or _cores(), show_progress)
+    click.echo(f"site:   {where / made.first_page.name}, {made.games} of {made.of} games")
+    if made.otherwise:
+        first = made.otherwise[0]
+        why = "came out otherwise when played again: a bot draws not from its seed, or thinks for as long as it may"
+        click.echo(f"no moves: {len(made.otherwise)}, first match {first.match}, game {first.index + 1}; {why}")
+    if not came_to.complete:
         click.echo(f"go on:  {_command('run', file)}")
 
 

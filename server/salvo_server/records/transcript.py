@@ -197,18 +197,35 @@ def play_at_table(
         fleets=fleets,
         listener=lambda shots, result: salvos.append((result.player, tuple(shots))),
     )
-    table = Table(Referee(seed, "", book, m.Limits(players=len(bots)), game), no_status)
+    return outcome, *take_down(outcome.fleets, salvos, seed=seed, game=game, book=book)
+
+
+def take_down(
+    fleets: Mapping[str, Fleet],
+    salvos: Iterable[tuple[str, Sequence[Shot]]],
+    *,
+    seed: int | str,
+    game: int,
+    book: RuleBook,
+) -> tuple[Header, list[Step]]:
+    """Return a game of the arena as the game at a table that it would have been; see :func:`play_at_table`.
+
+    Args:
+        fleets: by player, in play order.
+        salvos: who fired, and the shots, of every turn.
+    """
+    table = Table(Referee(seed, "", book, m.Limits(players=len(fleets)), game), no_status)
     table.open()
     header = table.header
-    return outcome, header, list(_take_down(table, outcome, salvos))
+    return header, list(_take_down(table, fleets, salvos))
 
 
-def _take_down(table: Table, outcome: Outcome, salvos: Iterable[tuple[str, Sequence[Shot]]]) -> Iterator[Step]:
+def _take_down(
+    table: Table, fleets: Mapping[str, Fleet], salvos: Iterable[tuple[str, Sequence[Shot]]]
+) -> Iterator[Step]:
     at = 0
-    inputs: list[m.Input] = [m.Participate(name, b"") for name in outcome.stats]
-    inputs += [
-        m.PlaceShip(name, place.ship, place) for name, fleet in outcome.fleets.items() for place in fleet.placements
-    ]
+    inputs: list[m.Input] = [m.Participate(name, b"") for name in fleets]
+    inputs += [m.PlaceShip(name, place.ship, place) for name, fleet in fleets.items() for place in fleet.placements]
     hurry = min(1000, table.referee.limits.placement_ms // len(inputs))  # many large fleets, and a minute for all
     for each in inputs:
         yield table.carry_out(each, at)

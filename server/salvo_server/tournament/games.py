@@ -41,6 +41,7 @@ class Played:
         strikes: what went wrong, each in a line.
         forfeited: whether one was out before the end.
         seconds: of thinking; ``longest`` of a single decision; ``decisions`` how many.
+        moves: digest of all fleets and shots; empty in files that are older than it.
     """
 
     match: int
@@ -58,6 +59,7 @@ class Played:
     seconds: tuple[float, ...]
     longest: tuple[float, ...]
     decisions: tuple[int, ...]
+    moves: str = ""
 
 
 def _read(line: bytes) -> Played:

@@ -35,6 +35,9 @@ _AGAIN_SECONDS: Final = 0.5
 _SALVOS_A_CELL: Final = 10
 #: How long a bot may take to let go of what it holds: a program that does not leave within a second is killed.
 _CLOSE_SECONDS: Final = 3.0
+#: What a strike says that the clock alone decided.
+_TOO_LONG: Final = "took longer than"
+_USED_UP: Final = "for a game are used up"
 #: Letters of a strike's cause.
 _CAUSE_LETTERS: Final = 300
 
@@ -219,11 +222,11 @@ class Judged(Bot):
         if (
             took >= limits.decision_seconds
         ):  # whether or not it noticed; no measured time is told, they never come again
-            cause = f"took longer than {limits.decision_seconds:g} s"
+            cause = f"{_TOO_LONG} {limits.decision_seconds:g} s"
         if cause:
             self._strike(f"{where}: {cause}")
         if self.thinking >= limits.bank_seconds and not self.forfeited:
-            self.forfeit(f"{where}: its {limits.bank_seconds:g} s for a game are used up")
+            self.forfeit(f"{where}: its {limits.bank_seconds:g} s {_USED_UP}")
         if self._bot is not None and self._bot.unsaid:
             self._pass_on(self._bot.unsaid)
         return None if cause else answer
@@ -245,6 +248,11 @@ class Judged(Bot):
                 continue
             if known:
                 self.say(text, to)
+
+
+def is_of_the_clock(cause: str) -> bool:
+    """Whether a strike is one for thinking too long, which a quicker machine does not give again."""
+    return _TOO_LONG in cause or _USED_UP in cause
 
 
 class Listening(Judged):

@@ -1,13 +1,17 @@
-"""An HTML page of a tournament: one file that needs nothing else, with plots as SVG."""
+"""An HTML page of a tournament: one file that needs nothing else, with plots as SVG; or the first page of its site."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from salvo.errors import MissingExtra
+from salvo_server.showing.page import allowed
 from salvo_server.tournament.file import TournamentError
+from salvo_server.tournament.games import Played
 from salvo_server.tournament.standings import Standings, command_of
 
 #: Of a plot, in SVG units: the space for names to its left, the plot, and the height of a line.
@@ -19,7 +23,7 @@ _COURSE: Final = 240
 #: Points of a line in it: more are not seen.
 _MOST_POINTS: Final = 300
 #: Colours that people tell apart, also those who don't see red and green (Okabe and Ito).
-_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
+_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "currentColor")
 #: Games on the page; so many are a megabyte. --json has all.
 _MOST_GAMES: Final = 5000
 
@@ -42,8 +46,29 @@ class _Scale:
         return [(self(value), f"{value}") for value in range(first, int(self.high) + 1, step)]
 
 
-def page(came_to: Standings) -> str:
+class Links(Protocol):
+    """Where the first page of a site leads.
+
+    Attributes:
+        odd: games in which something went wrong, those that are shown.
+        odd_in_all: how many there are.
+    """
+
+    odd: list[Played]
+    odd_in_all: int
+
+    def bot(self, bot: str, against: str = "") -> str:
+        """Return the address of a bot's games."""
+
+    def game(self, game: Played) -> str:
+        """Return the address of a game."""
+
+
+def page(came_to: Standings, site: Links | None = None) -> str:
     """Return the page; as long as games are left without the seed, since who knows it knows their fleets.
+
+    Args:
+        site: whose first page it is; it has links then in place of all games.
 
     Raises:
         MissingExtra: ``tournament`` is not installed.
@@ -58,25 +83,36 @@ def page(came_to: Standings) -> str:
     across = _Scale(min(ends), max(ends), _WIDTH)
     told = [mu for course in came_to.course.values() for mu in course]
     upwards = _Scale(min(told) - 1, max(told) + 1, _COURSE)
-    return str(
-        _template().render(
-            came_to=came_to,
-            given=came_to.tournament,
-            rows=rows,
-            names=_NAMES,
-            width=_WIDTH,
-            line=_LINE,
-            course_height=_COURSE,
-            colour=colour,
-            dash=dash,
-            across=across,
-            upwards=upwards,
-            courses={bot: _polyline(course, upwards) for bot, course in came_to.course.items()},
-            share=_share,
-            command=lambda game: command_of(game, came_to.tournament),
-            games=came_to.games[:_MOST_GAMES],
-        )
+    return rendered(
+        "page.html.j2",
+        came_to=came_to,
+        given=came_to.tournament,
+        rows=rows,
+        names=_NAMES,
+        width=_WIDTH,
+        line=_LINE,
+        course_height=_COURSE,
+        colour=colour,
+        dash=dash,
+        across=across,
+        upwards=upwards,
+        courses={bot: _polyline(course, upwards) for bot, course in came_to.course.items()},
+        share=_share,
+        command=lambda game: command_of(game, came_to.tournament),
+        games=came_to.games[:_MOST_GAMES],
+        site=site,
     )
+
+
+def rendered(template: str, **said: object) -> str:
+    """Return a page made of a template, with the style of all of them.
+
+    Raises:
+        MissingExtra: ``tournament`` is not installed.
+    """
+    style = files("salvo_server.tournament").joinpath("page.css").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; style-src {allowed(style)}; base-uri 'none'; form-action 'none'"
+    return str(_templates().get_template(template).render(style=style, policy=policy, **said))
 
 
 def _polyline(course: list[float], upwards: _Scale) -> str:
@@ -90,24 +126,30 @@ def _polyline(course: list[float], upwards: _Scale) -> str:
 
 
 def _share(points: float, games: int) -> str:
-    """Return the colour of a cell of the cross table: white at half of the points, blue above, orange below."""
-    lean = 2 * points / games - 1
-    return f"rgba({'0, 114, 178' if lean > 0 else '213, 94, 0'}, {abs(lean) * 0.6:.2f})"
+    """Return the class of a cell of the cross table: none at half of the points, blue above, orange below."""
+    lean = round(5 * (2 * points / games - 1))
+    return f"{'w' if lean > 0 else 'l'}{abs(lean)}" if lean else "even"
 
 
-def _template() -> Any:
+def _templates() -> Any:
     try:
-        import jinja2
+        import jinja2  # noqa: F401
     except ModuleNotFoundError:
         raise MissingExtra("the page of a tournament", "tournament") from None
-    environment = jinja2.Environment(
+    return _environment()
+
+
+@cache
+def _environment() -> Any:
+    import jinja2
+
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("salvo_server.tournament", "."),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.j2")
 
 
 def write_page(came_to: Standings, path: Path) -> None:
@@ -117,10 +159,18 @@ def write_page(came_to: Standings, path: Path) -> None:
         TournamentError: ``bad_results``: it cannot be written.
         MissingExtra: ``tournament`` is not installed.
     """
-    whole = page(came_to)
+    write_whole(path, page(came_to), "name another file with --html")
+
+
+def write_whole(path: Path, text: str, cure: str) -> None:
+    """Write a file; a reader never sees half of it.
+
+    Raises:
+        TournamentError: ``bad_results``: it cannot be written.
+    """
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(whole, encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        raise TournamentError("bad_results", f"{path}: {error.strerror}; name another file with --html") from None
+        raise TournamentError("bad_results", f"{path}: {error.strerror}; {cure}") from None

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -30,6 +30,7 @@ from salvo.sources import load
 from salvo_server.tournament.file import TimeLimits, Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.judge import Alarm, judged
+from salvo_server.tournament.recorded import Moves, Recorded
 from salvo_server.tournament.schedule import Pairing
 
 #: How much longer than its time a bot may take before its process is ended: the alarm inside has rung twice by then.
@@ -40,6 +41,8 @@ _LOOK_SECONDS: Final = 0.1
 #: long games waiting behind a longer one while another process is idle.
 _AHEAD_SECONDS: Final = 0.05
 _MOST_AHEAD: Final = 32
+#: How much more time a bot has in a game that it has played before, in time.
+_PATIENCE: Final = 10
 #: Processes in a row that may die in one game while no bot is asked.
 _MOST_DEATHS: Final = 3
 
@@ -51,11 +54,15 @@ class Task:
     Attributes:
         absent: why a bot plays no part, by seat.
         deaths: processes that died of this game through nobody's fault.
+        recorded: whether its moves are wanted.
+        patient: whether bots have ``_PATIENCE`` times their time, so that a busy machine makes no other game of it.
     """
 
     pairing: Pairing
     absent: Mapping[int, str] = field(default_factory=dict)
     deaths: int = 0
+    recorded: bool = False
+    patient: bool = False
 
 
 class _Clock:
@@ -85,9 +92,11 @@ class _Clock:
 
 def play_game(
     task: Task, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits, alarm: Alarm, clock: Any
-) -> Played:
+) -> Played | Recorded:
     """Play a game in this process."""
     pairing = task.pairing
+    if task.patient:
+        limits = _with_patience(limits)
     at_table = [sources[name] for name in pairing.bots]
     names = seat_names(at_table)
     bots = {}
@@ -100,13 +109,14 @@ def play_game(
         bots[name] = judged(seat, kind, [each for each in names if each != name], limits, alarm, clock)
         if cause:
             bots[name].forfeit(cause)
+    moves = Moves(names)
     try:
-        outcome = arena.play(bots, seed=pairing.seed, game=pairing.game, book=book)
+        outcome = arena.play(bots, seed=pairing.seed, game=pairing.game, book=book, listener=moves)
     finally:
         for bot in bots.values():
             bot.close()
     stats = [outcome.stats[name] for name in names]
-    return Played(
+    played = Played(
         match=pairing.match,
         index=pairing.index,
         bots=pairing.bots,
@@ -122,7 +132,14 @@ def play_game(
         seconds=tuple(round(bot.thinking, 6) for bot in bots.values()),
         longest=tuple(round(bot.longest, 6) for bot in bots.values()),
         decisions=tuple(bot.decisions for bot in bots.values()),
+        moves=moves.digest(outcome.fleets),
     )
+    return moves.recorded(played, outcome.fleets) if task.recorded else played
+
+
+def _with_patience(limits: TimeLimits) -> TimeLimits:
+    seconds = {name: _PATIENCE * getattr(limits, name) for name in ("decision_seconds", "bank_seconds")}
+    return limits.model_copy(update=seconds)
 
 
 @cache
@@ -253,10 +270,21 @@ class Workers:
         Raises:
             SalvoError: ``worker_died``: processes end again and again while no bot is asked, for want of memory maybe.
         """
-        waiting = deque(Task(pairing) for pairing in pairings)
+        return self._carry_out(Task(pairing) for pairing in pairings)
+
+    def record(self, tasks: Iterable[Task]) -> Iterator[list[Recorded]]:
+        """Play games whose moves are wanted, and return them as :meth:`play` does.
+
+        Raises:
+            SalvoError: ``worker_died``, see there.
+        """
+        return self._carry_out(replace(task, recorded=True) for task in tasks)
+
+    def _carry_out(self, tasks: Iterable[Task]) -> Iterator[list[Any]]:
+        waiting = deque(tasks)
         while len(self._workers) < min(self._jobs, len(waiting)):
             self._workers.append(_Worker(*self._given))
-        ended: list[Played] = []
+        ended: list[Any] = []
         began = since = time.monotonic()
         count = 0
         while waiting or any(worker.tasks for worker in self._workers):
@@ -296,12 +324,12 @@ class Workers:
             if task.deaths + 1 >= _MOST_DEATHS:
                 text = f"processes end (exit code {code}) in game {task.pairing.game} of match {task.pairing.match}"
                 raise SalvoError("worker_died", f"{text}, and no bot was asked; is there memory enough?")
-            again = Task(task.pairing, task.absent, task.deaths + 1)
+            again = replace(task, deaths=task.deaths + 1)
         else:
             cause = (
                 "hung beyond its time, and its process was ended" if late else f"ended its process (exit code {code})"
             )
-            again = Task(task.pairing, {**task.absent, seat: cause}, task.deaths)
+            again = replace(task, absent={**task.absent, seat: cause})
         return [again, *others]
 
 
