@@ -274,11 +274,13 @@ def test_the_bot_is_measured(command: str, folder: Path) -> None:
 
 
 def test_a_tournament_is_made_run_and_shown(folder: Path) -> None:
-    make, run, show = [line for line in COMMANDS if line.startswith("salvo tournament")]
+    make, run, show, site = [line for line in COMMANDS if line.startswith("salvo tournament")]
     _run(make, folder)
     _run(run, folder)
     assert json.loads(_run(show, folder))
     assert (folder / "cup.html").exists()
+    _run(site, folder)
+    assert (folder / "cup.site" / "index.html").exists()
 
 
 def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
