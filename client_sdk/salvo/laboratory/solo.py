@@ -18,7 +18,7 @@ from salvo.errors import BotError
 from salvo.laboratory import arena
 from salvo.pictured import Pictured
 from salvo.player import Bot
-from salvo.rules import SALVO, RuleBook
+from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
 
 #: What the players of a solo game are called.
@@ -53,13 +53,16 @@ class Target(Bot):
         return ()
 
 
-def clear(make: Callable[[], Bot], board: int, *, seed: int | str = 0, book: RuleBook = SALVO) -> Cleared:
+def clear(
+    make: Callable[[], Bot], board: int, *, seed: int | str = 0, book: RuleBook = SALVO, fleet: Fleet | None = None
+) -> Cleared:
     """Let a bot clear one board; by rules with points, reach the goal.
 
     Args:
         make: makes the bot, a new one for each board.
         board: its number, from 1; each is another one.
         seed: decides the boards, and what the bot draws.
+        fleet: that lies on the board; by default it is drawn.
 
     Raises:
         BotError: as :func:`salvo.laboratory.arena.play`; ``not_cleared`` when the bot passes turn after turn, or fires
@@ -68,7 +71,9 @@ def clear(make: Callable[[], Bot], board: int, *, seed: int | str = 0, book: Rul
     bot = make()
     clock = _Clock(bot.choose_salvo, MOST_SALVOS_A_CELL * book.grid.size)
     bot.choose_salvo = clock  # type: ignore[method-assign]
-    outcome = arena.play({SHOOTER: bot, TARGET: Target()}, seed=seed, game=board, book=book, passive=(TARGET,))
+    laid = {} if fleet is None else {TARGET: fleet}
+    players = {SHOOTER: bot, TARGET: Target()}
+    outcome = arena.play(players, seed=seed, game=board, book=book, fleets=laid, passive=(TARGET,))
     stats = outcome.stats[SHOOTER]
     if outcome.winners != (SHOOTER,):
         raise BotError("not_cleared", f"board {board}, seed {seed}: the bot passed its turns after {stats.shots} shots")

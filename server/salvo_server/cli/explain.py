@@ -13,7 +13,7 @@ from salvo.pictures.html import Colour, ink
 from salvo.pictures.marks import PLAIN
 from salvo_server.cli.output import has_terminal, progress_bar, write_page
 from salvo_server.records.recordings import open_recordings
-from salvo_server.showing import reasons, telling
+from salvo_server.showing import reasons, telling, why
 from salvo_server.showing.explaining import explain as explain_game
 from salvo_server.showing.explaining import salvos_of
 from salvo_server.showing.replay import Replay
@@ -25,7 +25,9 @@ from salvo_server.showing.replay import Replay
 @click.option("--player", help="This player's salvos only.  [default: everybody's]")
 @click.option("--fleets", default=FLEETS, help=f"Fleets to draw of each board, {FEWEST_FLEETS}..{MOST_FLEETS}.")
 @click.option("--seed", help="Decides what is drawn.  [default: the game's seed and number]")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a salvo, and without --turn one a player.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON line a salvo; without --turn one a player, and why it was won."
+)
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
 @click.option("--table", help="Which table of a journal; the default one is ''.  [default: any]")
 @click.option("--game", type=int, help="Which game of a journal.  [default: the latest in which anything happened]")
@@ -45,20 +47,27 @@ def explain(
     FILE is what salvo replay takes: a transcript, a proof file, or a server's journal. What a player knew is its own
     view. Fleets are drawn evenly from all that agree with it; their share that covers a cell is the chance of a hit.
     So a fleet that is hidden well is the bad luck of whoever seeks it.
+
+    Of a game of two the end says why it was won: the lead in hits, in parts that add up to it.
     """
     replay = open_recordings(file, table, game).replay()
     header = replay.header
-    explainer = Explainer(f"{header.seed}/{header.game}" if seed is None else seed, fleets)
+    seed = f"{header.seed}/{header.game}" if seed is None else seed
+    explainer = Explainer(seed, fleets)
     count = len(salvos_of(replay, player, turn))
     with progress_bar(count, "salvos", plain=as_json) as progress:
         told = explain_game(replay, explainer, player=player, turn=turn, progress=progress)
+    found = why.explain_end(replay, told, seed) if (turn, player) == (None, None) else None
+    verdict = [] if found is None else why.lines(found)
     if html is not None:
-        write_page(html, reasons.html_page(replay, told, fleets if turn is None else None))
+        write_page(html, reasons.html_page(replay, told, fleets if turn is None else None, verdict))
         click.echo(f"page: {html}", err=True)
     if as_json:
         _tell_programs(replay, told, turn)
+        if found is not None:
+            click.echo(json.dumps({"why": why.record(found)}))
     elif turn is None:
-        click.echo("\n".join([telling.heading(replay), *reasons.game_lines(replay, told, fleets)]))
+        click.echo("\n".join([telling.heading(replay), *reasons.game_lines(replay, told, fleets, verdict)]))
     else:
         click.echo(telling.heading(replay))
         for each in told:

@@ -110,23 +110,24 @@ def accounts(replay: Replay, told: Sequence[Explanation]) -> dict[str, Account]:
     return {player: account(each) for player, each in own.items() if each}
 
 
-def game_lines(replay: Replay, told: Sequence[Explanation], fleets: int) -> list[str]:
-    """Return what there is to say of a whole game: all salvos, and luck and skill of each player."""
+def game_lines(replay: Replay, told: Sequence[Explanation], fleets: int, verdict: Sequence[str] = ()) -> list[str]:
+    """Return what there is to say of a whole game: all salvos, luck and skill of each player, and why it was won."""
     if not told:
         return ["no salvo was fired"]
     verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, told).items()]
-    return [*table_lines(told), "", *verdicts, method_line(told, fleets)]
+    return [*table_lines(told), "", *verdicts, *verdict, method_line(told, fleets)]
 
 
-def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None) -> str:
+def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None, verdict: Sequence[str] = ()) -> str:
     """Return a page with the heat maps of salvos, and what there is to say of each.
 
     Args:
         fleets: drawn of each board, where it is the whole game; else None.
+        verdict: lines that say why it was won.
     """
     parts = [f"<h1>{escape(telling.heading(replay))}</h1>"]
     if fleets is not None:
-        parts.append(f"<pre>{escape(chr(10).join(game_lines(replay, told, fleets)))}</pre>")
+        parts.append(f"<pre>{escape(chr(10).join(game_lines(replay, told, fleets, verdict)))}</pre>")
     for each in told:
         known = [knowledge_line(rival, each.known[rival]) for rival in each.maps]
         lines = [*known, *salvo_lines(each, replay.header.rules.book)]
