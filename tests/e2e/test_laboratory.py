@@ -334,11 +334,12 @@ def test_before_is_the_first_version_that_plays(bot: Path) -> None:
         bot.write_text(BOT)
         assert "mine.py plays; before is this version from now on  (" in playing.stdout.readline()
         bot.write_text(WEAK)
+        assert "worse by this save: -50.0% +- " in playing.stdout.readline()
+        assert re.fullmatch(r" +against +games won  at \d\d:\d\d:\d\d  by this save\n", playing.stdout.readline())
         assert re.search(
-            r"worse: 0\.0% \+- [\d.]+% of 20 games against before, -50\.0% \+- [\d.]+% since the last save; "
-            r"worse than before  \(",
-            playing.stdout.readline(),
+            r" before +0\.0% \+- [\d.]+% +50\.0%  -50\.0% \+- .* more than chance\n", playing.stdout.readline()
         )
+        assert playing.stdout.readline().strip().startswith("since dev began: worse than before, 0.0% +- ")
 
 
 @pytest.mark.parametrize(
@@ -473,17 +474,25 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
     with _dev(bot, "--games", "40") as playing:
         assert playing.stdout is not None
         line = playing.stdout.readline()
-        assert re.fullmatch(r"\d\d:\d\d:\d\d  [\d.]+% \+- [\d.]+% of 40 games against random  \([\d.]+ s\)\n", line)
+        first = re.fullmatch(r"(\d\d:\d\d:\d\d)  first run, with which .*  \(40 games in [\d.]+ s\)\n", line)
+        assert first is not None, line
+        assert playing.stdout.readline().split() == ["against", "games", "won"]
+        rate = re.fullmatch(r" +random +([\d.]+%) \+- [\d.]+%\n", playing.stdout.readline())
+        assert rate is not None
         assert playing.stdout.readline().startswith("          lost by most, ")
         bot.write_text(WEAK)
         assert re.search(
-            r"  worse: 0\.0% \+- [\d.]+% of 40 games against random, -[\d.]+% \+- [\d.]+% since the last save  \(",
-            playing.stdout.readline(),
+            r"  worse by this save: -[\d.]+% \+- [\d.]+%, more than chance  \(40 games", playing.stdout.readline()
         )
+        assert playing.stdout.readline().endswith(f" at {first[1]}  by this save\n")
+        row = rf" +random +0\.0% \+- [\d.]+% +{rate[1]}  -{rate[1]} \+- [\d.]+%, more than chance\n"
+        assert re.fullmatch(row, playing.stdout.readline())
         assert playing.stdout.readline().startswith("          won before, lost now, 0 hits to ")
         assert playing.stdout.readline().startswith("          lost by most, 0 hits to ")
         bot.write_text(WEAK + "\n")
-        assert "random, no game changed since the last save  (" in playing.stdout.readline()
+        assert "unchanged by this save: no game came out otherwise  (" in playing.stdout.readline()
+        assert playing.stdout.readline().split()[0] == "against"
+        assert playing.stdout.readline().endswith("  no game came out otherwise\n")
         bot.write_text(RAISES)
         assert "mine.py:9: bot_raised: mine, seed dev, game 1" in playing.stdout.readline()
         assert playing.stdout.readline().startswith(
@@ -498,6 +507,6 @@ def test_dev_at_a_terminal_says_what_it_waits_for(bot: Path) -> None:
     command = [*SALVO, "dev", str(bot), "--against", "random", "--games", "8"]
     with Terminal(command, _environment(), columns=200) as terminal:
         terminal.until_seen("mine.py is played whenever a .py file of its folder is saved; Ctrl-C ends")
-        terminal.until_seen("of 8 games against random")
+        terminal.until_seen("(8 games in ")
         terminal.signal(signal.SIGINT)
         assert terminal.end() == 0

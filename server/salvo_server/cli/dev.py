@@ -58,9 +58,10 @@ def dev(
 
     Of a program, exec:COMMAND, it is the files of its folder that end as its own does.
 
-    Each time the same games are played, and compared with those of the last save that played to the end. With --against
-    before BOT plays itself as it was when this began, with all that lay beside it then. The first mistake ends the
-    games and is shown with its line. +- is a 95 % interval. What bots print goes nowhere.
+    Each time the same games are played, and compared with those of the last save that played to the end: the first line
+    says what this save has changed, and whether that is more than chance. With --against before BOT plays itself as it
+    was when this began, with all that lay beside it then. The first mistake ends the games and is shown with its line.
+    +- is a 95 % interval. What bots print goes nowhere.
     """
     file = file_of(bot)
     if not file.is_file():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -81,11 +81,13 @@ class Trial:
     Attributes:
         rounds: one for each opponent; empty when something is wrong.
         wrong: the first failure, which ended the games, or why there were none.
+        at: by the clock on the wall, when they were over.
     """
 
     seconds: float
     rounds: Sequence[Round] = ()
     wrong: Failed | SalvoError | None = None
+    at: str = field(default_factory=lambda: time.strftime("%H:%M:%S"))
 
     @property
     def pairs(self) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Sequence
 
 from salvo.errors import SalvoError
@@ -38,63 +37,75 @@ def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]
 
 
 def lines(trial: Trial, last: Trial | None, bench: Bench) -> Iterator[str]:
-    """Yield what came of a save for people; the last one is what it is compared with."""
-    at = time.strftime("%H:%M:%S")
+    """Yield what came of a save for people: what it has changed, against whom, and what is better since dev began.
+
+    Args:
+        last: what it is compared with.
+    """
     if isinstance(trial.wrong, Failed):
         text, where = _told(bench, trial.wrong)
         whose = where or trial.wrong.against
-        yield f"{at}  {whose + ': ' if whose else ''}{trial.wrong.failure.code}: {text}"
+        yield f"{trial.at}  {whose + ': ' if whose else ''}{trial.wrong.failure.code}: {text}"
         yield f"{INDENT}again: {trial.wrong.command}"
         return
     if trial.wrong is not None:
         text, where = _told(bench, trial.wrong)
-        yield f"{at}  {where}: {text}" if where else f"{at}  {trial.wrong}"
+        yield f"{trial.at}  {where}: {text}" if where else f"{trial.at}  {trial.wrong}"
         return
-    yield f"{at}  {_first_line(trial, last, bench)}  ({trial.seconds:.1f} s)"
-    if len(trial.rounds) > 1:
-        width = max(len(each.against) for each in trial.rounds)
-        for number, each in enumerate(trial.rounds):
-            old = None if last is None else last.rounds[number].pairs
-            yield f"{INDENT}{each.against:{width}}  {_rate_line(each, old)}"
+    shown = trial if last is not None else trial.played
+    games = f"{shown.games} games in " if shown.rounds else ""
+    yield f"{trial.at}  {_first_line(trial, last, bench)}  ({games}{trial.seconds:.1f} s)"
+    if shown.rounds:
+        yield from (f"{INDENT}{row}" for row in _table(trial, last))
+    for each in trial.rounds if last is not None else ():
+        if each.against == BEFORE:
+            yield f"{INDENT}{_since_before(each)}"
     for lost, source in _worth_seeing(trial, last):
         yield f"{INDENT}{lost.in_words}: {bench.again(source, lost.score.game)}"
 
 
 def _first_line(trial: Trial, last: Trial | None, bench: Bench) -> str:
-    shown = trial if last is not None else trial.played
-    if not shown.rounds:
-        return f"{bench.file.name} plays; {BEFORE} is this version from now on"
-    rate, error = rate_and_error(shown.pairs)
-    line = f"{rate:.1%} +- {error:.1%} of {shown.games} games against "
-    line += shown.rounds[0].against if len(shown.rounds) == 1 else f"{len(shown.rounds)} opponents"
     if last is None:
-        return line
-    line = f"{_verdict(trial.pairs, last.pairs)}: {line}, {_change(trial.pairs, last.pairs)} since the last save"
-    return line + (_since_before(trial.rounds[0]) if len(trial.rounds) == 1 else "")
+        if not trial.played.rounds:
+            return f"{bench.file.name} plays; {BEFORE} is this version from now on"
+        kept = f"; {BEFORE} is this version from now on" if len(trial.rounds) > len(trial.played.rounds) else ""
+        return f"first run, with which the next save is compared{kept}"
+    return f"{_verdict(trial.pairs, last.pairs)} by this save: {_change(trial.pairs, last.pairs)}"
 
 
-def _rate_line(each: Round, old: Sequence[float] | None) -> str:
-    if old is None and each.against == BEFORE:
-        return "this version from now on"
-    rate, error = rate_and_error(each.pairs)
-    return f"{rate:6.1%} +- {error:.1%}" + (f", {_change(each.pairs, old)}" if old else "") + _since_before(each)
+def _table(trial: Trial, last: Trial | None) -> Iterator[str]:
+    """Yield a row for each opponent and one for all, under one of headings."""
+    rounds = trial.rounds if last is not None else trial.played.rounds
+    olds = [each.pairs for each in last.rounds] if last is not None else [each.pairs for each in rounds]
+    rows = [(each.against, each.pairs, old) for each, old in zip(rounds, olds, strict=True)]
+    if len(rows) > 1:
+        rows.append(("all", trial.pairs if last is not None else trial.played.pairs, last.pairs if last else []))
+    width = max(len("against"), *(len(against) for against, _, _ in rows))
+    headings = f"{'against':{width}}  {'games won':>15}"
+    yield headings if last is None else f"{headings}  {'at ' + last.at:>11}  by this save"
+    for against, pairs, old in rows:
+        row = f"{against:{width}}  {_rate(pairs):>15}"
+        yield row if last is None else f"{row}  {f'{rate_and_error(old)[0]:.1%}':>11}  {_change(pairs, old)}"
 
 
 def _since_before(each: Round) -> str:
     """Return what games of the bot against itself tell directly."""
-    if each.against != BEFORE:
-        return ""
     verdict = _verdict(each.pairs, [0.5] * len(each.pairs))
-    return (
-        f"; {verdict} than {BEFORE}" if verdict in ("better", "worse") else f"; as good as {BEFORE}, as far as is seen"
-    )
+    found = f"{verdict} than {BEFORE}" if verdict in ("better", "worse") else "no difference to be seen"
+    return f"since dev began: {found}, {_rate(each.pairs)} of the games against that version won"
+
+
+def _rate(pairs: Sequence[float]) -> str:
+    rate, error = rate_and_error(pairs)
+    return f"{rate:.1%} +- {error:.1%}"
 
 
 def _change(new: Sequence[float], old: Sequence[float]) -> str:
+    """Return what has become of the same pairs, and whether it is more than chance."""
     if new == old:
-        return "no game changed"
+        return "no game came out otherwise"
     moved, unsure = change_and_error(new, old)
-    return f"{moved:+.1%} +- {unsure:.1%}"
+    return f"{moved:+.1%} +- {unsure:.1%}, {'more than' if abs(moved) > unsure else 'perhaps'} chance"
 
 
 def _told(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]:
