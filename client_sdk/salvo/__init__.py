@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from salvo.bots.chances import heat_map as heat_map
     from salvo.client import play as play
-    from salvo.client import run as run
     from salvo.errors import SalvoError as SalvoError
     from salvo.laboratory.comparison import compare as compare
     from salvo.laboratory.simulation import simulate as simulate
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from salvo.rules import Orientation as Orientation
     from salvo.rules import Placement as Placement
     from salvo.rules import RuleBook as RuleBook
+    from salvo.script import run as run
     from salvo.view import Shot as Shot
     from salvo.view import View as View
 
@@ -42,7 +42,7 @@ _HOMES = {
     "compare": "salvo.laboratory.comparison",
     "heat_map": "salvo.bots.chances",
     "play": "salvo.client",
-    "run": "salvo.client",
+    "run": "salvo.script",
     "simulate": "salvo.laboratory.simulation",
     "SalvoError": "salvo.errors",
     "SALVO": "salvo.rules",

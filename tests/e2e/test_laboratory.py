@@ -81,6 +81,13 @@ def test_a_game_of_a_pair_is_recorded_as_it_is_played(bot: Path) -> None:
         assert (checked.returncode, f"1. {game['winner']}" in shown) == (0, True), checked.stderr
 
 
+def test_a_bot_that_is_only_played_here_loads_no_mqtt(bot: Path) -> None:
+    bot.write_text(BOT + "\nsalvo.run(fire)\n")
+    code = "import sys; from salvo.sources import load; load('mine.py'); print([m for m in sys.modules if 'mqtt' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=bot.parent, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 def test_play_tells_who_is_out_for_its_silence(bot: Path) -> None:
     assert "out:" not in _run("play", str(bot), "random").stdout
     bot.write_text(WEAK)
