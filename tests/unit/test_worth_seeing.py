@@ -5,14 +5,18 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from salvo.laboratory.intervals import change_and_error
 from salvo.laboratory.simulation import simulate
 from salvo.laboratory.worth_seeing import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
 from salvo_server.cli import output
+from salvo_server.cli.compare import compare
 from salvo_server.cli.dev_bench import Bench, Failed, saved
 from salvo_server.cli.output import progress_bar
+from salvo_server.cli.play import play
 
 WON = Score(1, 1.0, 17, 9)
 FAR, AGAIN, NEAR = Score(2, 0.0, 4, 17), Score(3, 0.0, 4, 17), Score(4, 0.0, 16, 17)
@@ -63,6 +67,20 @@ def test_dev_says_how_far_it_is_before_the_first_game_is_over(
     assert trial is not None
     assert isinstance(trial.wrong, Failed)
     assert "games: 0 of 4 after 0 s" in capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("words", [(play, "--games", "2"), (compare, "--games", "2")], ids=["play", "compare"])
+def test_many_games_say_how_far_they_are_before_the_first_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[click.Command, *tuple[str, ...]]
+) -> None:
+    monkeypatch.setattr(output, "PROGRESS_SECONDS", 0)
+    bot = tmp_path / "mine.py"
+    bot.write_text("import salvo\n@salvo.bot\ndef fire(view):\n    while True:\n        pass\n")
+    command, *options = words
+    options += ["--turn-seconds", "0.5", "--jobs", "1", "--seed", "1"]
+    done = CliRunner().invoke(command, [str(bot), "random", *options], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "games: 0 of 2 after 0 s" in done.stderr.splitlines()
 
 
 def test_a_long_run_says_every_ten_seconds_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:

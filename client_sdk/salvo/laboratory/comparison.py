@@ -233,6 +233,7 @@ def compare(
     jobs: int | None = None,
     turn_seconds: float = TURN_SECONDS,
     progress: Callable[[SequentialTest], object] | None = None,
+    waiting: Callable[[], object] | None = None,
 ) -> Comparison:
     """Find out whether the first bot is better than the second, in as few games as it takes.
 
@@ -244,6 +245,7 @@ def compare(
         confidence: 1 - error, above 0.5 and below 1.
         margin: differences of the win rate from 1/2 below that don't matter, above 0 and below 0.5; None looks for any.
         progress: called after every pair.
+        waiting: as in :func:`salvo.laboratory.simulation.stream`.
 
     Raises:
         BotError: ``bad_comparison``: a number out of range; else as in :func:`salvo.laboratory.simulation.simulate`.
@@ -266,6 +268,7 @@ def compare(
         jobs=jobs,
         seats=Seats.PAIRED,
         turn_seconds=turn_seconds,
+        waiting=waiting,
     )
     with closing(played):
         for game in played:

@@ -17,7 +17,7 @@ from salvo.laboratory.comparison import compare as compare_bots
 from salvo.laboratory.simulation import TURN_SECONDS, Seats
 from salvo.laboratory.worth_seeing import Lost
 from salvo.versions import pinned
-from salvo_server.cli.output import JOBS, SECONDS, failure_lines, progress_bar
+from salvo_server.cli.output import JOBS, SECONDS, Progress, failure_lines, progress_bar
 
 
 @click.command()
@@ -92,7 +92,7 @@ def compare(
         label = "games" if len(others) == 1 else f"games against {other}"
         with progress_bar(games, label, plain=as_json) as show:
 
-            def progress(test: SequentialTest, show: Callable[[int], None] = show) -> None:
+            def progress(test: SequentialTest, show: Progress = show) -> None:
                 show(2 * test.pairs)
 
             found = compare_bots(
@@ -106,6 +106,7 @@ def compare(
                 jobs=jobs,
                 turn_seconds=turn_seconds,
                 progress=progress,
+                waiting=show,
             )
         compared.append(found)
         if as_json:

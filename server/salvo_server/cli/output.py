@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 import click
 
@@ -35,6 +35,12 @@ JOBS: Final = click.IntRange(1, 256)
 SECONDS: Final = _Seconds(0, min_open=True)
 #: Between two lines that say how far it is.
 PROGRESS_SECONDS: Final = 10.0
+
+
+class Progress(Protocol):
+    """Shows how much is done; called with nothing, that there is no more yet."""
+
+    def __call__(self, done: int | None = None, /) -> None: ...
 
 
 class _Terminated(SystemExit):
@@ -90,24 +96,26 @@ def failure_lines(failures: Sequence[Failure], command: Callable[[int], str]) ->
 @contextmanager
 def progress_bar(
     length: int, label: str, *, plain: bool = False, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Callable[[int], None]]:
-    """Show on standard error how far it is; what is given is called with how much is done.
+) -> Iterator[Progress]:
+    """Show on standard error how far it is; what is given is called with how much is done, or with nothing if no more.
 
-    On a terminal it is a bar; elsewhere, and where ``plain``, a line now and then of what takes long.
+    On a terminal it is a bar, at once; elsewhere, and where ``plain``, a line now and then of what takes long.
     """
     if plain or not has_terminal():
         yield _lines_now_and_then(length, label, clock)
         return
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
-        yield lambda done: bar.update(done - bar.pos)
+        yield lambda done=None: None if done is None else bar.update(done - bar.pos)
 
 
-def _lines_now_and_then(length: int, label: str, clock: Callable[[], float]) -> Callable[[int], None]:
+def _lines_now_and_then(length: int, label: str, clock: Callable[[], float]) -> Progress:
     start = last = clock()
+    done = 0
 
-    def show(done: int) -> None:
-        nonlocal last
+    def show(more: int | None = None) -> None:
+        nonlocal last, done
         now = clock()
+        done = done if more is None else more
         if now - last >= PROGRESS_SECONDS:
             last = now
             click.echo(f"{label}: {done:,} of {length:,} after {now - start:.0f} s", err=True)

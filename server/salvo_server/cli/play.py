@@ -151,7 +151,7 @@ def _play_on(
     """Play one game after the other with the same bots."""
     wins: Counter[str] = Counter()
     ties = 0
-    for outcome in outcomes:
+    for outcome in _with_progress(outcomes, games) if games > 1 and not as_json else outcomes:
         wins.update(outcome.winners)
         ties += not outcome.winner
         if as_json:
@@ -168,6 +168,14 @@ def _play_on(
         say(f"again:  {command}")
         if record is not None and wins:
             say(look_again(_file_of(record, game)))
+
+
+def _with_progress(outcomes: Iterator[Outcome], games: int) -> Iterator[Outcome]:
+    """Say now and then how far it is; a bar would be among what bots print to standard error."""
+    with progress_bar(games, "games", plain=True) as show:
+        for done, outcome in enumerate(outcomes, start=1):
+            show(done)
+            yield outcome
 
 
 def _play_many(
@@ -195,7 +203,7 @@ def _play_many(
             click.echo(json.dumps(_record(played)))
         return
     with progress_bar(games, "games") as show:
-        simulation = simulate(bots, **how, progress=lambda done, _: show(done))
+        simulation = simulate(bots, **how, progress=lambda done, _: show(done), waiting=show)
     if has_terminal():
         click.echo(f"{games / simulation.seconds:,.0f} games a second", err=True)
     wins = Counter({name: sum(name in played.winners for played in simulation) for name in simulation.bots})

@@ -191,6 +191,7 @@ def simulate(
     first: int = 1,
     turn_seconds: float = TURN_SECONDS,
     progress: Callable[[int, int], object] | None = None,
+    waiting: Callable[[], object] | None = None,
 ) -> Simulation:
     """Play games and return what came of them.
 
@@ -206,12 +207,13 @@ def simulate(
         first: number of the first game, 1 or more; one seed has many games.
         turn_seconds: how long a bot may think about one salvo before its process is ended.
         progress: called with the number of games played and of all.
+        waiting: as in :func:`stream`.
 
     Raises:
         BotError: ``too_few_players``; ``bad_bot``: one cannot be loaded; ``bad_simulation``: a number out of range.
         SalvoError: ``bad_rules``.
     """
-    simulation, batches = _begin(bots, games, seed, rules, jobs, seats, first, turn_seconds)
+    simulation, batches = _begin(bots, games, seed, rules, jobs, seats, first, turn_seconds, waiting=waiting)
     start = time.monotonic()
     for batch in batches:
         simulation._add(batch)
