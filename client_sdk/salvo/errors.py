@@ -139,7 +139,15 @@ class UnfairGame(SalvoError):
 
 
 class BotError(SalvoError):
-    """A bot raised, or answered with something that is no salvo: the bot's author is at fault."""
+    """A bot raised, or answered with something that is no salvo: the bot's author is at fault.
+
+    Attributes:
+        trace: where it raised, as Python tells it, from the bot's own code on; empty where it did not, or is no Python.
+    """
+
+    def __init__(self, code: str, text: str, trace: str = "") -> None:
+        super().__init__(code, text)
+        self.trace = trace
 
 
 class ConnectionLost(SalvoError):

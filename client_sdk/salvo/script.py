@@ -32,8 +32,7 @@ def run(bot: type[Bot]) -> None:
         else:
             _run_local(bot)
     except SalvoError as error:
-        cause = f" ({error.__cause__!r})" if error.__cause__ is not None else ""
-        raise SystemExit(f"error: {error}{cause}") from error.__cause__
+        raise SystemExit(f"{getattr(error, 'trace', '')}error: {error}") from error.__cause__
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 

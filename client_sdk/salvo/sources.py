@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from traceback import walk_tb
+from traceback import format_exception, walk_tb
 from typing import Any, Final
 
 from salvo import topics
@@ -71,12 +71,26 @@ def make(source: str) -> Bot:
     except (Exception, SystemExit) as error:
         let_signals_pass(error)
         text = f"{source} cannot be made: {type(error).__name__}: {error}{line_of(error, kind)}"
-        raise BotError("bad_bot", text) from error
+        raise BotError("bad_bot", text, trace_of(error, kind)) from error
 
 
 def line_of(error: BaseException, kind: type[Bot]) -> str:
     """Return where in the bot's file, or in one beside it, an error came up, as `` (mybot.py, line 7)``; else empty."""
     return _line_in(getattr(sys.modules.get(kind.__module__), "__file__", None), error)
+
+
+def trace_of(error: BaseException, kind: type[Bot]) -> str:
+    """Return how Python tells an error of a bot's, from the bot's own code on; empty where none of it came by."""
+    return _trace_in(getattr(sys.modules.get(kind.__module__), "__file__", None), error)
+
+
+def _trace_in(file: str | None, error: BaseException) -> str:
+    trace = error.__traceback__
+    while file is not None and trace is not None and not is_beside(trace.tb_frame, Path(file)):
+        trace = trace.tb_next
+    if file is None or (trace is None and not isinstance(error, SyntaxError)):
+        return ""
+    return "".join(format_exception(type(error), error, trace))
 
 
 def _line_in(file: str | None, error: BaseException) -> str:
@@ -163,7 +177,7 @@ def _load_module(path: str) -> Any:
         let_signals_pass(error)
         line = _line_in(str(file.absolute()), error)
         text = f"{path} fails when it is imported: {type(error).__name__}: {error}{line}"
-        raise BotError("bad_bot", text) from error
+        raise BotError("bad_bot", text, _trace_in(str(file.absolute()), error)) from error
     finally:
         _loading = False
 

@@ -246,6 +246,42 @@ def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path)
     assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)
 
 
+WHOLE = """\
+Traceback (most recent call last):
+  File "{file}", line 9, in fire
+    1 / (view.turn < 9)
+"""
+
+
+@pytest.mark.parametrize("command", ["play", "solo"])
+def test_an_error_that_ends_a_command_names_the_option_that_shows_it_whole(bot: Path, command: str) -> None:
+    bot.write_text(RAISES)
+    words = (command, "mine.py", *(["random"] if command == "play" else []), "--seed", "7")
+    short, whole = _run(*words, cwd=bot.parent), _run(*words, "--traceback", cwd=bot.parent)
+    assert short.stderr.endswith("division by zero (mine.py, line 9); --traceback shows it whole\n")
+    assert short.stderr.count("\n") == 1
+    assert whole.stderr.startswith(WHOLE.format(file=bot))
+    assert whole.stderr.endswith("division by zero (mine.py, line 9)\n")
+    assert (short.returncode, whole.returncode) == (1, 1)
+
+
+@pytest.mark.parametrize("command", ["play", "compare"])
+def test_an_error_in_many_games_is_shown_whole_where_that_is_wanted(bot: Path, command: str) -> None:
+    bot.write_text(RAISES)
+    words = (command, "mine.py", "random", "--seed", "7", "--games", "4")
+    short, whole = _run(*words, cwd=bot.parent), _run(*words, "--traceback", cwd=bot.parent)
+    assert "Traceback" not in short.stdout + short.stderr
+    assert re.search(r"^ +salvo play mine.py random .*--traceback$", short.stdout, re.MULTILINE)
+    assert WHOLE.format(file=bot) in "\n".join(line[8:] for line in whole.stdout.splitlines())
+
+
+def test_a_file_that_cannot_be_read_is_shown_with_the_place(bot: Path) -> None:
+    bot.write_text(BOT + "x = (\n")
+    whole = _run("play", "mine.py", "random", "--traceback", cwd=bot.parent).stderr
+    assert f'  File "{bot}", line 10\n    x = (\n' in whole
+    assert "salvo_server" not in whole
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -503,7 +539,7 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
         bot.write_text(RAISES)
         assert "mine.py:9: bot_raised: mine, seed dev, game 1" in playing.stdout.readline()
         assert playing.stdout.readline().startswith(
-            "          again: salvo play mine.py random --seed dev --seats paired"
+            "          again: salvo play mine.py random --seed dev --seats paired --traceback"
         )
         playing.send_signal(signal.SIGINT)
         out, err = playing.communicate(timeout=60)

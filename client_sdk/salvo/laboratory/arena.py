@@ -38,7 +38,7 @@ from salvo.rules import (
     own_seed,
     set_starter,
 )
-from salvo.sources import line_of
+from salvo.sources import line_of, trace_of
 from salvo.view import News, Shot, View, board_shots
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
@@ -91,6 +91,7 @@ class Failure:
 
     Attributes:
         turn: in which it failed; 0 while it placed its fleet.
+        trace: see :class:`~salvo.errors.BotError`.
     """
 
     player: str
@@ -98,6 +99,7 @@ class Failure:
     turn: int
     code: str
     text: str
+    trace: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -443,7 +445,7 @@ class _Match:
             raise error from cause
         name = self._names[seat]
         self._gone[name] = min(turn, self._gone.get(name, turn))
-        self._supervision.failures.append(Failure(name, self._number, turn, error.code, error.text))
+        self._supervision.failures.append(Failure(name, self._number, turn, error.code, error.text, error.trace))
 
     def _bury(self, fallen: Sequence[int], aims: Sequence[Aim]) -> None:
         """Nobody draws cells of the defeated any more, whether or not anybody reads the news."""
@@ -518,13 +520,13 @@ class _Match:
         let_signals_pass(error)
         name = self._names[self._seat_of(bot)]
         text = f"{where}: {type(error).__name__}: {error}{line_of(error, type(bot))}"
-        return self._error(name, "bot_raised", text)
+        return self._error(name, "bot_raised", text, trace_of(error, type(bot)))
 
     def _seat_of(self, bot: Bot) -> int:
         return next(seat for seat, each in enumerate(self._bots) if each is bot)
 
-    def _error(self, name: str, code: str, text: str) -> BotError:
-        return BotError(code, f"{name}, seed {self._seed}, game {self._number}: {text}")
+    def _error(self, name: str, code: str, text: str, trace: str = "") -> BotError:
+        return BotError(code, f"{name}, seed {self._seed}, game {self._number}: {text}", trace)
 
 
 async def _awaited(answer: Awaitable[Sequence[tuple[str, int, int]]]) -> Sequence[tuple[str, int, int]]:

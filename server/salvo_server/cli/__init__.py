@@ -58,6 +58,9 @@ _WRONG_USAGE = frozenset(
     }
 )
 
+#: Commands with ``--traceback``.
+_SHOW_TRACES = frozenset({"play", "compare", "dev", "solo"})
+
 #: A disk that takes no more.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
@@ -129,8 +132,16 @@ def _run(given: list[str]) -> Any:
     except SalvoError as error:
         if "--debug" in given:
             raise
-        click.echo(f"error: {error}", err=True)
+        trace = getattr(error, "trace", "")
+        if trace and "--traceback" in given:
+            click.echo(trace, nl=False, err=True)
+        more = "; --traceback shows it whole" if trace and _hides_traces(given) else ""
+        click.echo(f"error: {error}{more}", err=True)
         return 2 if error.code in _WRONG_USAGE else 1
+
+
+def _hides_traces(given: list[str]) -> bool:
+    return "--traceback" not in given and any(word in _SHOW_TRACES for word in given)
 
 
 def _open_closed_streams() -> None:

@@ -17,7 +17,7 @@ from salvo.laboratory.comparison import compare as compare_bots
 from salvo.laboratory.simulation import TURN_SECONDS, Seats
 from salvo.laboratory.worth_seeing import Lost
 from salvo.versions import pinned
-from salvo_server.cli.output import JOBS, SECONDS, Progress, failure_lines, progress_bar
+from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Progress, failure_lines, progress_bar
 
 
 @click.command()
@@ -50,6 +50,7 @@ from salvo_server.cli.output import JOBS, SECONDS, Progress, failure_lines, prog
     default=TURN_SECONDS,
     help="How long a bot may think about a salvo before it is given up.",
 )
+@TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON line for each SECOND.")
 def compare(
     first: str,
@@ -61,6 +62,7 @@ def compare(
     margin: float,
     jobs: int | None,
     turn_seconds: float,
+    traceback: bool,
     as_json: bool,
 ) -> None:
     """Tell whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
@@ -112,7 +114,7 @@ def compare(
         if as_json:
             click.echo(json.dumps({**_record(found, partial(game_again, other)), "rules": rules, "again": command}))
         else:
-            for line in _lines(found, partial(game_again, other), time.monotonic() - start):
+            for line in _lines(found, partial(game_again, other), time.monotonic() - start, traceback):
                 click.echo(line)
     if as_json:
         return
@@ -123,9 +125,9 @@ def compare(
     click.echo(f"again:    {command}")
 
 
-def _lines(found: Comparison, command: Callable[[int], str], seconds: float) -> Iterator[str]:
+def _lines(found: Comparison, command: Callable[[int], str], seconds: float, traceback: bool) -> Iterator[str]:
     # First, since a verdict on a bot that fails says little of how it plays.
-    yield from failure_lines(found.failures, command)
+    yield from failure_lines(found.failures, command, traceback=traceback)
     yield found.in_words
     yield (
         f"win rate: {found.rate:.1%} against {found.bots[1]}, {found.low:.1%} to {found.high:.1%} with "

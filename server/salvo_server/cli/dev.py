@@ -14,7 +14,7 @@ from salvo.sources import EXEC
 from salvo.versions import pinned
 from salvo_server.cli.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
 from salvo_server.cli.dev_report import lines, record
-from salvo_server.cli.output import JOBS, SECONDS, has_terminal
+from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, has_terminal
 
 #: Games against each opponent, for an error that means something.
 LEAST_GAMES = 4
@@ -43,6 +43,7 @@ LEAST_GAMES = 4
     default=TURN_SECONDS,
     help="How long a bot may think about a salvo.",
 )
+@TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a save.")
 def dev(
     bot: str,
@@ -52,6 +53,7 @@ def dev(
     seed: str,
     jobs: int | None,
     turn_seconds: float,
+    traceback: bool,
     as_json: bool,
 ) -> None:
     """Play BOT, a file or file.py:Name, now and whenever a Python file of its folder is saved, until Ctrl-C.
@@ -83,7 +85,7 @@ def dev(
             if as_json:
                 click.echo(json.dumps(record(trial, last, bench)))
             else:
-                for line in lines(trial, last, bench):
+                for line in lines(trial, last, bench, traceback=traceback):
                     click.echo(line)
             if trial.rounds:
                 last = trial

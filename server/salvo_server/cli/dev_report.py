@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from textwrap import indent
 
-from salvo.errors import SalvoError
+from salvo.errors import BotError, SalvoError
 from salvo.laboratory.intervals import change_and_error, rate_and_error
 from salvo.laboratory.worth_seeing import Lost, lost_by_most, lost_since
 from salvo_server.cli.dev_bench import BEFORE, Bench, Failed, Round, Trial
+from salvo_server.cli.output import traced
 
 #: Below the time of the first line.
 INDENT = " " * 10
@@ -36,21 +38,25 @@ def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]
             yield min(chosen, key=lambda each: each[0].score.lead)
 
 
-def lines(trial: Trial, last: Trial | None, bench: Bench) -> Iterator[str]:
+def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = False) -> Iterator[str]:
     """Yield what came of a save for people: what it has changed, against whom, and what is better since dev began.
 
     Args:
         last: what it is compared with.
+        traceback: whether to tell the whole of an error.
     """
+    trace = _trace(trial.wrong)
     if isinstance(trial.wrong, Failed):
         text, where = _told(bench, trial.wrong)
         whose = where or trial.wrong.against
         yield f"{trial.at}  {whose + ': ' if whose else ''}{trial.wrong.failure.code}: {text}"
-        yield f"{INDENT}again: {trial.wrong.command}"
+        yield from _told_whole(trace if traceback else "")
+        yield f"{INDENT}again: {traced(trial.wrong.command, trace)}"
         return
     if trial.wrong is not None:
         text, where = _told(bench, trial.wrong)
         yield f"{trial.at}  {where}: {text}" if where else f"{trial.at}  {trial.wrong}"
+        yield from _told_whole(trace if traceback else "")
         return
     shown = trial if last is not None else trial.played
     games = f"{shown.games} games in " if shown.rounds else ""
@@ -62,6 +68,15 @@ def lines(trial: Trial, last: Trial | None, bench: Bench) -> Iterator[str]:
             yield f"{INDENT}{_since_before(each)}"
     for lost, source in _worth_seeing(trial, last):
         yield f"{INDENT}{lost.in_words}: {bench.again(source, lost.score.game)}"
+
+
+def _trace(wrong: Failed | SalvoError | None) -> str:
+    return wrong.failure.trace if isinstance(wrong, Failed) else wrong.trace if isinstance(wrong, BotError) else ""
+
+
+def _told_whole(trace: str) -> Iterator[str]:
+    if trace:
+        yield indent(trace.rstrip(), INDENT)
 
 
 def _first_line(trial: Trial, last: Trial | None, bench: Bench) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import indent
 from typing import Any, Final, NoReturn, Protocol
 
 import click
@@ -33,6 +34,8 @@ class _Seconds(click.FloatRange):
 JOBS: Final = click.IntRange(1, 256)
 #: How long a bot may think.
 SECONDS: Final = _Seconds(0, min_open=True)
+#: Wherever bots are played here; an error that ends the command is shown by who runs it.
+TRACEBACK: Final = click.option("--traceback", is_flag=True, help="Show where in a bot an error comes from, whole.")
 #: Between two lines that say how far it is.
 PROGRESS_SECONDS: Final = 10.0
 
@@ -85,12 +88,25 @@ def write_page(path: Path, page: str) -> None:
         raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None
 
 
-def failure_lines(failures: Sequence[Failure], command: Callable[[int], str]) -> Iterator[str]:
-    """Return of each bot that failed how often, the first time, and the command that shows it."""
+def failure_lines(
+    failures: Sequence[Failure], command: Callable[[int], str], *, traceback: bool = False
+) -> Iterator[str]:
+    """Return of each bot that failed how often, the first time, and the command that shows it.
+
+    Args:
+        traceback: whether to return the whole of the error, too; else the command has it shown.
+    """
     for name, count in Counter(failure.player for failure in failures).items():
         first = next(failure for failure in failures if failure.player == name)
         yield f"failed: {name} {count} {'time' if count == 1 else 'times'}, first {first.code}: {first.text}"
-        yield f"        {command(first.game)}"
+        if traceback and first.trace:
+            yield indent(first.trace.rstrip(), " " * 8)
+        yield f"        {traced(command(first.game), first.trace)}"
+
+
+def traced(command: str, trace: str) -> str:
+    """Return a command that plays a game again, with the option that shows an error whole where there is more of it."""
+    return command + (" --traceback" if trace else "")
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from salvo.sources import EXEC, make
 from salvo_server.cli.output import (
     JOBS,
     SECONDS,
+    TRACEBACK,
     failure_lines,
     has_terminal,
     leave_on_sigterm,
@@ -72,6 +73,7 @@ _GAME = "{game}"
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
+@TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
 def play(
     bots: tuple[str, ...],
@@ -85,6 +87,7 @@ def play(
     turn_seconds: float | None,
     bank: float | None,
     record: str | None,
+    traceback: bool,
     as_json: bool,
 ) -> None:
     """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or house bots) against each other, in play order.
@@ -112,7 +115,7 @@ def play(
     seed = seed or secrets.token_hex(16)
     programs = any(bot.startswith(EXEC) for bot in bots)
     if games > 1 and record is None and bank is None and not programs:
-        _play_many(bots, seed, rules, game, games, Seats(seats), jobs, turn_seconds or TURN_SECONDS, as_json)
+        _play_many(bots, seed, rules, game, games, Seats(seats), jobs, turn_seconds or TURN_SECONDS, traceback, as_json)
         return
     if programs:
         leave_on_sigterm()
@@ -187,6 +190,7 @@ def _play_many(
     seats: Seats,
     jobs: int | None,
     turn_seconds: float,
+    traceback: bool,
     as_json: bool,
 ) -> None:
     how: dict[str, Any] = {
@@ -208,7 +212,7 @@ def _play_many(
         click.echo(f"{games / simulation.seconds:,.0f} games a second", err=True)
     wins = Counter({name: sum(name in played.winners for played in simulation) for name in simulation.bots})
     click.echo(_wins_line(wins, simulation.ties, games, list(simulation.bots)))
-    for line in failure_lines(simulation.failures, simulation.again):
+    for line in failure_lines(simulation.failures, simulation.again, traceback=traceback):
         click.echo(line)
     click.echo(f"seed:   {seed}")
     click.echo(f"again:  {again(bots, seed, first, games, rules, seats)}")

@@ -25,7 +25,7 @@ from salvo.laboratory.solo import Cleared, Summary, clear, summary
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
 from salvo.sources import make
-from salvo_server.cli.output import JOBS, has_terminal, progress_bar
+from salvo_server.cli.output import JOBS, TRACEBACK, has_terminal, progress_bar
 
 #: Boards that a process is given at a time.
 _AT_ONCE = 8
@@ -44,6 +44,7 @@ _AT_ONCE = 8
     help="Shots of a turn, in place of the rule book's.",
 )
 @click.option("--jobs", type=JOBS, help="Processes; one a core when not given.")
+@TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def solo(
     bot: str,
@@ -54,6 +55,7 @@ def solo(
     height: int | None,
     shots: str | None,
     jobs: int | None,
+    traceback: bool,
     as_json: bool,
 ) -> None:
     """Count the shots and salvos that BOT needs to clear random boards, which never shoot back.
@@ -133,18 +135,18 @@ def _begin(clearing: Any) -> None:
     hush()
 
 
-def _clear(bot: str, seed: str, book: RuleBook, board: int) -> Cleared | tuple[str, str]:
-    """Clear one board, in a process of its own; return an error as its code and text, which travel."""
+def _clear(bot: str, seed: str, book: RuleBook, board: int) -> Cleared | tuple[str, str, str]:
+    """Clear one board, in a process of its own; return an error as its code, text and trace, which travel."""
     _clearing[board] = os.getpid()
     try:
         return clear(lambda: make(bot), board, seed=seed, book=book)
     except BotError as error:
-        return error.code, error.text
+        return error.code, error.text, error.trace
     finally:
         _clearing[board] = 0
 
 
-def _unwrapped(found: Cleared | tuple[str, str]) -> Cleared:
+def _unwrapped(found: Cleared | tuple[str, str, str]) -> Cleared:
     if not isinstance(found, Cleared):
         raise BotError(*found)
     return found

@@ -19,7 +19,7 @@ from salvo.laboratory.arena import Decisions, Failure, Supervision
 from salvo.laboratory.simulation.seats import Seats, places_alike, seating
 from salvo.player import Bot
 from salvo.rules import RuleBook
-from salvo.sources import line_of, load
+from salvo.sources import line_of, load, trace_of
 
 #: One game, as plain numbers, since ten thousand a second go through pipes: how many turns it had, then for each bot,
 #: in the order of the call, its place, shots, hits, ships sunk and turns.
@@ -138,7 +138,7 @@ class Player:
             return kind()
         except Exception as error:
             text = f"{name}, seed {self._spec.seed}, game {game}: cannot be made: {type(error).__name__}: {error}"
-            batch.failures.append(Failure(name, game, 0, "bad_bot", text + line_of(error, kind)))
+            batch.failures.append(Failure(name, game, 0, "bad_bot", text + line_of(error, kind), trace_of(error, kind)))
             return _Absent()
 
 
@@ -171,7 +171,7 @@ def work(pipe: Connection, shared: Any, spec: Spec, others: Iterable[Connection]
         while True:
             pipe.send(player.play(*pipe.recv()))
     except SalvoError as error:
-        pipe.send((error.code, error.text))
+        pipe.send((error.code, error.text, getattr(error, "trace", "")))
     except (EOFError, OSError):
         pass  # nobody asks any more
 
