@@ -287,6 +287,40 @@ def test_several_games_are_recorded_under_their_numbers(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"g-{game}.jsonl.gz" for game in (5, 6, 7)]
 
 
+def test_a_recorded_game_is_not_replaced_unawares(recorded: Path) -> None:
+    before = recorded.read_bytes()
+    there = f"error: transcript_exists: {recorded} is there already; name another file, or replace it with --force\n"
+    other = ("play", "hunter", "random", "--seed", "8", "--record", str(recorded))
+    for words in (other, ("demo", "--record", str(recorded)), ("replay", str(recorded), "--export", str(recorded))):
+        done = _run(*words)
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", there)
+    assert recorded.read_bytes() == before
+    assert _run(*other, "--force").returncode == 0
+    assert recorded.read_bytes() != before
+    bot = recorded.with_name("mybot.py")
+    bot.write_text("import salvo\n")
+    assert "is there and is no transcript" in _run(*other[:-1], str(bot), "--force").stderr
+
+
+def test_several_games_stop_before_the_first_where_one_is_recorded_already(tmp_path: Path) -> None:
+    (tmp_path / "g-3.jsonl").write_text("")
+    words = ("play", "hunter", "random", "--games", "3", "--record", str(tmp_path / "g-{game}.jsonl"))
+    assert "g-3.jsonl is there already" in _run(*words).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["g-3.jsonl"]
+
+
+def test_a_page_replaces_a_page_and_nothing_else(recorded: Path) -> None:
+    page, before = recorded.with_name("game.html"), recorded.read_bytes()
+    for command in ("replay", "explain"):
+        refused = _run(command, str(recorded), "--html", str(recorded))
+        assert refused.stderr.splitlines()[-1].startswith(
+            f"error: html_unwritable: {recorded} is there and is no page; "
+        )
+        assert recorded.read_bytes() == before
+        assert _run(command, str(recorded), "--html", str(page)).returncode == 0
+    assert "why: " in page.read_text()
+
+
 def test_the_demo_is_recorded_as_the_game_that_it_names(tmp_path: Path) -> None:
     path = tmp_path / "demo.jsonl.gz"
     told = _run("demo", "--players", "2", "--seed", "7", "--record", str(path)).stdout

@@ -24,7 +24,7 @@ from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo.view import View
-from salvo_server.cli.output import has_terminal, look_again, winner_line
+from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, winner_line
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
 from salvo_server.journal.kept import KeptGames
 from salvo_server.records.transcript import export
@@ -48,6 +48,7 @@ _JOIN_SECONDS = 30.0
 )
 @click.option("--listen", default="127.0.0.1:0", help="Where the broker listens; port 0 lets the system choose.")
 @click.option("--record", type=click.Path(path_type=Path), help="Write the game to a transcript.")
+@FORCE
 @click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
 def demo(
     players: int,
@@ -56,9 +57,12 @@ def demo(
     pause_seconds: float | None,
     listen: str,
     record: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Watch house bots play a whole game over a real broker, with broker, server and bots in this process."""
+    if record is not None:
+        keep_recorded(record, force=force)
     live = has_terminal() and not as_json
     pause = pause_seconds if pause_seconds is not None else (_PAUSE_ON_SCREEN_SECONDS if live else 0.0)
     seed = seed or secrets.token_hex(16)

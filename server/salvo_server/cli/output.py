@@ -36,6 +36,10 @@ JOBS: Final = click.IntRange(1, 256)
 SECONDS: Final = _Seconds(0, min_open=True)
 #: Wherever bots are played here; an error that ends the command is shown by who runs it.
 TRACEBACK: Final = click.option("--traceback", is_flag=True, help="Show where in a bot an error comes from, whole.")
+#: Of commands that record games.
+FORCE: Final = click.option("--force", is_flag=True, help="Replace a game that is recorded there already.")
+#: How a page begins.
+_PAGE: Final = b"<!doctype html>"
 #: Between two lines that say how far it is.
 PROGRESS_SECONDS: Final = 10.0
 
@@ -76,13 +80,25 @@ def look_again(file: Path) -> str:
     return f"look again: salvo replay {shlex.quote(str(file))}"
 
 
+def keep_recorded(path: Path, *, force: bool) -> None:
+    """Let no recorded game be lost by another one.
+
+    Raises:
+        SalvoError: ``transcript_exists``.
+    """
+    if path.is_file() and not force:
+        raise SalvoError("transcript_exists", f"{path} is there already; name another file, or replace it with --force")
+
+
 def write_page(path: Path, page: str) -> None:
-    """Write a page for the browser.
+    """Write a page for the browser. One that is there is replaced, since it can be made again; nothing else is.
 
     Raises:
         SalvoError: ``html_unwritable``.
     """
     try:
+        if path.is_file() and path.read_bytes()[: len(_PAGE)].lower() not in (b"", _PAGE):
+            raise SalvoError("html_unwritable", f"{path} is there and is no page; name another file, or remove it")
         path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -28,11 +28,13 @@ from salvo.rules import RuleBook, draw_starter
 from salvo.rules.files import load_book
 from salvo.sources import EXEC, make
 from salvo_server.cli.output import (
+    FORCE,
     JOBS,
     SECONDS,
     TRACEBACK,
     failure_lines,
     has_terminal,
+    keep_recorded,
     leave_on_sigterm,
     look_again,
     progress_bar,
@@ -44,6 +46,24 @@ from salvo_server.showing.telling import places_line
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
+
+
+class _Recording(NamedTuple):
+    """Where games are recorded.
+
+    Attributes:
+        force: whether a game that is there is replaced.
+    """
+
+    name: str
+    force: bool
+
+    def file(self, game: int) -> Path:
+        return Path(self.name.replace(_GAME, str(game)))
+
+    def check(self, game: int) -> None:
+        """Raise before the game is played, not when it is lost."""
+        keep_recorded(self.file(game), force=self.force)
 
 
 @click.command()
@@ -73,6 +93,7 @@ _GAME = "{game}"
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
+@FORCE
 @TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
 def play(
@@ -87,6 +108,7 @@ def play(
     turn_seconds: float | None,
     bank: float | None,
     record: str | None,
+    force: bool,
     traceback: bool,
     as_json: bool,
 ) -> None:
@@ -112,6 +134,10 @@ def play(
         raise click.UsageError(
             f"--record: with {len(bots)} bots seats are {Seats.FIXED} or {Seats.ROTATED}, not {seats}"
         )
+    recording = None if record is None else _Recording(record, force)
+    if recording is not None:
+        for number in range(game, game + games):
+            recording.check(number)
     seed = seed or secrets.token_hex(16)
     programs = any(bot.startswith(EXEC) for bot in bots)
     if games > 1 and record is None and bank is None and not programs:
@@ -129,8 +155,8 @@ def play(
         elif as_json and HUMAN not in bots:
             leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
         chosen = partial(_make, limits, leaving)
-        outcomes = _seat(bots, load_book(rules), seed, game, games, Seats(seats), record, chosen)
-        _play_on(outcomes, bots, seed, game, games, record, command, as_json, say)
+        outcomes = _seat(bots, load_book(rules), seed, game, games, Seats(seats), recording, chosen)
+        _play_on(outcomes, bots, seed, game, games, recording, command, as_json, say)
 
 
 def _make(limits: TimeLimits | None, leaving: contextlib.ExitStack, source: str) -> Bot:
@@ -146,7 +172,7 @@ def _play_on(
     seed: str,
     game: int,
     games: int,
-    record: str | None,
+    recording: _Recording | None,
     command: str,
     as_json: bool,
     say: Callable[[str], None],
@@ -169,8 +195,9 @@ def _play_on(
             say(_wins_line(wins, ties, games, seat_names(bots)))
         say(f"seed:   {seed}")
         say(f"again:  {command}")
-        if record is not None and wins:
-            say(look_again(_file_of(record, game)))
+        if recording is not None and wins:
+            say(f"why:    salvo explain {shlex.quote(str(recording.file(game)))}")
+            say(look_again(recording.file(game)))
 
 
 def _with_progress(outcomes: Iterator[Outcome], games: int) -> Iterator[Outcome]:
@@ -230,13 +257,13 @@ def _seat(
     first: int,
     count: int,
     seats: Seats,
-    record: str | None,
+    recording: _Recording | None,
     make: Callable[[str], Bot],
 ) -> Iterator[Outcome]:
     """Return the outcomes of games to be played; those with a person are played already."""
     if HUMAN not in bots:
         seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
-        return _games(seated, book, seed, first, count, seats, record)
+        return _games(seated, book, seed, first, count, seats, recording)
     if bots.count(HUMAN) > 1:
         raise SalvoError("one_human", f"{bots.count(HUMAN)} times {HUMAN}; one person plays at a terminal")
     from salvo_server.human.desk import Desk
@@ -247,33 +274,30 @@ def _seat(
     names = zip(seat_names(bots), bots, strict=True)
     seated = {name: Human(desk) if bot == HUMAN else make(bot) for name, bot in names}
     check_terminal()
-    again = record is None or _GAME in record
+    again = recording is None or _GAME in recording.name
     return iter(
-        play_here(desk, lambda game: next(_games(seated, book, seed, game, 1, seats, record)), first, again=again)
+        play_here(desk, lambda game: next(_games(seated, book, seed, game, 1, seats, recording)), first, again=again)
     )
 
 
 def _games(
-    bots: dict[str, Bot], book: RuleBook, seed: str, first: int, count: int, seats: Seats, record: str | None
+    bots: dict[str, Bot], book: RuleBook, seed: str, first: int, count: int, seats: Seats, recording: _Recording | None
 ) -> Iterator[Outcome]:
     exchanged = places_alike([type(bot) for bot in bots.values()])
     for number in range(first, first + count):
         order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
-        if record is None:
+        if recording is None:
             seated = {name: bots[name] for name in order}
             yield arena.play(seated, seed=seed, game=number, book=book, fleets=fleets, starter=starter)
         else:
+            recording.check(number)
             if starter is not None:  # at a table the seed draws who begins: let that be the same player's seat
                 turn = starter - draw_starter(book, seed, "", number, len(order))
                 order = order[turn:] + order[:turn]
             seated = {name: bots[name] for name in order}
             outcome, header, steps = play_at_table(seated, seed=seed, game=number, book=book, fleets=fleets)
-            write_transcript(_file_of(record, number), header, steps)
+            write_transcript(recording.file(number), header, steps)
             yield outcome
-
-
-def _file_of(record: str, game: int) -> Path:
-    return Path(record.replace(_GAME, str(game)))
 
 
 def _record(outcome: Outcome | Played) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import click
 
-from salvo_server.cli.output import has_terminal, look_again, write_page
+from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, write_page
 from salvo_server.records.recordings import Recordings, Summary, open_recordings
 from salvo_server.showing import telling
 from salvo_server.showing.page import html_page
@@ -31,6 +31,7 @@ _Each = TypeVar("_Each")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a turn, or a game with --games.")
 @click.option("--check", "checked", is_flag=True, help="Execute the game again and compare every announcement.")
 @click.option("--export", type=click.Path(path_type=Path), help="Write the game as a transcript, .jsonl or .jsonl.gz.")
+@FORCE
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the game as a page for a browser.")
 @click.option("--games", "listed", is_flag=True, help="List the games of a journal.")
 @click.option("--table", help="Which table of a journal; the default one is ''.  [default: any]")
@@ -44,6 +45,7 @@ def replay(
     as_json: bool,
     checked: bool,
     export: Path | None,
+    force: bool,
     html: Path | None,
     listed: bool,
     table: str | None,
@@ -58,6 +60,7 @@ def replay(
     elif checked:
         _check(recordings, as_json)
     elif export is not None:
+        keep_recorded(export, force=force)
         steps = recordings.export(export)
         click.echo(f"{export}: {steps} steps; {look_again(export)}", err=not export.is_file())
     elif html is not None:
