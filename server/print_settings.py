@@ -23,9 +23,10 @@ def _range(described: dict[str, Any]) -> str:
     kind = described.get("anyOf", [described])[0]
     if "enum" in kind:
         return ", ".join(f"`{value}`" for value in kind["enum"])
-    if kind["type"] == "integer":
+    if kind["type"] in ("integer", "number"):
         least, most = kind.get("minimum"), kind.get("maximum")
-        return f"{least} or more" if most is None else f"{least} to {most}"
+        decimals = ", with decimals" * (kind["type"] == "number")
+        return f"{least} or more{decimals}" if most is None else f"{least} to {most}{decimals}"
     names = {"boolean": "true, false", "array": "list of texts"}
     return "file or folder" if kind.get("format") == "path" else names.get(kind["type"], "text")
 

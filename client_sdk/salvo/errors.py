@@ -87,7 +87,7 @@ CODES = {
     "off_grid": Code("a cell or a ship is not on the grid", Answered.SENDER, "SALVO-GAME-2"),
     "overlap": Code("a ship overlaps another one", Answered.SENDER, "SALVO-PLACE-4"),
     "too_close": Code("a ship is closer to another one than the rule book allows", Answered.SENDER, "SALVO-PLACE-8"),
-    "not_your_turn": Code("it is another player's turn", Answered.SENDER, "SALVO-FIRE-6"),
+    "not_your_turn": Code("it is another player's turn, or in a pause nobody's", Answered.SENDER, "SALVO-FIRE-6"),
     "too_many_shots": Code("the salvo is complete already", Answered.SENDER, "SALVO-FIRE-3"),
     "unknown_target": Code("no player has this name", Answered.SENDER, "SALVO-FIRE-6"),
     "own_board": Code("these rules have no shots at the own board", Answered.SENDER, "SALVO-BOOK-6"),

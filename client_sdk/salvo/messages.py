@@ -49,6 +49,7 @@ class Limits:
         increment_ms: what a player's bank gets at the begin of each of its turns; None for nothing.
         absent_ms: time for a salvo of a player that is gone where nobody is ever out (SALVO-TURN-8); None for as much
             as others have, as in games that were written down before there was such a limit.
+        pace_ms: pause after each result before the next turn begins (SALVO-PACE-1); None for none.
     """
 
     players: int | None = None
@@ -60,6 +61,7 @@ class Limits:
     bank_ms: int | None = None
     increment_ms: int | None = None
     absent_ms: int | None = None
+    pace_ms: int | None = None
 
 
 # --- commands ---------------------------------------------------------------------------------------------------

@@ -148,6 +148,7 @@ class Referee:
         self._cut_short: set[int] = set()  # turns that ended by their deadline
         self._void_shots = 0  # shots of the winning salvo that may still arrive
         self._deadline: int | None = None
+        self._pause_ms = 0  # that is on before the next turn begins; 0 while a turn is on (SALVO-PACE-1)
         self._delivered: int | None = None  # since when the bank of the current player counts
         self._bank_ends_turn = False
         self._next = (self.seed, self.limits, self.draw, self.book)
@@ -170,7 +171,7 @@ class Referee:
             case State.LOBBY:
                 return self._end_placement_time(now)
             case State.TURN:
-                return self._end_turn_in_silence(now)
+                return [self._begin_turn(now)] if self._pause_ms else self._end_turn_in_silence(now)
             case State.OVER:
                 return self._reset()
 
@@ -204,14 +205,14 @@ class Referee:
 
     @property
     def current(self) -> Player | None:
-        """Whose turn it is."""
-        if self.state is State.TURN and self.game is not None:
+        """Whose turn it is; nobody's in a pause."""
+        if self.state is State.TURN and self.game is not None and not self._pause_ms:
             return self._order[self.game.current]
         return None
 
     def awaits_delivery(self) -> int | None:
         """Return the turn whose bank does not count yet: it does from :class:`~salvo.messages.TurnDelivered` on."""
-        if self.limits.bank_ms is None or self.state is not State.TURN or self._delivered is not None:
+        if self.limits.bank_ms is None or self.current is None or self._delivered is not None:
             return None
         return self.game.turn if self.game is not None else None
 
@@ -376,6 +377,7 @@ class Referee:
 
     def _begin_turn(self, now: int) -> m.TurnBegan:
         assert self.game is not None
+        self._pause_ms = 0
         player = self._order[self.game.current]
         player.bank_ms += self.limits.increment_ms or 0
         for other in self._order:
@@ -437,9 +439,8 @@ class Referee:
     def _check_shot(self, player: Player, command: m.Fire) -> tuple[Player, int]:
         game = self.game
         assert game is not None
-        current = self._order[game.current]
-        if player is not current:
-            raise self._out_of_turn(player, current)
+        if player is not self.current:
+            raise self._out_of_turn(player)
         target = self.players.get(command.target)
         if target is None:
             raise IllegalCommand(
@@ -465,11 +466,23 @@ class Referee:
             cell = self.book.grid.name(self.book.grid.cell(command.x, command.y))
             raise IllegalCommand("shot_before", f"{cell} of {target.name} was shot at before; take another cell")
 
-    def _out_of_turn(self, player: Player, current: Player) -> IllegalCommand:
+    def _out_of_turn(self, player: Player) -> IllegalCommand:
         last = self.results[-1] if self.results else None
         if last is not None and last.player == player.name and self._spent(last):
-            return IllegalCommand("too_many_shots", f"your salvo had {last.shots} shots; it is {current.name}'s turn")
-        return IllegalCommand("not_your_turn", f"it is {current.name}'s turn, not {player.name}'s")
+            return IllegalCommand("too_many_shots", f"your salvo had {last.shots} shots; {self._whose_turn()}")
+        return self._not_your_turn(player)
+
+    def _not_your_turn(self, player: Player) -> IllegalCommand:
+        other = f", not {player.name}'s" if self.current is not None else ""
+        return IllegalCommand("not_your_turn", self._whose_turn() + other)
+
+    def _whose_turn(self) -> str:
+        game, current = self.game, self.current
+        assert game is not None
+        if current is not None:
+            return f"it is {current.name}'s turn"
+        following = self._order[game.current].name
+        return f"it is nobody's turn: turn {game.turn}, {following}'s, begins {self._pause_ms} ms after the last result"
 
     def _spent(self, salvo: m.SalvoResolved) -> bool:
         """Whether a salvo ended by its last shot and not by its deadline."""
@@ -515,9 +528,8 @@ class Referee:
         if not self.book.skipping:
             text = f"the rules {self.book.name} have no skipping; a turn ends with its last shot or at its deadline"
             raise IllegalCommand("no_skipping", text)
-        current = self._order[game.current]
-        if player is not current:
-            raise IllegalCommand("not_your_turn", f"it is {current.name}'s turn, not {player.name}'s")
+        if player is not self.current:
+            raise self._not_your_turn(player)
         expected = m.TurnContext(self.number, game.turn)
         if command.context is not None and command.context != expected:
             raise IllegalCommand(
@@ -559,10 +571,15 @@ class Referee:
         assert game is not None
         self._stop_clock(now)
         game.end_turn()
-        said: list[m.Announcement] = []
-        for salvo in game.salvos[len(self.results) :]:
-            said += self._tell(salvo)
-        return [*said, *self._end_game(now)] if game.over else [*said, self._begin_turn(now)]
+        resolved = game.salvos[len(self.results) :]
+        said = [announcement for salvo in resolved for announcement in self._tell(salvo)]
+        if game.over:
+            return [*said, *self._end_game(now)]
+        self._pause_ms = (self.limits.pace_ms or 0) * len(resolved)
+        if not self._pause_ms:
+            return [*said, self._begin_turn(now)]
+        self._deadline = now + self._pause_ms
+        return said
 
     def _tell(self, salvo: Salvo) -> list[m.Announcement]:
         """Return what everybody is told of a turn, and targets of a round that is resolved by it."""
@@ -623,7 +640,10 @@ class Referee:
         return [m.FleetRevealed(p.name, f.placements) for p, f in zip(self._order, fleets, strict=False)]
 
     def _resume(self, now: int) -> list[m.Announcement]:
-        """Let the time to act begin anew, because nobody could; a result's time goes on, nobody has to act in it."""
+        """Let the time to act begin anew, because nobody could, and a pause, because nobody looked on.
+
+        A result's time goes on: nobody has to act in it.
+        """
         if self._deadline is None:
             return []
         match self.state:
@@ -631,6 +651,8 @@ class Referee:
                 self._deadline = now + self.limits.placement_ms
             case State.OVER:
                 pass
+            case State.TURN if self._pause_ms:
+                self._deadline = now + self._pause_ms
             case State.TURN:
                 game, player = self.game, self.current
                 assert game is not None

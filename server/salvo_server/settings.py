@@ -34,6 +34,8 @@ Seconds = Annotated[int, Field(ge=1, le=86_400)]
 
 #: A turn of a player that is gone (SALVO-TURN-8): a program that comes back has time to fire, a person to press a key.
 ABSENT_MS: Final = 2000
+#: Who needs longer to look at a result (SALVO-PACE-1) wants a game that waits for people, such as a turn of theirs.
+MOST_PACE_SECONDS: Final = 60
 
 
 class SettingsError(SalvoError):
@@ -76,6 +78,15 @@ class ServerSettings(BaseSettings):
         int | None,
         Field(ge=1, le=3600, description="what is added to a player's bank when its turn begins; nothing by default"),
     ] = None
+    pace_seconds: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=MOST_PACE_SECONDS,
+            allow_inf_nan=False,
+            description="pause after each result, before the next turn begins, for people to follow; none by default",
+        ),
+    ] = 0
     empty_turns: Annotated[
         int, Field(ge=1, le=100, description="turns in a row without a shot that defeat a player")
     ] = 3
@@ -179,6 +190,7 @@ class ServerSettings(BaseSettings):
             bank_ms=None if self.bank_seconds is None else self.bank_seconds * 1000,
             increment_ms=None if self.increment_seconds is None else self.increment_seconds * 1000,
             absent_ms=min(ABSENT_MS, self.turn_seconds * 1000) if self.book.ending is Ending.GOAL else None,
+            pace_ms=round(self.pace_seconds * 1000) or None,
         )
 
 

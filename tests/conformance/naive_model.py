@@ -40,9 +40,12 @@ def cells_of(ship: str, x: int, y: int, orientation: str) -> set[Cell]:
 class NaiveTable:
     """One table. Commands return a refusal's code, or None when they are accepted."""
 
-    def __init__(self, players: int | None, placement_ms: int, turn_ms: int, over_ms: int, empty_turns: int) -> None:
+    def __init__(
+        self, players: int | None, placement_ms: int, turn_ms: int, over_ms: int, empty_turns: int, pace_ms: int = 0
+    ) -> None:
         self.wanted = players
-        self.times = {"placement": placement_ms, "turn": turn_ms, "over": over_ms}
+        self.times = {"placement": placement_ms, "turn": turn_ms, "over": over_ms, "pace": pace_ms}
+        self.paused = False
         self.most_empty = empty_turns
         self.state = "lobby"
         self.game = 1
@@ -76,6 +79,9 @@ class NaiveTable:
             else:
                 self._dismiss()
                 self.deadline = None
+        elif self.paused:
+            self.now = now
+            self._begin_turn()
         elif self.state == "turn":
             self.now = now
             team = self.teams[self.current]
@@ -84,9 +90,8 @@ class NaiveTable:
                 self.out.append(self.current)
             self._end_turn()
         else:
-            fresh = NaiveTable(
-                self.wanted, self.times["placement"], self.times["turn"], self.times["over"], self.most_empty
-            )
+            first = (self.wanted, self.times["placement"], self.times["turn"], self.times["over"])
+            fresh = NaiveTable(*first, self.most_empty, self.times["pace"])
             fresh.game = self.game + 1
             self.__dict__.update(fresh.__dict__)
 
@@ -133,6 +138,7 @@ class NaiveTable:
         self.starter_wanted = True
 
     def _begin_turn(self) -> None:
+        self.paused = False
         self.shots_allowed = self.teams[self.current].afloat()
         self.shots_fired = self.hits = 0
         self.deadline = self.now + self.times["turn"]
@@ -146,7 +152,7 @@ class NaiveTable:
             return "void"
         if self.state != "turn":
             return "wrong_state"
-        if name != self.current:
+        if self.paused or name != self.current:
             full = self.last_salvo and self.last_salvo[0] == name and self.last_was_full
             return "too_many_shots" if full else "not_your_turn"
         if target not in self.teams:
@@ -189,7 +195,11 @@ class NaiveTable:
             if self.order[seat] not in self.out:
                 break
         self.current = self.order[seat]
-        self._begin_turn()
+        if self.times["pace"]:
+            self.paused = True
+            self.deadline = self.now + self.times["pace"]
+        else:
+            self._begin_turn()
 
     def places(self) -> dict[str, int]:
         places = dict.fromkeys(self.order, 1)

@@ -40,11 +40,16 @@ class Table(RuleBasedStateMachine):
         super().__init__()
         self.now = 1_000_000
 
-    @initialize(players=st.sampled_from((None, 2, 3)), seated=st.sampled_from((0, 2, 3, 3)), seed=st.integers(0, 99))
-    def open(self, players: int | None, seated: int, seed: int) -> None:
-        limits = Limits(players=players, placement_ms=60_000, turn_ms=30_000, over_ms=300_000, empty_turns=2)
+    @initialize(
+        players=st.sampled_from((None, 2, 3)),
+        seated=st.sampled_from((0, 2, 3, 3)),
+        seed=st.integers(0, 99),
+        pace=st.sampled_from((None, None, 800)),
+    )
+    def open(self, players: int | None, seated: int, seed: int, pace: int | None) -> None:
+        limits = Limits(players, placement_ms=60_000, turn_ms=30_000, over_ms=300_000, empty_turns=2, pace_ms=pace)
         self.referee = Referee(seed, limits=limits)
-        self.model = NaiveTable(players, 60_000, 30_000, 300_000, 2)
+        self.model = NaiveTable(players, 60_000, 30_000, 300_000, 2, pace or 0)
         for name in NAMES[:seated]:
             self.participate(name, "s")
         for name in NAMES[:seated]:
@@ -117,6 +122,7 @@ class Table(RuleBasedStateMachine):
     @rule(victim=names, y=st.sampled_from((1, 3, 5, 7, 9)))
     def rake_a_row(self, victim: str, y: int) -> None:
         for x in range(1, 11):
+            self.wait(int(self.model.paused))
             self.fire_in_turn(victim, x, y)
 
     @rule(victim=names)
@@ -156,8 +162,9 @@ class Table(RuleBasedStateMachine):
         assert list(referee.players) == list(model.teams)
         assert referee.deadline() == model.deadline
         current = referee.current
-        assert (current.name if current else None) == (model.current if model.state == "turn" else None)
-        if referee.game is not None and model.state == "turn":
+        on = model.state == "turn" and not model.paused
+        assert (current.name if current else None) == (model.current if on else None)
+        if referee.game is not None and on:
             assert referee.game.shots_left == model.shots_allowed - model.shots_fired
             assert referee.game.afloat == [model.teams[name].afloat() for name in model.order]
         placed = {name: set(player.placements) for name, player in referee.players.items()}

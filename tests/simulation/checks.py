@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from salvo import messages as m
 from salvo.messages import State
 from salvo.rules import Announce, Game, Order, Sinkings
 from salvo.session import Session
@@ -15,6 +16,7 @@ from salvo.wire.announcements import result_body
 from salvo.wire.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
 from salvo_server.recovery import open_table, repeat
 from salvo_server.referee import Player, Referee
+from salvo_server.table import Step
 from salvo_server.verify import verify_lines
 from simulation.disk import every_game
 from simulation.world import Broken
@@ -276,6 +278,19 @@ def _shots(contest: Contest, team: Team, player: Player, referee: Referee) -> No
             hold(not lost or team.incarnation > 1, "turn %d: %s's shots %s are lost", result.turn, team.name, lost)
 
 
+def _paced(step: Step, pace_ms: int, may_begin: int) -> int:
+    """Hold that no turn begins in a pause (SALVO-PACE-1); return from when on the next one may, 0 while one is on."""
+    results = sum(isinstance(each, m.SalvoResolved) for each in step.announcements)
+    begins = any(isinstance(each, m.TurnBegan) for each in step.announcements)
+    hold(not begins or step.at >= may_begin, "a turn began at %d, before %d", step.at, may_begin)
+    hold(not (begins and results and pace_ms), "a turn began with the result before it")
+    if begins:
+        return 0
+    if may_begin and isinstance(step.command, m.Resumed):
+        return step.at + pace_ms
+    return step.at + results * pace_ms if results else may_begin
+
+
 # --- at the very end ------------------------------------------------------------------------------------------------
 
 
@@ -292,11 +307,12 @@ def at_the_end(contest: Contest) -> None:
     newest = max((game.opened.id for game in games), default=0)
     for game in games:
         table = open_table(game, live._status)
+        may_begin = 0
         for number, record in enumerate(game.steps, start=1):
             if record.proof is not None:
                 hold(record.proof.nonce not in proofs, "record %d: a nonce was accepted twice", record.id)
                 proofs.add(record.proof.nonce)
-            repeat(table, game, number, record)
+            may_begin = _paced(repeat(table, game, number, record), table.header.limits.pace_ms or 0, may_begin)
         last = game.opened.id == newest  # one before it may have its number: a lobby in which nothing had happened
         hold(
             last or not game.steps or table.referee.number == game.opened.number + 1,

@@ -63,7 +63,7 @@ class Scenario:
     def __str__(self) -> str:
         return (
             f"seed {self.seed}: book {self.book.name}, {self.games} game(s), teams {self.teams}, "
-            f"turn {self.limits.turn_ms} ms, window {self.window}"
+            f"turn {self.limits.turn_ms} ms, pace {self.limits.pace_ms or 0} ms, window {self.window}"
         )
 
 
@@ -95,6 +95,8 @@ def _draw(seed: int) -> Scenario:
     if (bank := World(seed, []).random("bank")).random() < 0.3:  # drawn apart: all other seeds stay what they were
         of_all_turns = AMPLE_TURN_MS if patience == AMPLE_TURN_MS else bank.choice((2_000, 10_000))
         limits = replace(limits, bank_ms=of_all_turns, increment_ms=bank.choice((None, 500)))
+    if (pace := World(seed, []).random("pace")).random() < 0.25:
+        limits = replace(limits, pace_ms=pace.choice((40, 800, 5_000)))
     scale = (count / 2) * (0.25 if book is SMALL else 1.0)
     drawn = faults.Draw(random, list(teams), scale).faults(random.choice((0, 1, 1, 2, 2, 3, 4, 6, 8)))
     return Scenario(

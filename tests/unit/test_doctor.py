@@ -200,20 +200,22 @@ def test_what_only_developers_need_is_not_asked_for(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("now", "exact", "verdict"),
+    ("now", "exact", "ended", "verdict"),
     [
-        (1_004_000, True, Verdict.PASS),
-        (1_006_000, True, Verdict.FAIL),
-        (994_000, True, Verdict.FAIL),
-        (996_000, False, Verdict.PASS),
-        (994_000, False, Verdict.FAIL),
-        (1_034_000, False, Verdict.PASS),
-        (1_036_000, False, Verdict.FAIL),
+        (1_004_000, True, False, Verdict.PASS),
+        (1_006_000, True, False, Verdict.FAIL),
+        (994_000, True, False, Verdict.FAIL),
+        (996_000, False, False, Verdict.PASS),
+        (994_000, False, False, Verdict.FAIL),
+        (1_034_000, False, False, Verdict.PASS),
+        (1_036_000, False, False, Verdict.FAIL),
+        (1_036_000, False, True, Verdict.PASS),  # in a pause the deadline of the turn before says nothing
+        (994_000, False, True, Verdict.FAIL),
     ],
 )
-def test_a_clock_may_be_five_seconds_off(now: int, exact: bool, verdict: Verdict) -> None:
+def test_a_clock_may_be_five_seconds_off(now: int, exact: bool, ended: bool, verdict: Verdict) -> None:
     turn = TurnBegan(1, 1, "a", 5, 1_000_000, 1_030_000)
-    assert reach._compare(turn, now, exact=exact).verdict is verdict
+    assert reach._compare(turn, now, exact=exact, ended=ended).verdict is verdict
 
 
 # --- the command --------------------------------------------------------------------------------------------------

@@ -293,7 +293,7 @@ def test_out_of_turn_nothing_is_fired_and_a_turn_that_is_taken_away_is_told() ->
         assert person.app.message == "the turn was over before you fired"
         assert Mark.AIMED not in person.board("target")
         await person.press("enter", "f")
-        assert person.app.message == "it is another player's turn"
+        assert person.app.message == "it is another player's turn, or in a pause nobody's"
         assert person.desk.answers() == []
 
     _run(act)

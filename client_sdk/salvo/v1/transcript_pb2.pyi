@@ -28,7 +28,7 @@ class TranscriptHeader(_message.Message):
     def __init__(self, transcript: _Optional[int] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., seed: _Optional[str] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., limits: _Optional[_Union[TranscriptLimits, _Mapping]] = ..., check: _Optional[str] = ..., draw: _Optional[str] = ...) -> None: ...
 
 class TranscriptLimits(_message.Message):
-    __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players", "bank_ms", "increment_ms", "absent_ms")
+    __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players", "bank_ms", "increment_ms", "absent_ms", "pace_ms")
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
     PLACEMENT_MS_FIELD_NUMBER: _ClassVar[int]
     TURN_MS_FIELD_NUMBER: _ClassVar[int]
@@ -38,6 +38,7 @@ class TranscriptLimits(_message.Message):
     BANK_MS_FIELD_NUMBER: _ClassVar[int]
     INCREMENT_MS_FIELD_NUMBER: _ClassVar[int]
     ABSENT_MS_FIELD_NUMBER: _ClassVar[int]
+    PACE_MS_FIELD_NUMBER: _ClassVar[int]
     players: int
     placement_ms: int
     turn_ms: int
@@ -47,7 +48,8 @@ class TranscriptLimits(_message.Message):
     bank_ms: int
     increment_ms: int
     absent_ms: int
-    def __init__(self, players: _Optional[int] = ..., placement_ms: _Optional[int] = ..., turn_ms: _Optional[int] = ..., over_ms: _Optional[int] = ..., empty_turns: _Optional[int] = ..., most_players: _Optional[int] = ..., bank_ms: _Optional[int] = ..., increment_ms: _Optional[int] = ..., absent_ms: _Optional[int] = ...) -> None: ...
+    pace_ms: int
+    def __init__(self, players: _Optional[int] = ..., placement_ms: _Optional[int] = ..., turn_ms: _Optional[int] = ..., over_ms: _Optional[int] = ..., empty_turns: _Optional[int] = ..., most_players: _Optional[int] = ..., bank_ms: _Optional[int] = ..., increment_ms: _Optional[int] = ..., absent_ms: _Optional[int] = ..., pace_ms: _Optional[int] = ...) -> None: ...
 
 class ParticipateInput(_message.Message):
     __slots__ = ("name",)

@@ -46,6 +46,7 @@ class LimitsBody(Strict):
     bank_ms: _Count | None = None
     increment_ms: _Count | None = None
     absent_ms: _Count | None = None
+    pace_ms: _Count | None = None
 
 
 class HeaderBody(Strict):

@@ -48,6 +48,14 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
 @click.option("--bank-seconds", type=int, help="Time of a player for all its salvos of a game.  [default: no limit]")
 @click.option("--increment-seconds", type=int, help="What its bank gets in each of its turns.  [default: nothing]")
+@click.option(
+    "--pace",
+    "--pace-seconds",
+    "pace_seconds",
+    type=float,
+    metavar="SECONDS",
+    help="Pause after each result, such as 0.8, so that people can follow.  [default: 0]",
+)
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
 @click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
 @click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, so much later; 0: at once.")

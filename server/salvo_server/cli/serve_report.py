@@ -66,6 +66,8 @@ class ServeReport:
             turn, current = (0 if referee.game is None else referee.game.turn), referee.current
             if referee.state is State.TURN and current is not None:
                 said = f"game {referee.number} goes on: turn {turn}, {current.name}'s"
+            elif referee.state is State.TURN:
+                said = f"game {referee.number} goes on: a pause before turn {turn}"
             elif referee.state is State.LOBBY:
                 said = f"game {referee.number}: its lobby goes on"
             else:

@@ -229,13 +229,20 @@ def check_clock(patient: Patient) -> Iterator[Finding]:
     kept = control.wait_for(_at(topic), 0.0)
     live = control.wait_for(lambda heard: heard.topic == topic and not heard.retain, _TURN_SECONDS)
     now = _clock_ms()
-    with contextlib.suppress(WireError):
-        for heard in (live, kept):
-            turn = wire.read_announcement(topics.parse(topic), heard.payload) if heard is not None else None
-            if isinstance(turn, m.TurnBegan):
-                yield _compare(turn, now, exact=heard is live)
-                return
+    result = _read(control.wait_for(_at(BY_NAME["result"].of(in_play[0])), 0.0))
+    for heard in (live, kept):
+        turn = _read(heard)
+        if isinstance(turn, m.TurnBegan):
+            ended = isinstance(result, m.SalvoResolved) and (result.game, result.turn) >= (turn.game, turn.turn)
+            yield _compare(turn, now, exact=heard is live, ended=ended)
+            return
     yield skipped("clock", f"no turn to be read at {topic}")
+
+
+def _read(heard: Heard | None) -> m.Announcement | None:
+    with contextlib.suppress(WireError):
+        return None if heard is None else wire.read_announcement(topics.parse(heard.topic), heard.payload)
+    return None
 
 
 def _clock_ms() -> float:
@@ -249,18 +256,19 @@ def _at(topic: str) -> Callable[[Heard], bool]:
     return is_there
 
 
-def _compare(turn: m.TurnBegan, now: float, *, exact: bool) -> Finding:
+def _compare(turn: m.TurnBegan, now: float, *, exact: bool, ended: bool) -> Finding:
     if exact:
         off = now - turn.now
         side = "ahead of" if off > 0 else "behind"
         said = f"this machine's clock is {abs(off) / 1000:.3f} s {side} the server's, the way of a message included"
     else:
-        # The turn is still on: the server's time is between its beginning and its deadline.
-        off = min(0.0, now - turn.now) or max(0.0, now - turn.deadline)
+        # The turn is still on: the server's time is between its beginning and its deadline. In a pause it may be later.
+        off = min(0.0, now - turn.now) or (0.0 if ended else max(0.0, now - turn.deadline))
         side = "ahead of" if off > 0 else "behind"
         said = f"this machine's clock is at least {abs(off) / 1000:.1f} s {side} the server's"
         if not off:
-            said = f"this machine's clock fits the turn that is on, to {(turn.deadline - turn.now) / 1000:.0f} s"
+            which = f"turn {turn.turn}, which has ended" if ended else "the turn that is on"
+            said = f"this machine's clock fits {which}, to {(turn.deadline - turn.now) / 1000:.0f} s"
     if abs(off) > _CLOCK_MS:
         return failed("clock", said, "set both clocks by NTP: timedatectl set-ntp true")
     return passed("clock", said)

@@ -198,6 +198,8 @@ class Onlooker(ABC):
             self._begun_at = turn.now
             self._resolved = True  # the frame before the first salvo
         self._allowed[turn.turn] = turn.shots
+        if self.frames and not (self._resolved or self.frames[-1].current):  # a pause was between (SALVO-PACE-1)
+            self.frames[-1] = replace(self.frames[-1], current=turn.player, shots=turn.shots)
         self._next = replace(self._next, current=turn.player, shots=turn.shots)
 
     def _salvo(self, result: m.SalvoResolved) -> None:

@@ -320,8 +320,10 @@ class Watcher:
         table = f" table {self.table}" if self.table else ""
         line = f"{self._connection.url}{table}   {self.state or 'waiting for a server'}"
         if self.current and self.turn is not None:
-            left = max(0.0, self._deadline - time.monotonic())
-            line += f"   game {self.turn.game}, turn {self.turn.turn}: {self.current} has {left:.0f} s"
+            left = f"has {max(0.0, self._deadline - time.monotonic()):.0f} s"
+            if (self.turn.game, self.turn.turn) <= self._heard:  # a pause (SALVO-PACE-1)
+                left = "has had its turn"
+            line += f"   game {self.turn.game}, turn {self.turn.turn}: {self.current} {left}"
         return line
 
     def body(self) -> Any:
