@@ -6,7 +6,6 @@ import contextlib
 import json
 import secrets
 import threading
-import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,22 +18,20 @@ from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.laboratory.again import again, seat_names
 from salvo.messages import State
-from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import load
-from salvo.view import View
 from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, winner_line
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
 from salvo_server.journal.kept import KeptGames
 from salvo_server.records.transcript import export
-from salvo_server.settings import ServerSettings
+from salvo_server.settings import MOST_PACE_SECONDS, ServerSettings
 from salvo_server.showing.screen import Board, draw_boards, draw_page
 from salvo_server.showing.telling import places_line
 from salvo_server.trust.identity import Identity
 
-#: Pause before a salvo when somebody looks on, so that a whole game takes about a quarter of a minute.
-_PAUSE_ON_SCREEN_SECONDS = 0.1
+#: Pause after a salvo when somebody looks on, so that a whole game takes about a quarter of a minute.
+_PACE_ON_SCREEN_SECONDS = 0.1
 #: A bot that is not listed with a complete fleet by then never will be.
 _JOIN_SECONDS = 30.0
 
@@ -44,7 +41,12 @@ _JOIN_SECONDS = 30.0
 @click.option("--seed", help="Decides the whole game; drawn when not given.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option(
-    "--pause", "pause_seconds", type=float, help="Pause before each salvo.  [default: 0.1 on a terminal, else 0]"
+    "--pace",
+    "--pause",
+    "pace_seconds",
+    type=click.FloatRange(0, MOST_PACE_SECONDS),
+    metavar="SECONDS",
+    help="Pause after each salvo.  [default: 0.1 on a terminal, else 0]",
 )
 @click.option("--listen", default="127.0.0.1:0", help="Where the broker listens; port 0 lets the system choose.")
 @click.option("--record", type=click.Path(path_type=Path), help="Write the game to a transcript.")
@@ -54,7 +56,7 @@ def demo(
     players: int,
     seed: str | None,
     rules: str,
-    pause_seconds: float | None,
+    pace_seconds: float | None,
     listen: str,
     record: Path | None,
     force: bool,
@@ -64,19 +66,25 @@ def demo(
     if record is not None:
         keep_recorded(record, force=force)
     live = has_terminal() and not as_json
-    pause = pause_seconds if pause_seconds is not None else (_PAUSE_ON_SCREEN_SECONDS if live else 0.0)
+    pace = pace_seconds if pace_seconds is not None else (_PACE_ON_SCREEN_SECONDS if live else 0.0)
     seed = seed or secrets.token_hex(16)
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
     show = _Show(load_book(rules))
     settings = ServerSettings(
-        listen=listen, players=players, seed=seed, rules=rules, over_seconds=3600, profile="literal"
+        listen=listen,
+        players=players,
+        seed=seed,
+        rules=rules,
+        pace_seconds=pace,
+        over_seconds=3600,
+        profile="literal",
     )
     kept = KeptGames(open_journal(settings)) if record is not None else None
     contest = Contest(settings, show, journal=kept, identity=Identity.fresh())
     if not as_json:
         click.echo(f"broker for an MQTT explorer: {contest.url}")
     with contest.in_background(), _live(show) if live else contextlib.nullcontext() as screen:
-        threads = [_join(contest.url, name, bot, seed, pause, show) for name, bot in _seats(bots)]
+        threads = [_join(contest.url, name, bot, seed, show) for name, bot in _seats(bots)]
         while not show.over.wait(0.1):
             if screen is not None:
                 screen.update(show.page(contest), refresh=True)
@@ -103,10 +111,10 @@ def _live(show: _Show) -> Any:
     return Live(auto_refresh=False)
 
 
-def _join(url: str, name: str, source: str, seed: str, pause: float, show: _Show) -> threading.Thread:
+def _join(url: str, name: str, source: str, seed: str, show: _Show) -> threading.Thread:
     """Start a bot on a thread of its own; return once its fleet is complete, so that the play order is fixed."""
     complete = show.complete.setdefault(name, threading.Event())
-    bot = _unhurried(load(source), pause)()
+    bot = load(source)()
 
     def run() -> None:
         try:
@@ -120,19 +128,6 @@ def _join(url: str, name: str, source: str, seed: str, pause: float, show: _Show
     if not complete.wait(_JOIN_SECONDS):
         raise SalvoError("demo_failed", f"{name} did not place its fleet within {_JOIN_SECONDS:g} s")
     return thread
-
-
-def _unhurried(kind: type[Bot], pause: float) -> type[Bot]:
-    if not pause:
-        return kind
-
-    class Unhurried(kind):  # type: ignore[misc, valid-type]
-        def choose_salvo(self, view: View) -> Answer:
-            time.sleep(pause)
-            answer: Answer = super().choose_salvo(view)
-            return answer
-
-    return Unhurried
 
 
 class _Show:
@@ -196,7 +191,7 @@ class _Show:
         if game is not None:
             for board, fleet in zip(self._boards.values(), game.fleets, strict=False):
                 board.fleet = fleet
-        heading = f"{contest.url}   turn {self.turns}   {self._current} to fire" if self._current else contest.url
+        heading = f"{contest.url}   turn {self.turns}   {self._current}" if self._current else contest.url
         return draw_page(heading, draw_boards(self._boards, self._book.grid, self._current), list(self._news))
 
 
