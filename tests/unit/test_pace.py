@@ -247,7 +247,7 @@ class PacedWorld(LoggedWorld):
             fired = len(current_of(self).shots)
             assert self.table.referee.game is not None
             for number in range(fired, fired + self.table.referee.game.shots_left):
-                self.wire.give(*self.shot(number % 10 + 1, number // 10 + 1))
+                self.wire.give(*self.shot(number % 10 + 1, number // 10 % 10 + 1))
             self.run()
 
 
