@@ -58,7 +58,7 @@ class Thief(Bot):
 def main() -> None:
     """Play as a program that takes everything for a seed that the line of a game says."""
     thief = Thief()
-    answering = Answering(thief)
+    answering = Answering(lambda: thief)
     for line in sys.stdin.buffer:
         said = json.loads(line)
         if said["type"] == "game":

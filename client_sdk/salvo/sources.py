@@ -21,26 +21,28 @@ from salvo.bot_folder import is_beside, load_module
 from salvo.bots import HOUSE_BOTS
 from salvo.errors import BotError, WireError, let_signals_pass
 from salvo.player import Bot
+from salvo.programs.staying import Staying
 from salvo.versions import path_of, revision_of, split
 
 #: Before the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"
 
 
-def load(source: str, *, strict: bool = False) -> type[Bot]:
+def load(source: str, *, strict: bool = False, staying: Staying | None = None) -> type[Bot]:
     """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of a bot that ships.
 
     ``HEAD:file.py`` is the file as git has it, with all that lay beside it then (:mod:`salvo.versions`).
 
     Args:
         strict: whether what a program does wrong is raised, as what a bot in Python does, and costs not just the turn.
+        staying: where a program's processes wait between games of different bots; None has each end with its bot.
 
     Raises:
         BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails;
             ``bad_version`` when git has no such version.
     """
     if source.startswith(EXEC):
-        return _program(source, strict)
+        return _program(source, strict, staying)
     path, name = split(source)
     if path.endswith(".py"):
         return _choose(_load_module(path), name, path)
@@ -59,13 +61,16 @@ def _guessed(source: str) -> str:
     return next(iter(difflib.get_close_matches(source, HOUSE_BOTS, n=1)), "")
 
 
-def make(source: str) -> Bot:
+def make(source: str, *, staying: Staying | None = None) -> Bot:
     """Return a bot out of :func:`load`.
+
+    Args:
+        staying: see there.
 
     Raises:
         BotError: ``bad_bot``, see there, or when its class cannot be called.
     """
-    kind = load(source)
+    kind = load(source, staying=staying)
     try:
         return kind()
     except (Exception, SystemExit) as error:
@@ -156,13 +161,14 @@ def _words(source: str) -> list[str]:
     return words
 
 
-def _program(source: str, strict: bool) -> type[Bot]:
+def _program(source: str, strict: bool, staying: Staying | None) -> type[Bot]:
     from salvo.programs.exec_bot import ExecBot
 
     words = _words(source)
     if shutil.which(words[0]) is None:
         raise BotError("bad_bot", f"no program {words[0]!r} that may be executed; a file here is ./{words[0]}")
-    return type("Program", (ExecBot,), {"command": tuple(words), "strict": strict, "__module__": __name__})
+    members = {"command": tuple(words), "strict": strict, "staying": staying, "__module__": __name__}
+    return type("Program", (ExecBot,), members)
 
 
 def _load_module(path: str) -> Any:

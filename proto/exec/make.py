@@ -42,22 +42,26 @@ class _Recorded(Program):
     """A bot in this process, in the place of a program; what it is told and answers is written down."""
 
     def __init__(self) -> None:
-        super().__init__((), lambda line: None)
+        super().__init__(())
         self.lines: list[bytes] = []
-        self._answering = Answering(Hunter())
+        self._answering = Answering(Hunter)
 
     @property
     def running(self) -> bool:
         return True
 
     def tell(self, line: bytes) -> None:
-        self.ask(line, None, lambda _: None, "")
+        self._answer(line)
 
     def ask(self, line: bytes, seconds: float | None, read: Callable[[bytes], Any], limit: str) -> Any:
+        self.asked += 1
+        return read(self._answer(line))
+
+    def _answer(self, line: bytes) -> bytes:
         out = io.BytesIO()
         self._answering.answer(line, out)
         self.lines += [line, out.getvalue()]
-        return read(out.getvalue())
+        return out.getvalue()
 
 
 def example() -> list[str]:

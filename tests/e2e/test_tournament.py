@@ -29,7 +29,7 @@ seed = 5
 
 [bots]
 hunter = "hunter"
-second = "hunter"
+staying = "exec:python3 {FOLDER / "program.py"}"
 random = "random"
 rude = "rude"
 three = "{EXAMPLES / "three_lines.py"}"

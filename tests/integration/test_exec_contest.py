@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -76,8 +77,8 @@ def in_arena(first: Bot) -> Game:
     return {name: set(fleet.placements) for name, fleet in outcome.fleets.items()}, shots, results
 
 
-def start(url: str, command: str) -> AbstractContextManager[subprocess.Popen[str]]:
-    arguments = ["join", url, "--exec", command, "--team", "ann", "--games", "1", "--seed", SEED, "--no-pin"]
+def start(url: str, command: str, games: int = 1) -> AbstractContextManager[subprocess.Popen[str]]:
+    arguments = ["join", url, "--exec", command, "--team", "ann", "--games", str(games), "--seed", SEED, "--no-pin"]
     environment = os.environ | {"SALVO_SECRET": "ashes"}
     return started([SALVO_COMMAND, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -101,6 +102,18 @@ def test_a_program_plays_the_arena_s_game_in_a_contest(kind: str, broker: Broker
     assert heard.game() == expected
     if kind == "hunter":
         assert expected == in_arena(Hunter())
+
+
+def test_one_process_plays_all_games_of_a_contest(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
+    heard, told = Heard(), tmp_path / "told"
+    command = f"{PYTHON} -I -S {ROOT}/tests/staying_program.py {told}"
+    with start_server(heard, players=2, over_seconds=1), start(broker.url, command, games=2) as program:
+        join(broker.url, "bob", games=2)
+        _, err = program.communicate(timeout=SECONDS)
+    assert (program.returncode, err.count("lost")) == (0, 0), err
+    games = [line for line in told.read_text().splitlines() if '"type": "game"' in line]
+    assert [json.loads(line.split(" ", 1)[1])["game"] for line in games] == [1, 2]
+    assert len({line.split()[0] for line in games}) == 1
 
 
 @pytest.mark.parametrize(

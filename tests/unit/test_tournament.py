@@ -412,6 +412,20 @@ def test_a_program_that_crashes_has_strikes_and_one_that_plays_has_none(tmp_path
         assert game.shots[1 - mine] > 0
 
 
+def test_a_program_that_stays_plays_the_games_of_one_that_leaves_in_fewer_processes(tmp_path: Path) -> None:
+    program = Path(__file__).parents[1] / "staying_program.py"
+    found = []
+    for misdeed, jobs in (("none", 1), ("none", 2), ("leaves", 2)):
+        told = tmp_path / f"{misdeed}-{jobs}"
+        source = f"exec:{sys.executable} -I -S {program} {told} {misdeed}"
+        games = _play(tmp_path, source, "random", games=4, jobs=jobs)
+        (tmp_path / "cup.games.jsonl").unlink()
+        found.append([(game.bots, game.places, game.shots, game.hits, game.strikes) for game in games])
+        processes = {line.split()[0] for line in told.read_text().splitlines() if '"turn"' in line}  # no trials
+        assert len(processes) == 4 if misdeed == "leaves" else 1 <= len(processes) <= jobs
+    assert found[0] == found[1] == found[2]
+
+
 def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path, tmp_path: Path) -> None:
     games = _play(tmp_path, f"{bots}:Closes", f"{bots}:Closes", games=3)
     assert [game.strikes for game in games] == [((), ())] * 3

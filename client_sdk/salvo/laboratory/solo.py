@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from math import fsum
 from typing import Any, Final, NamedTuple
@@ -68,12 +69,12 @@ def clear(
         BotError: as :func:`salvo.laboratory.arena.play`; ``not_cleared`` when the bot passes turn after turn, or fires
             on and on without an end.
     """
-    bot = make()
-    clock = _Clock(bot.choose_salvo, MOST_SALVOS_A_CELL * book.grid.size)
-    bot.choose_salvo = clock  # type: ignore[method-assign]
-    laid = {} if fleet is None else {TARGET: fleet}
-    players = {SHOOTER: bot, TARGET: Target()}
-    outcome = arena.play(players, seed=seed, game=board, book=book, fleets=laid, passive=(TARGET,))
+    with closing(make()) as bot:
+        clock = _Clock(bot.choose_salvo, MOST_SALVOS_A_CELL * book.grid.size)
+        bot.choose_salvo = clock  # type: ignore[method-assign]
+        laid = {} if fleet is None else {TARGET: fleet}
+        players = {SHOOTER: bot, TARGET: Target()}
+        outcome = arena.play(players, seed=seed, game=board, book=book, fleets=laid, passive=(TARGET,))
     stats = outcome.stats[SHOOTER]
     if outcome.winners != (SHOOTER,):
         raise BotError("not_cleared", f"board {board}, seed {seed}: the bot passed its turns after {stats.shots} shots")

@@ -10,14 +10,14 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import IO, Any
 
 from salvo import messages as m
 from salvo.errors import WireError
 from salvo.player import Bot, check_salvo
 from salvo.rules import Fleet, RuleBook
-from salvo.sources import make
+from salvo.sources import load
 from salvo.view import Shot, View
 from salvo.wire.announcements import book_of, check_playable, fleet_body, read_fleet, result_of
 from salvo.wire.programs import (
@@ -73,6 +73,11 @@ class _Game:
         }
         self._bot.on_game_over(told.winner if isinstance(told.winner, str) else "", stats)
 
+    def said(self) -> list[dict[str, str]]:
+        """Return what the bot has said since it was looked at last."""
+        unsaid, self._bot.unsaid = self._bot.unsaid or (), None
+        return [{"text": line.text, "to": line.to} for line in unsaid]
+
     def _hear(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
         for told in results:
             result = result_of(told)
@@ -95,10 +100,10 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
 
 
 class Answering:
-    """A bot that answers lines, one after the other."""
+    """A bot that answers lines, one after the other; a new one for every game, so that it stays (SALVO-EXEC-10)."""
 
-    def __init__(self, bot: Bot) -> None:
-        self._bot = bot
+    def __init__(self, kind: Callable[[], Bot]) -> None:
+        self._kind = kind
         self._game: _Game | None = None
 
     def answer(self, line: bytes, out: IO[bytes]) -> None:
@@ -109,7 +114,7 @@ class Answering:
         """
         told = read_told(line)
         if isinstance(told, GameTold):
-            self._game = _Game(self._bot, told)
+            self._game = _Game(self._kind(), told)
             return
         if self._game is None:
             raise WireError("wrong_shape", f"{told.type}: the first line tells the game")
@@ -117,10 +122,7 @@ class Answering:
             self._game.end(told)
             return
         answer = self._game.fleet() if isinstance(told, FleetAsked) else self._game.turn(told)
-        said = [{"text": line.text, "to": line.to} for line in self._bot.unsaid or ()]
-        if self._bot.unsaid:
-            self._bot.unsaid.clear()
-        out.write(write_line({"id": told.id, **answer, "say": said or None}))
+        out.write(write_line({"id": told.id, **answer, "say": self._game.said() or None, "stays": True}))
         out.flush()
 
 
@@ -130,6 +132,6 @@ def main() -> None:
         raise SystemExit("usage: python -m salvo.programs BOT, where BOT is as in salvo play")
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    answering = Answering(make(sys.argv[1]))
+    answering = Answering(load(sys.argv[1]))
     for line in sys.stdin.buffer:
         answering.answer(line, out)

@@ -22,6 +22,7 @@ from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import Bot, check_salvo
 from salvo.programs.debugger import is_debugged
 from salvo.programs.process import LONGEST_ANSWER_BYTES, Program
+from salvo.programs.staying import Staying
 from salvo.rules import Announce, Fleet, RuleBook, Sinkings
 from salvo.view import Shot, View
 from salvo.wire.announcements import book_body, fleet_body, result_body, stats_body
@@ -52,11 +53,13 @@ class _Failures:
 class ExecBot(Bot):
     """A program that speaks JSON lines; :mod:`salvo.sources` makes a class of each command.
 
-    The process is started for its first question, plays all games of this bot, and ends with :meth:`close`.
+    The process is started for its first question, plays all games of this bot, and ends with :meth:`close`; or it waits
+    for another bot of its command, where it may and somebody has them wait.
 
     Attributes:
         command: the program and its arguments.
         strict: whether a failure is raised, instead of costing the turn.
+        staying: where processes wait between games; None where each ends with its bot.
         most_files: how many of its command's failures are kept as files.
         most_lines: how many are told in a line each; of further ones :meth:`close` tells how many there were. None
             for all.
@@ -64,6 +67,7 @@ class ExecBot(Bot):
 
     command: ClassVar[tuple[str, ...]] = ()
     strict: bool = False
+    staying: ClassVar[Staying | None] = None
     most_files: int = 3
     most_lines: int | None = 5
     _failures: ClassVar[_Failures] = _Failures()
@@ -73,16 +77,19 @@ class ExecBot(Bot):
         cls._failures = _Failures()  # of all its bots: there may be one for each of many games
 
     def __init__(self) -> None:
-        self._program = Program(self.command, self._show, self._tell_waiting)
+        waiting = self.staying.take(self.command) if self.staying is not None else None
+        self._program = waiting or Program(self.command)
+        self._program.attend(self._show, self._tell_waiting)
         self._seed: int | str = 0
         self._game = 0
-        self._id = 0
         self._asked = ""
         self._waited = False
         self._begin_game()
 
     def _begin_game(self) -> None:
         self._introduced = False  # whether this process was told of this game
+        self._ended = False  # and of its end
+        self._clean = True  # whether every question was answered well
         self._crashes = 0
         self._silent = 0
         self._results: dict[int, SalvoResolved] = {}
@@ -142,14 +149,27 @@ class ExecBot(Bot):
             )
         )
         self._heard.clear()
+        self._ended = True
 
     def close(self) -> None:
+        if self.staying is not None:
+            self._part(self.staying)
+            return
         self._program.close()
         untold = self._failures.untold
         if untold:
             told = ", ".join(f"{code} {count}" for code, count in untold.most_common())
             log.error("%s: %d failures more: %s", self.name, untold.total(), told)
             untold.clear()
+
+    def _part(self, staying: Staying) -> None:
+        """Let the process wait for its next game after a clean one; else it leaves."""
+        program, self._program = self._program, Program(self.command)
+        program.attend()
+        if program.stays and program.idle and self._clean and (self._ended or not self._introduced):
+            staying.keep(program)
+        else:
+            staying.dismiss(program)
 
     # --- questions ----------------------------------------------------------------------------------------------
 
@@ -166,16 +186,20 @@ class ExecBot(Bot):
         try:
             return self._ask_once(rules, question, seconds, limit)
         except BotError as error:
+            if of_former_game and error.code == "bot_unreadable":
+                text = f"{error.text}; it is its first line since the game before, and none is asked for between games"
+                raise BotError(error.code, text) from None
             if error.code != "bot_crashed" or not of_former_game:
                 raise
             self._crashes -= 1
+            self._clean = True
             return self._ask_once(rules, again() if again is not None else question, seconds, limit)
 
     def _ask_once(self, rules: RuleBook, question: dict[str, Any], seconds: float, limit: str) -> Answer:
+        clean, self._clean = self._clean, False  # whatever it is that ends this early
         try:
             self._introduce(rules)
-            self._id += 1
-            wanted, longest = self._id, None if is_debugged() else seconds
+            wanted, longest = self._program.asked + 1, None if is_debugged() else seconds
             milliseconds = None if longest is None else int(longest * 1000)
             numbers = {"type": question["type"], "id": wanted, "game": self._game, "milliseconds": milliseconds}
             line = write_line(numbers | question)
@@ -183,6 +207,8 @@ class ExecBot(Bot):
             answer = self._program.ask(line, longest, lambda said: _answer_to(wanted, said), limit)
         except BotError as error:
             raise self._noted(error) from None
+        self._clean = clean
+        self._program.stays = self._program.stays or answer.stays is not None
         self._silent = 0
         if "turn" in question:
             self._heard.clear()
@@ -207,7 +233,7 @@ class ExecBot(Bot):
             self._introduced = False
         if self._introduced:
             return
-        self._program.keep_from_here()
+        self._program.begin_game()
         text = f"{self._seed}/{self.name}/{self._game}".encode()
         self._program.tell(
             write_line(
@@ -295,6 +321,7 @@ class ExecBot(Bot):
 
     def _lose(self, where: str, error: BotError, consequence: str) -> None:
         """Tell in one line what became of a question and why."""
+        self._clean = False
         failures = self._failures
         if not self.strict and self.most_lines is not None and failures.lines >= self.most_lines:
             failures.untold[error.code] += 1

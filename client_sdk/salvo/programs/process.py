@@ -15,9 +15,11 @@ import selectors
 import shlex
 import signal
 import subprocess
+import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final, TypeVar
 
 from salvo.errors import BotError
@@ -32,8 +34,10 @@ MOST_LATE_ANSWERS: Final = 100
 #: Of standard error, lines of so many bytes and so many lines are shown.
 LONGEST_ERROR_BYTES: Final = 500
 MOST_ERROR_LINES: Final = 1000
-#: How long one whose input has ended may go on before it is killed, and how long the end of one is looked into.
+#: How long one whose input has ended may go on before it is terminated, and then before it is killed; and how long the
+#: end of one is looked into.
 LEAVE_SECONDS: Final = 1.0
+TERMINATE_SECONDS: Final = 0.5
 INQUEST_SECONDS: Final = 0.5
 #: Lines of one game are kept up to so many bytes, to be shown to the program again.
 MOST_KEPT_BYTES: Final = 8 * 1024 * 1024
@@ -57,38 +61,46 @@ class Program:
     It inherits the environment, but for the variables of ours, which may hold secrets.
 
     Attributes:
-        kept: the lines told since :meth:`keep_from_here`; None when they became too many.
+        kept: the lines told since :meth:`begin_game`; None when they became too many.
         idle: whether nothing that was asked is unanswered.
+        asked: how many questions were asked, over all games and processes.
+        stays: whether this process has said that it plays several games alike (SALVO-EXEC-10); the owner notes it.
     """
 
-    def __init__(
+    def __init__(self, command: Sequence[str]) -> None:
+        """Prepare; :meth:`start` starts it."""
+        self.command = tuple(command)
+        self.kept: list[bytes] | None = []
+        self.idle = True
+        self.asked = 0
+        self.stays = False
+        self.attend()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._finalizer: weakref.finalize[[subprocess.Popen[bytes], int], Program] | None = None
+        self._clear()
+
+    def attend(
         self,
-        command: Sequence[str],
-        show: Callable[[str], None],
+        show: Callable[[str], None] = lambda line: None,
         waiting: Callable[[float | None], None] = lambda seconds: None,
     ) -> None:
-        """Prepare; :meth:`start` starts it.
+        """Have an owner that listens, or none.
 
         Args:
             show: takes each line of standard error, as printable text.
             waiting: called with the seconds of a question that has no answer after ``WAITING_SECONDS``.
         """
-        self.command = tuple(command)
-        self.kept: list[bytes] | None = []
-        self.idle = True
         self._show = show
         self._waiting = waiting
-        self._process: subprocess.Popen[bytes] | None = None
-        self._finalizer: weakref.finalize[[subprocess.Popen[bytes], int], Program] | None = None
-        self._clear()
 
     def _clear(self) -> None:
+        self.stays = False
+        self._dismissed: float | None = None  # since when, on the monotonic clock
         self._unsent = b""
         self._read = b""
         self._errors = b""
-        self._error_lines = 0
-        self._last_error = ""
         self.idle = True
+        self.begin_game()
 
     @property
     def running(self) -> bool:
@@ -102,7 +114,6 @@ class Program:
             BotError: ``cannot_start``.
         """
         self._clear()
-        self.keep_from_here()
         try:
             process = subprocess.Popen(
                 self.command,
@@ -122,9 +133,11 @@ class Program:
         self._process = process
         self._finalizer = weakref.finalize(self, _kill, process, os.getpid())
 
-    def keep_from_here(self) -> None:
-        """Forget the lines that were told before."""
+    def begin_game(self) -> None:
+        """Forget the lines that were told before, and how much came on standard error."""
         self.kept = []
+        self._error_lines = 0
+        self._last_error = ""
 
     def tell(self, line: bytes) -> None:
         """Tell a line that needs no answer; what does not go through the pipe now goes with the next one."""
@@ -150,6 +163,7 @@ class Program:
         assert process.stdout is not None
         assert process.stderr is not None
         self._queue(line)
+        self.asked += 1
         self.idle = False
         began = time.monotonic()
         end = None if seconds is None else began + seconds
@@ -196,15 +210,24 @@ class Program:
                             raise self._inquest()
                         read_bytes += count
 
+    def dismiss(self) -> None:
+        """Ask the process to end, by the end of its input."""
+        if self._process is not None and self._dismissed is None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._dismissed = time.monotonic()
+
     def close(self) -> None:
         """End the process with all that it has started; one that waits for a question gets time to end by itself."""
         process = self._process
         if process is None:
             return
-        assert process.stdin is not None
-        process.stdin.close()
-        if self.idle:
-            self._wait_for_end(LEAVE_SECONDS)
+        self.dismiss()
+        assert self._dismissed is not None
+        if self.idle and not self._wait_for_end(self._dismissed + LEAVE_SECONDS - time.monotonic()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGTERM)
+            self._wait_for_end(TERMINATE_SECONDS)
         self._end()
 
     # --- one stream each ----------------------------------------------------------------------------------------
@@ -292,8 +315,8 @@ class Program:
         last = f"; its last words: {self._last_error}" if self._last_error else ""
         return BotError("bot_crashed", f"it {cause}{half}{last}")
 
-    def _wait_for_end(self, seconds: float) -> None:
-        """Wait until the process has ended, but not longer than so, and hear its last words."""
+    def _wait_for_end(self, seconds: float) -> bool:
+        """Wait until the process has ended, but not longer than so, and hear its last words; return whether it has."""
         process = self._process
         assert process is not None
         assert process.stdout is not None
@@ -305,7 +328,7 @@ class Program:
             with contextlib.suppress(OSError):
                 os.read(process.stdout.fileno(), _CHUNK)
             if ended or time.monotonic() >= end:
-                return
+                return ended
             time.sleep(_LOOK_SECONDS)
 
     def _errors_left(self) -> bool:
@@ -322,6 +345,21 @@ class Program:
             self._finalizer.detach()
         _kill(process, os.getpid())
         return process.returncode if ended else None
+
+
+def kill_groups_below(pid: int) -> None:
+    """Kill the children of a child of this process that lead a group, and all who are in it; the child stops.
+
+    So the programs of a process that is killed end with it, even in an endless loop. Does nothing but on Linux.
+    """
+    if sys.platform != "linux":
+        return
+    os.kill(pid, signal.SIGSTOP)  # lest it waits for one whose number is then somebody else's
+    os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    with contextlib.suppress(FileNotFoundError):  # not every kernel tells
+        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(int(leader), signal.SIGKILL)
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:

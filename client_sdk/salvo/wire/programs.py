@@ -120,12 +120,13 @@ class LineSaid(Strict):
 
 
 class Answer(Strict):
-    """What a program answers: one of fleet, shots and skip."""
+    """What a program answers: one of fleet, shots and skip, and maybe that it stays for further games."""
 
     id: _Number
     fleet: list[ShipPlace] | None = None
     shots: list[ShotBody] | None = None
     skip: Literal[True] | None = None
+    stays: Literal[True] | None = None
     say: Annotated[list[LineSaid], Field(default_factory=list, max_length=MOST_LINES)]
 
 

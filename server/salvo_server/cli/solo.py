@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import json
 import multiprocessing
@@ -22,6 +23,7 @@ from salvo.errors import BotError
 from salvo.laboratory.simulation.pool import cores, end_of
 from salvo.laboratory.simulation.worker import hush
 from salvo.laboratory.solo import Cleared, Summary, clear, summary
+from salvo.programs.staying import Staying
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
 from salvo.sources import make
@@ -124,6 +126,9 @@ def _clear_all(bot: str, boards: int, seed: str, book: RuleBook, jobs: int | Non
         raise BotError("bot_crashed", text) from None
 
 
+#: Programs of this process that wait for further boards.
+_staying = Staying()
+
 #: By board, the number of the process that is clearing it; 0 for none. Shared by all of them.
 _clearing: Any = None
 
@@ -132,6 +137,7 @@ def _begin(clearing: Any) -> None:
     """Prepare a process that clears boards."""
     global _clearing
     _clearing = clearing
+    atexit.register(_staying.close)
     hush()
 
 
@@ -139,7 +145,7 @@ def _clear(bot: str, seed: str, book: RuleBook, board: int) -> Cleared | tuple[s
     """Clear one board, in a process of its own; return an error as its code, text and trace, which travel."""
     _clearing[board] = os.getpid()
     try:
-        return clear(lambda: make(bot), board, seed=seed, book=book)
+        return clear(partial(make, bot, staying=_staying), board, seed=seed, book=book)
     except BotError as error:
         return error.code, error.text, error.trace
     finally:

@@ -25,6 +25,8 @@ from salvo.laboratory.again import seat_names
 from salvo.player import Bot
 from salvo.programs.debugger import is_debugged
 from salvo.programs.exec_bot import ExecBot
+from salvo.programs.process import kill_groups_below
+from salvo.programs.staying import Staying
 from salvo.rules import RuleBook
 from salvo.sources import load
 from salvo_server.tournament.file import TimeLimits, Tournament
@@ -43,6 +45,8 @@ _AHEAD_SECONDS: Final = 0.05
 _MOST_AHEAD: Final = 32
 #: How much more time a bot has in a game that it has played before, in time.
 _PATIENCE: Final = 10
+#: How long a process that was dismissed may take: longer than programs may that leave beside each other.
+_LEAVE_SECONDS: Final = 3.0
 #: Processes in a row that may die in one game while no bot is asked.
 _MOST_DEATHS: Final = 3
 
@@ -142,9 +146,14 @@ def _with_patience(limits: TimeLimits) -> TimeLimits:
     return limits.model_copy(update=seconds)
 
 
+#: Programs of this process that wait for further games.
+_staying = Staying()
+
+
 @cache
 def _kind(source: str) -> type[Bot]:
-    return load(source, strict=True)  # else a program's failures come as empty salvos, and cost nothing
+    # Strict, else a program's failures come as empty salvos, and cost nothing.
+    return load(source, strict=True, staying=_staying)
 
 
 def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits) -> None:
@@ -154,7 +163,7 @@ def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleB
     os.dup2(nowhere, 1)  # a bot that prints would tear the table
     alarm, clock = Alarm(), _Clock(memory)
     limits = _limits_here(limits)  # before a bot is loaded: none grants itself time with a tracer of its own
-    with suppress(EOFError, OSError):
+    with closing(_staying), suppress(EOFError, OSError):
         while True:
             task = ours.recv()
             if isinstance(task, str):
@@ -215,8 +224,17 @@ class _Worker:
         with suppress(OSError):  # it has died, which the other end of the line tells
             self.line.send(task)
 
+    def dismiss(self) -> None:
+        """Let the process end by itself, with the programs that wait for further games, if it has nothing to do."""
+        if not self.tasks:
+            self.line.close()
+
     def end(self) -> int:
-        """End the process and return its exit code."""
+        """End the process with its programs and return its exit code."""
+        if self.line.closed:
+            self._process.join(_LEAVE_SECONDS)
+        if self._process.is_alive() and self._process.pid is not None:
+            kill_groups_below(self._process.pid)
         self._process.kill()
         self._process.join()
         self.line.close()
@@ -238,6 +256,8 @@ class Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.dismiss()
         for worker in self._workers:
             worker.end()
         self._workers = []

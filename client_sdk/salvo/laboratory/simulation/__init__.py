@@ -5,7 +5,8 @@ allow, ends its process or never answers has lost its game, mostly, and nothing 
 contest does without a program that has ended, and :attr:`Simulation.failures` says where to look.
 
 Every game has bots of its own: ``__init__`` is called for each. What takes long to prepare belongs into the module or
-behind ``functools.cache``.
+behind ``functools.cache``. A program (``exec:COMMAND``) has a process for every game, or for many if it says that it
+stays (SALVO-EXEC-10).
 """
 
 from __future__ import annotations

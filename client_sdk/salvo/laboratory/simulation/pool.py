@@ -20,6 +20,7 @@ from salvo.errors import BotError
 from salvo.laboratory.arena import SEAT_BITS, Failure
 from salvo.laboratory.simulation.seats import seating
 from salvo.laboratory.simulation.worker import Batch, Player, Spec, work
+from salvo.programs.process import kill_groups_below
 
 #: How long a process is to be busy with what it is given at a time, in seconds: short against a run, so that all end
 #: together and progress is seen, and long against the way through the pipe.
@@ -30,6 +31,9 @@ LOOK_SECONDS = 0.1
 
 #: How long bots may take to be loaded, as long as a team has to place its fleet (SALVO-JOIN-4).
 LOAD_SECONDS = 60.0
+
+#: How long a process that was dismissed may take: longer than programs may that leave beside each other.
+LEAVE_SECONDS = 3.0
 
 #: First game, how many, and from which turn on which bots are gone.
 Task = tuple[int, int, dict[str, int]]
@@ -42,14 +46,14 @@ def cores() -> int:
 
 def play_here(spec: Spec, first: int, games: int) -> Iterator[Batch]:
     """Play all games in this process, with nothing between a debugger and the bots."""
-    player = Player(spec)
     count = 1
-    while games:
-        start = time.monotonic()
-        count = min(count, games)
-        yield player.play(first, count, {})
-        first, games = first + count, games - count
-        count = _next_count(count, time.monotonic() - start)
+    with contextlib.closing(Player(spec)) as player:
+        while games:
+            start = time.monotonic()
+            count = min(count, games)
+            yield player.play(first, count, {})
+            first, games = first + count, games - count
+            count = _next_count(count, time.monotonic() - start)
 
 
 def _next_count(count: int, seconds: float) -> int:
@@ -78,6 +82,8 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.dismiss()
         for worker in self._workers:
             worker.kill()
 
@@ -221,10 +227,17 @@ class _Worker:
             self._seen = (self.mark, now)
         return now - self._seen[1] > seconds
 
+    def dismiss(self) -> None:
+        """Let it end by itself, with the programs that wait for further games, if it has nothing to do."""
+        if self.is_ready and self.task is None:
+            self.pipe.close()
+
     def kill(self) -> None:
         """End it, and the programs that it has started (``exec:COMMAND``), which may be in an endless loop, too."""
-        if sys.platform == "linux" and self.process.is_alive():
-            _kill_groups_below(self.process.pid)
+        if self.pipe.closed:
+            self.process.join(LEAVE_SECONDS)
+        if self.process.is_alive():
+            kill_groups_below(self.process.pid)
         self.process.kill()
         self.process.join()
         self.pipe.close()
@@ -232,16 +245,6 @@ class _Worker:
 
 def _is_single_threaded() -> bool:
     return len(list(Path("/proc/self/task").iterdir())) == 1
-
-
-def _kill_groups_below(pid: int) -> None:
-    """Kill the children of a child of this process that lead a group, and all who are in it; the child stops."""
-    os.kill(pid, signal.SIGSTOP)  # lest it waits for one whose number is then somebody else's
-    os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-    with contextlib.suppress(FileNotFoundError):  # not every kernel tells
-        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(int(leader), signal.SIGKILL)
 
 
 def end_of(code: int | None) -> str:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
@@ -18,8 +19,9 @@ from salvo.laboratory import arena
 from salvo.laboratory.arena import Decisions, Failure, Supervision
 from salvo.laboratory.simulation.seats import Seats, places_alike, seating
 from salvo.player import Bot
+from salvo.programs.staying import Staying
 from salvo.rules import RuleBook
-from salvo.sources import line_of, load, trace_of
+from salvo.sources import EXEC, line_of, load, trace_of
 
 #: One game, as plain numbers, since ten thousand a second go through pipes: how many turns it had, then for each bot,
 #: in the order of the call, its place, shots, hits, ships sunk and turns.
@@ -75,11 +77,15 @@ class Player:
         """
         self._spec = spec
         self._mark = mark
+        self._staying = Staying()
         self._kinds: dict[str, type[Bot]] = {}
         for seat, (name, bot) in enumerate(spec.bots.items()):
             if mark is not None:
                 mark[0] = seat
-            self._kinds[name] = load(bot, strict=spec.strict) if isinstance(bot, str) else bot
+            self._kinds[name] = (
+                bot if not isinstance(bot, str) else load(bot, strict=spec.strict, staying=self._staying)
+            )
+        self._programs = [name for name, bot in spec.bots.items() if isinstance(bot, str) and bot.startswith(EXEC)]
         self._exchanged = places_alike(list(self._kinds.values()))
         self._slow = False
 
@@ -93,6 +99,10 @@ class Player:
         for game in range(first, first + count):
             batch.rows.append(self._play(game, gone, batch))
         return batch
+
+    def close(self) -> None:
+        """End the programs that wait for further games."""
+        self._staying.close()
 
     def _play(self, game: int, gone: dict[str, int], batch: Batch) -> Row:
         spec, mark, names = self._spec, self._mark, tuple(self._kinds)
@@ -114,6 +124,8 @@ class Player:
             starter=seated.starter,
             supervision=supervision,
         )
+        for name in self._programs:
+            bots[name].close()
         if supervision.times is not None:
             for name, decisions in zip(seated.order, supervision.times, strict=True):
                 batch.times[name].add(decisions)
@@ -166,14 +178,15 @@ def work(pipe: Connection, shared: Any, spec: Spec, others: Iterable[Connection]
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     mark = memoryview(shared).cast("B").cast("q")
     try:
-        player = Player(spec, mark)
-        pipe.send(None)
-        while True:
-            pipe.send(player.play(*pipe.recv()))
+        with closing(Player(spec, mark)) as player:
+            pipe.send(None)
+            while True:
+                pipe.send(player.play(*pipe.recv()))
     except SalvoError as error:
         pipe.send((error.code, error.text, getattr(error, "trace", "")))
     except (EOFError, OSError):
         pass  # nobody asks any more
+    os._exit(0)  # bots' threads are not waited for
 
 
 def hush() -> None:
