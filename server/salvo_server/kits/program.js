@@ -26,8 +26,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   }
 });
 
+// `stays` promises that nothing is carried from one game to the next: then one process plays many, and quickly.
 function answer(told, said) {
-  console.log(JSON.stringify({ id: told.id, ...said }));
+  console.log(JSON.stringify({ id: told.id, stays: true, ...said }));
 }
 
 function choose(turn) {

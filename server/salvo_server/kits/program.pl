@@ -20,6 +20,12 @@ sub draw {
     return $state % $count;
 }
 
+# `stays` promises that nothing is carried from one game to the next: then one process plays many, and quickly.
+sub answer {
+    my ($told, %said) = @_;
+    print $json->encode({ id => $told->{id}, stays => JSON::PP::true, %said }), "\n";
+}
+
 while (my $line = <STDIN>) {
     my $told = $json->decode($line);
     if ($told->{type} eq 'game') {
@@ -27,7 +33,7 @@ while (my $line = <STDIN>) {
         $width = $told->{rules}{width};
     }
     elsif ($told->{type} eq 'fleet') {
-        print $json->encode({ id => $told->{id}, skip => JSON::PP::true }), "\n";
+        answer($told, skip => JSON::PP::true);
     }
     elsif ($told->{type} eq 'turn') {
         my %unknown = map { $_ => $told->{boards}{$_} =~ tr/.// } @{ $told->{opponents} };
@@ -39,7 +45,6 @@ while (my $line = <STDIN>) {
             my ($cell) = splice @open, draw(scalar @open), 1;
             push @shots, { player => $target, x => $cell % $width + 1, y => int($cell / $width) + 1 };
         }
-        my %answer = @shots ? (shots => \@shots) : (skip => JSON::PP::true);
-        print $json->encode({ id => $told->{id}, %answer }), "\n";
+        answer($told, @shots ? (shots => \@shots) : (skip => JSON::PP::true));
     }
 }

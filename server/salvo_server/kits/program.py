@@ -31,7 +31,8 @@ def main() -> None:
 
 
 def answer(told: dict[str, Any], **said: object) -> None:
-    print(json.dumps({"id": told["id"], **said}), flush=True)  # without flush nobody hears of it
+    # `stays` promises that nothing is carried from one game to the next: then one process plays many, and quickly.
+    print(json.dumps({"id": told["id"], "stays": True, **said}), flush=True)  # without flush nobody hears of it
 
 
 def place(rules: dict[str, Any], draw: random.Random) -> list[dict[str, Any]]:
