@@ -18,6 +18,7 @@ import pytest
 
 from integration.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
 from salvo.topics import Role
+from salvo_server.broker.edges import BoundedWebSocket
 from salvo_server.broker.embedded import EmbeddedBroker
 from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
@@ -254,6 +255,26 @@ def _half_open(broker: EmbeddedBroker) -> Iterator[Any]:
         yield half
 
 
+def _keep_browsers_out_by_half_requests() -> bool:
+    """Slow loris: requests for the page that never end, as many as there is room for."""
+    limits = BrokerLimits(**_limits | {"websockets": LIMITS["connections"]})
+    with EmbeddedBroker(websocket="127.0.0.1:0", limits=limits) as broker, contextlib.ExitStack() as stack:
+        port = int(str(broker.websocket_url).rpartition(":")[2].partition("/")[0])
+
+        def connected() -> socket.socket:
+            return stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS))
+
+        for _ in range(LIMITS["connections"]):
+            connected().sendall(b"GET / HT")
+        end, answer = time.monotonic() + _patience["seconds"], b""
+        while not answer and time.monotonic() < end:
+            with contextlib.suppress(ConnectionError):
+                decent = connected()
+                decent.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                answer = decent.recv(4096)
+        return not answer
+
+
 def _stay_connected_without_a_sign_of_life() -> bool:
     """The cable was pulled; a broker that never asks keeps the session, its will and its place for ever."""
     with _contest() as broker, _client(broker, "red", keep_alive=1) as silent:
@@ -311,6 +332,11 @@ def _let_newcomers_stay(patch: Patch) -> None:
     patch.setattr(HardenedBroker, "_make_room", lambda self: None)
 
 
+def _let_half_requests_stay(patch: Patch) -> None:
+    _without(connect_seconds=1000.0)(patch)
+    patch.setattr(BoundedWebSocket, "_make_room", lambda self: None)
+
+
 class Attack(NamedTuple):
     """Something a rival may try; ``act`` returns whether it got what it wanted."""
 
@@ -334,6 +360,7 @@ ATTACKS = [
     Attack("an endless packet", _send_an_endless_packet, _without(packet_bytes=10**9)),
     Attack("a stuck reader", _hold_others_by_not_reading, _without(stuck_seconds=1000.0)),
     Attack("half-open connections", _occupy_all_connections_without_a_greeting, _let_newcomers_stay),
+    Attack("half requests for the page", _keep_browsers_out_by_half_requests, _let_half_requests_stay),
     Attack("a connection without life", _stay_connected_without_a_sign_of_life, _never_look_for_life),
 ]
 each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)

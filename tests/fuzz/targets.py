@@ -33,6 +33,7 @@ from salvo.wire.transcript import parse_line, read_first_line, read_header, read
 from salvo.witness import Witness
 from salvo_server.broker import packets as p
 from salvo_server.broker.addresses import split_address
+from salvo_server.broker.front import FrontPage, answer, head_of
 from salvo_server.broker.hardened import HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.peers import Peer
@@ -700,6 +701,17 @@ def _json_lines(data: bytes) -> None:
                         read(body)
 
 
+def _http_head(data: bytes) -> None:
+    """A plain request: one whole answer, with the page for ``GET /`` only, and nothing of what was asked."""
+    head = head_of(data)
+    said = answer(head, FrontPage(b"<page>", "policy"))
+    first, _, body = said.partition(b"\r\n\r\n")
+    length = int(first.rpartition(b" ")[2])
+    assert len(body) in ((0, length) if data.startswith(b"HEAD ") else (length,))
+    asked = head is not None and head.startswith((b"GET / HTTP/1.0\r\n", b"GET / HTTP/1.1\r\n"))
+    assert (body == b"<page>") == asked
+
+
 def _two_player_message(data: bytes) -> None:
     """A message of the classic gateway: what is read is written as it was."""
     with _refused(NotUnderstood), contextlib.suppress(UnicodeDecodeError):
@@ -765,6 +777,12 @@ TARGETS: Final = (
         "witness", _witness, lambda: [b"\n".join(_entries()), b"\n".join(_entries()[9:] + _entries()[:20])], 30_000, 20
     ),
     Target("xbs lines", _xbs, _xbs_lines),
+    Target(
+        "HTTP head",
+        _http_head,
+        lambda: [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"HEAD /x HTTP/1.0\r\nUPGRADE: h2c, websocket\r\n\r\n"],
+        9000,
+    ),
     Target("packet cutter", _one_packet, _greetings, 1100),
     Target("greeting", _packets, _greetings, 600, 4),
     Target("packets", _packets_after_greeting, _after_greeting, 600, 4),

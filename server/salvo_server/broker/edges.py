@@ -10,6 +10,7 @@ from typing import Any, cast
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
+from salvo_server.broker.front import MOST_HEAD_BYTES, FrontPage, answer, head_of, wants_websocket
 from salvo_server.broker.limits import WEBSOCKET_READ_BYTES, WRITE_BYTES
 from salvo_server.broker.peers import FAREWELL_SECONDS, Edge, Peer
 
@@ -77,23 +78,75 @@ class TcpEdge(asyncio.BufferedProtocol):
 
 
 class BoundedWebSocket(ServerConnection):
-    """A WebSocket that counts from its first byte, and reads little at a time: frames may be of six bytes."""
+    """A WebSocket that counts from its first byte, and reads little at a time: frames may be of six bytes.
 
-    def __init__(self, others: set[BoundedWebSocket], most: int, *arguments: Any, **options: Any) -> None:
+    What is no request for a WebSocket gets one plain answer. To send it and to take its answer a client has as long as
+    the library gives an opening handshake.
+    """
+
+    def __init__(
+        self,
+        others: dict[BoundedWebSocket, None],
+        most: int,
+        page: FrontPage | None,
+        *arguments: Any,
+        **options: Any,
+    ) -> None:
         super().__init__(*arguments, **options)
         self._others = others
         self._most = most
+        self._page = page
+        self._received: bytes | None = b""  # None when the library reads
+        self._answered = False
+        self.peer: Peer | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if len(self._others) >= self._most:
+            self._make_room()
+        if len(self._others) >= self._most:
             cast(asyncio.Transport, transport).abort()
-        self._others.add(self)
+        self._others[self] = None
         transport.max_size = WEBSOCKET_READ_BYTES  # type: ignore[attr-defined]  # asyncio reads 256 KiB by default
         super().connection_made(transport)
 
+    def _make_room(self) -> None:
+        """End the eldest that has not greeted: it may be somebody without any account who keeps others out."""
+        for eldest in self._others:
+            if eldest.peer is None or not eldest.peer.has_greeted:
+                del self._others[eldest]
+                eldest.transport.abort()
+                break
+
     def connection_lost(self, exc: Exception | None) -> None:
-        self._others.discard(self)
+        self._others.pop(self, None)
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._received is None:
+            super().data_received(data)
+        elif not self._answered:
+            self._received += data
+            self._read_head(self._received)
+
+    def _read_head(self, received: bytes) -> None:
+        head = head_of(received)
+        if head is None and len(received) < MOST_HEAD_BYTES:
+            return
+        if head is not None and wants_websocket(head):
+            self._received = None
+            super().data_received(received)
+            return
+        self._answered, self._received = True, b""
+        self.transport.write(answer(head, self._page))
+        if self.transport.can_write_eof():  # not through TLS
+            self.transport.write_eof()
+        # Closed at once, with something of the request unread, the answer would be lost on its way.
+        asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self.transport.close)
+
+    def eof_received(self) -> None:
+        if self._received is None:
+            super().eof_received()
+        # else it is closed as soon as its answer has been taken
 
 
 class WebSocketEdge:
@@ -111,7 +164,7 @@ class WebSocketEdge:
 
     async def serve(self, welcome: Welcome) -> None:
         """Feed a peer until either side ends the connection."""
-        self._peer = welcome(self, str(self._websocket.remote_address))
+        self._peer = self._websocket.peer = welcome(self, str(self._websocket.remote_address))
         if self._peer is None:
             return
         writer = asyncio.create_task(self._write_loop())

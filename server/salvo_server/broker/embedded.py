@@ -11,6 +11,7 @@ import threading
 from typing import Any, Final
 
 from salvo_server.broker.addresses import BrokerError, joined, listening, reachable, split_address
+from salvo_server.broker.front import FrontPage
 from salvo_server.broker.hardened import OWN_LISTENER, HardenedBroker
 from salvo_server.broker.limits import Access, BrokerLimits
 from salvo_server.broker.tls import ServerTls
@@ -37,6 +38,7 @@ class EmbeddedBroker:
         limits: BrokerLimits | None = None,
         access: Access | None = None,
         tls: ServerTls | None = None,
+        page: FrontPage | None = None,
     ) -> None:
         """Choose the addresses; nothing is bound before :meth:`start`.
 
@@ -45,12 +47,14 @@ class EmbeddedBroker:
             websocket: where MQTT over WebSocket is spoken, on any path; nowhere when None.
             access: who may come in and do what; everybody everything when None.
             tls: makes both listeners speak TLS.
+            page: what a browser finds at ``/`` where MQTT over WebSocket is spoken; nothing when None.
         """
         self._listen = split_address(listen)
         self._websocket = None if websocket is None else split_address(websocket)
         self._limits = limits or BrokerLimits()
         self._access = access or Access()
         self._tls = tls
+        self._page = page
         self._context: ssl.SSLContext | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -152,7 +156,7 @@ class EmbeddedBroker:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         broker = self._serving = HardenedBroker(
-            self._config(), self._sockets, self._limits, self._access, self._context
+            self._config(), self._sockets, self._limits, self._access, self._context, self._page
         )
         await broker.start()
         self._access.watch(self._review_sessions)

@@ -23,6 +23,7 @@ from amqtt.broker import Broker
 from amqtt.contexts import ListenerType
 
 from salvo_server.broker.edges import BoundedWebSocket, TcpEdge, WebSocketEdge
+from salvo_server.broker.front import FrontPage
 from salvo_server.broker.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
 from salvo_server.broker.packets import REFUSED_SUBSCRIPTION
 from salvo_server.broker.peers import Edge, Peer
@@ -47,7 +48,7 @@ class HardenedBroker(Broker):
         peers: the connections.
         newcomers: those of them that have not greeted, the eldest first.
         unflushed: those that have something to write.
-        web_transports: the WebSockets among them, and those that have not finished their handshake.
+        web_transports: the WebSockets among them, and those that have not finished their handshake, the eldest first.
         read_buffer: where every TCP connection reads into.
     """
 
@@ -58,12 +59,14 @@ class HardenedBroker(Broker):
         limits: BrokerLimits,
         access: Access,
         tls: ssl.SSLContext | None = None,
+        page: FrontPage | None = None,
     ) -> None:
         """Prepare a broker.
 
         Args:
             sockets: one that listens, for each listener of the configuration.
             tls: for all of them.
+            page: what a browser finds at the WebSocket listener.
         """
         super().__init__(config)
         self.limits = limits
@@ -75,9 +78,10 @@ class HardenedBroker(Broker):
         self.peers: set[Peer] = set()
         self.newcomers: dict[Peer, None] = {}
         self.unflushed: list[Peer] = []
-        self.web_transports: set[BoundedWebSocket] = set()
+        self.web_transports: dict[BoundedWebSocket, None] = {}
         self.read_buffer = memoryview(bytearray(READ_BYTES))
         self._sockets = sockets
+        self._page = page
         self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
         self._told_of_v5: set[str] = set()
 
@@ -116,7 +120,7 @@ class HardenedBroker(Broker):
         return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
 
     def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:
-        websocket = BoundedWebSocket(self.web_transports, self.limits.websockets, *arguments, **options)
+        websocket = BoundedWebSocket(self.web_transports, self.limits.websockets, self._page, *arguments, **options)
         return websocket if self._tls is None else self._tls.around(websocket, WEBSOCKET_READ_BYTES)
 
     def welcome(self, edge: Edge, name: str) -> Peer | None:
@@ -166,6 +170,8 @@ class HardenedBroker(Broker):
                 server.instance.close()
         for peer in list(self.peers):
             peer.cut_off()
+        for websocket in list(self.web_transports):
+            websocket.transport.abort()
         await super().shutdown()
 
     # --- messages -----------------------------------------------------------------------------------------------

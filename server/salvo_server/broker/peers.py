@@ -88,6 +88,11 @@ class Peer:
         self._last_heard = 0.0
         self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "greeting", "did not greet")
 
+    @property
+    def has_greeted(self) -> bool:
+        """Whether the client has been let in."""
+        return self._session is not None
+
     # --- the end ------------------------------------------------------------------------------------------------
 
     def drop(self, kind: str, text: str) -> None:
