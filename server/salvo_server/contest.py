@@ -22,6 +22,7 @@ from salvo_server.broker.tls import ServerTls
 from salvo_server.journal import Journal, NoJournal
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
+from salvo_server.showing.live import live_page
 from salvo_server.trust.doorkeeper import Doorkeeper
 from salvo_server.trust.identity import Identity
 from salvo_server.trust.roster import Account, Register, Roster
@@ -187,7 +188,8 @@ class Contest:
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
-        embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
+        page = live_page(login="no" if access is None else "yes")
+        embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls, page=page).start()
         opened.callback(embedded.stop)
         self.url, self.websocket_url = embedded.url, embedded.websocket_url
         self.own_url = embedded.own_url

@@ -49,7 +49,8 @@ class ServerSettings(BaseSettings):
 
     listen: Annotated[str, Field(description="where the embedded broker listens, HOST:PORT")] = "127.0.0.1:1883"
     websocket: Annotated[
-        str | None, Field(description="where the embedded broker speaks MQTT over WebSocket, HOST:PORT")
+        str | None,
+        Field(description="where browsers find the live page, and MQTT over WebSocket is spoken, HOST:PORT"),
     ] = None
     broker: Annotated[
         str | None, Field(description="a broker to use instead of the embedded one, mqtt://HOST:PORT")

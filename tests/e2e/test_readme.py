@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import urllib.request
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -44,6 +45,7 @@ ELSEWHERE = {
     "salvo mosquitto broker": ("tests/e2e/test_contest_profile.py", 'organiser.run("mosquitto"'),
     "mosquitto -c broker/mosquitto.conf": ("tests/e2e/test_contest_profile.py", '[MOSQUITTO, "-c"'),
     "salvo serve --broker mqtt://127.0.0.1": ("tests/e2e/test_contest_profile.py", 'serve("--broker", broker)'),
+    "salvo watch ws://HOST:9001/mqtt --html live.html": ("tests/unit/test_live_page.py", '"--html", str(file)'),
     "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }
 
@@ -52,7 +54,7 @@ ELSEWHERE = {
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "mybot.py").write_text(THREE_LINES)
     (tmp_path / "pond.toml").write_text(POND)
-    (tmp_path / "contest.toml").write_text(CONTEST)
+    (tmp_path / "contest.toml").write_text(CONTEST.replace("0.0.0.0:8080", "127.0.0.1:0"))
     return tmp_path
 
 
@@ -81,6 +83,12 @@ def secrets(folder: Path) -> dict[str, str]:
     return found
 
 
+def _address(line: str) -> str:
+    found = re.search(r"mqtt://[^\s,]+(?=$| and )", line)
+    assert found is not None, line
+    return found[0]
+
+
 SERVES = [line for line in COMMANDS if line.startswith("salvo serve") and line not in ELSEWHERE]
 
 
@@ -88,10 +96,15 @@ SERVES = [line for line in COMMANDS if line.startswith("salvo serve") and line n
 def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
     """The README's server, on a port of its own, for one game."""
     command = SERVES[0]
-    words = shlex.split(command.replace("0.0.0.0:1883", "127.0.0.1:0") + " --games 1")
+    words = shlex.split(re.sub(r"0\.0\.0\.0:\d+", "127.0.0.1:0", command) + " --games 1")
     with started(words, cwd=folder, env=_environment(folder), stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
-        yield server.stdout.readline().split()[-1]
+        broker = _address(server.stdout.readline())
+        page = re.search(r"live page: (http://\S+)$", server.stdout.readline())
+        assert page is not None
+        with urllib.request.urlopen(page[1], timeout=60) as answer:
+            assert b"<title>Salvo, live</title>" in answer.read()
+        yield broker
         assert server.wait(60) == 0
         assert re.search(r"^\S+ players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
 
@@ -235,7 +248,7 @@ def test_the_server_of_the_settings_is_examined_by_the_doctor(folder: Path, secr
     with ExitStack() as stack:
         server = _serving(command, folder, stack)
         assert server.stdout is not None
-        host = server.stdout.readline().split()[-1].removeprefix("mqtt://")
+        host = _address(server.stdout.readline()).removeprefix("mqtt://")
         assert "lobby is open" in next(line for line in server.stdout if " game 1: " in line)
         assert _run(health.replace("HOST", host), folder).startswith("online: ")
         assert re.search(r"^\d+ findings, none is FAIL$", _run("salvo doctor", folder), re.MULTILINE)

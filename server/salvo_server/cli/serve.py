@@ -32,7 +32,13 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 
 @click.command()
 @click.option("--listen", metavar="HOST:PORT", help="Where the embedded broker listens.  [default: 127.0.0.1:1883]")
-@click.option("--websocket", metavar="HOST:PORT", help="Where it speaks MQTT over WebSocket as well.")
+@click.option(
+    "--live",
+    "--websocket",
+    "websocket",
+    metavar="HOST:PORT",
+    help="Where browsers find the live page, and MQTT over WebSocket is spoken.",
+)
 @click.option("--broker", metavar="URL", help="A broker to use instead, mqtt://HOST:PORT.")
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--players", type=int, help="Start as soon as so many fleets are complete.")
@@ -129,6 +135,20 @@ def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings)
     if others:
         more = f", or at {', '.join(others[1:])}" if others[1:] else ""
         report.say(f"teams: salvo join {others[0]} mybot.py{more}", event="reachable", urls=others)
+    if settings.websocket is not None and contest.websocket_url is not None:
+        _tell_of_page(report, settings.websocket, contest.websocket_url)
+
+
+def _tell_of_page(report: ServeReport, listen: str, websocket_url: str) -> None:
+    """Say what to open in a browser, the address for other machines first."""
+    url = BrokerUrl.parse(websocket_url)
+    scheme = "https" if url.scheme == "wss" else "http"
+    host, _ = split_address(listen)
+    here = f"{scheme}://{url.address}/"
+    pages = [*(f"{scheme}://{joined(address, url.port)}/" for address in lan_addresses(host)), here]
+    pages = list(dict.fromkeys(pages))
+    more = f", or at {', '.join(pages[1:])}" if pages[1:] else ""
+    report.say(f"live page: {pages[0]}{more}", event="live", urls=pages)
 
 
 def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:

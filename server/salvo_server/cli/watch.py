@@ -18,7 +18,8 @@ from salvo.errors import ConnectionLost
 from salvo.mqtt import BrokerUrl
 from salvo.proof import Proof, ProofConnection
 from salvo.topics import check_name
-from salvo_server.cli.output import has_terminal
+from salvo_server.cli.output import has_terminal, write_page
+from salvo_server.showing.live import live_page
 from salvo_server.showing.screen_users import ScreenUsers
 from salvo_server.showing.watching import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
 
@@ -39,9 +40,21 @@ from salvo_server.showing.watching import EVERYBODY, REFEREE, News, RefereeWatch
     type=click.Path(path_type=Path),
     help="Write the server's signed log here, for salvo verify; a file that is there goes on.",
 )
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a page for browsers that does this, and end; URL is ws:// or wss:// then.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
 def watch(
-    url: str, table: str, view: str, ca: str | None, games: int | None, proof: Path | None, as_json: bool
+    url: str,
+    table: str,
+    view: str,
+    ca: str | None,
+    games: int | None,
+    proof: Path | None,
+    html: Path | None,
+    as_json: bool,
 ) -> None:
     """Follow a table at URL live.
 
@@ -49,6 +62,9 @@ def watch(
     boards, as late as the server wants. The account is SALVO_TEAM with SALVO_SECRET, or that of the URL, which others
     on this machine see; it looks on as one of NAME.1, NAME.2 ... that is free, so that nobody is disconnected.
     """
+    if html is not None:
+        _write_page(BrokerUrl.parse(url), table, html)
+        return
     watcher, users = _watcher(BrokerUrl.parse(url), table, view, ca, proof)
     live = has_terminal() and not as_json
     try:
@@ -67,6 +83,19 @@ def watch(
     finally:
         if told := watcher.close():
             click.echo(told, err=True)
+
+
+def _write_page(url: BrokerUrl, table: str, path: Path) -> None:
+    """Write the live page for a broker that somebody else serves it beside."""
+    if url.scheme not in ("ws", "wss"):
+        raise ConnectionLost(
+            "bad_url", f"{url} is not ws://HOST:PORT or wss://HOST:PORT, which is all that browsers speak"
+        )
+    if url.username is not None:
+        text = "a page that others open must hold no account; put #user=NAME&secret=SECRET behind its address instead"
+        raise ConnectionLost("bad_url", f"{url} was given with a user: {text}")
+    write_page(path, live_page(str(url), table).html.decode())
+    click.echo(f"{path}: the live page of {url}; open it in a browser, or put it on any web server")
 
 
 def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:

@@ -87,7 +87,7 @@ class _Page:
         self._sunk: list[Ship] = [ship for move in self._moves for ship in move.sunk]
 
     def whole(self) -> str:
-        style = _palette() + _HERE.joinpath("page.css").read_text(encoding="utf-8")
+        style = house_style()
         script = _HERE.joinpath("page.js").read_text(encoding="utf-8")
         policy = (
             f"default-src 'none'; style-src {allowed(style)}; script-src {allowed(script)};"
@@ -296,9 +296,10 @@ def _first_speed(book: RuleBook, players: int) -> float:
     return next((speed for speed in _SPEEDS if salvos <= speed * _LONGEST_SECONDS and speed >= 2), _SPEEDS[-1])
 
 
-def _palette() -> str:
-    """Return the house's colours of marks as variables of a style sheet."""
-    return ":root{" + "".join(f"--{name}:{css(COLOURS[mark])};" for mark, name in _VARIABLES.items()) + "}\n"
+def house_style() -> str:
+    """Return how pages of games look, with the house's colours of marks as variables."""
+    palette = ":root{" + "".join(f"--{name}:{css(COLOURS[mark])};" for mark, name in _VARIABLES.items()) + "}\n"
+    return palette + _HERE.joinpath("page.css").read_text(encoding="utf-8")
 
 
 def allowed(inline: str) -> str:
