@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -73,7 +74,7 @@ def test_a_turn_that_is_lost_tells_why_and_the_table_goes_on(broker: Broker, sta
         heard.until(over)
     assert len(refused) == 1
     assert refused[0].startswith("turn_timeout: turn ")
-    assert f"{TURN_SECONDS} s with 5 shots not fired" in refused[0]
+    assert re.search(rf"{TURN_SECONDS} s with \d shots? not fired", refused[0])  # a ship may have sunk by then
 
 
 class Async(Bot):
