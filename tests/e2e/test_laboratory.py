@@ -71,7 +71,7 @@ def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> Non
 
 
 def test_a_game_of_a_pair_is_recorded_as_it_is_played(bot: Path) -> None:
-    arguments = ("play", "hunter", str(bot), "--seats", "paired", "--games", "6", "--seed", "7", "--json")
+    arguments = ("play", "hunter", str(bot), "--seats", "paired", "--games", "2", "--seed", "7", "--json")
     recorded = _run(*arguments, "--record", "g-{game}.jsonl.gz", cwd=bot.parent)
     told = [json.loads(line) for line in _run(*arguments).stdout.splitlines()]
     assert [json.loads(line)["turns"] for line in recorded.stdout.splitlines()] == [game["turns"] for game in told]
