@@ -3,8 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-# Many tests wait for processes, so three at a time keep two cores busy.
-TESTS ?= -n 3 --dist worksteal
+# Many tests wait for processes and for time to pass, so four at a time keep two cores busy.
+TESTS ?= -n 4 --dist worksteal
 SEEDS ?= 1000
 FIRST ?= 1
 JOBS ?= 2
