@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
+
+import programs
+
+_LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -34,3 +40,35 @@ def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     os.environ["SALVO_PROFILE"] = "literal"  # most tests are about the game; those about rights name their profile
     yield
     del os.environ["XDG_STATE_HOME"], os.environ["XDG_CACHE_HOME"], os.environ["SALVO_PROFILE"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Remember what ``make test`` leaves out, for the last lines."""
+    for item in items:
+        for mark in item.iter_markers("needs"):
+            item.config.stash.setdefault(_LEFT_OUT, Counter())[mark.args[0]] += 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):  # a process of xdist, whose parent writes the summary
+        session.config.workeroutput["left_out"] = session.config.stash.get(_LEFT_OUT, Counter())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    if left_out := getattr(node, "workeroutput", {}).get("left_out"):
+        node.config.stash[_LEFT_OUT] = Counter(left_out)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    programs.declared = {mark.args[0] for mark in item.iter_markers("needs")}
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    left_out = config.stash.get(_LEFT_OUT, Counter())
+    if left_out:
+        counted = ", ".join(f"{number} need {name}" for name, number in left_out.most_common())
+        terminalreporter.write_line(f"{left_out.total()} tests left out: {counted}")
+        terminalreporter.write_line(f"to run them: {programs.install_line(left_out)}, then make check")

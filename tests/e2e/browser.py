@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import tempfile
 import time
 import urllib.request
@@ -16,6 +15,7 @@ from subprocess import PIPE, STDOUT
 from typing import Any, Final
 
 from processes import started
+from programs import path_of
 
 _START_SECONDS: Final = 60.0
 _ARGUMENTS: Final = (
@@ -110,11 +110,14 @@ class _Told(urllib.request.HTTPErrorProcessor):
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Start a browser of its own, with a profile of its own."""
-    program = shutil.which("chromedriver")
-    assert program is not None, "these tests need a browser: apt-get install chromium chromium-driver"
     with (
         tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile,
-        started([program, "--port=0"], stdout=PIPE, stderr=STDOUT, env={**os.environ, "HOME": profile}) as driver,
+        started(
+            [path_of("chromium", "chromedriver"), "--port=0"],
+            stdout=PIPE,
+            stderr=STDOUT,
+            env={**os.environ, "HOME": profile},
+        ) as driver,
     ):
         assert driver.stdout is not None
         address = f"http://127.0.0.1:{_port_of(driver.stdout)}"

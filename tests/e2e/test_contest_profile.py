@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sysconfig
 import time
@@ -17,11 +16,11 @@ import pytest
 
 from integration.mosquitto import free_port
 from processes import started
+from programs import needs, path_of
 from salvo.errors import ConnectionLost
 from salvo.mqtt import Connection
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
-MOSQUITTO = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
 _SECONDS = 60.0
 
 
@@ -84,7 +83,7 @@ def broker(organiser: Organiser) -> Iterator[str]:
     if os.geteuid() == 0:  # else it becomes the user mosquitto, who may not look into the test's folder
         with (folder / "mosquitto.conf").open("a") as config:
             config.write("user root\n")
-    running = subprocess.Popen([MOSQUITTO, "-c", str(folder / "mosquitto.conf")], stderr=subprocess.DEVNULL)
+    running = subprocess.Popen([path_of("mosquitto"), "-c", str(folder / "mosquitto.conf")], stderr=subprocess.DEVNULL)
     yield f"mqtt://127.0.0.1:{port}"
     running.terminate()
     running.wait(60)
@@ -105,6 +104,7 @@ def refused(url: str, user: str | None = None, password: str | None = None) -> s
     return caught.value.code
 
 
+@needs("mosquitto")
 def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, broker: str) -> None:
     with organiser.serve("--broker", broker) as said:
         assert said["profile"]["profile"] == "contest"
@@ -192,11 +192,12 @@ def test_what_does_not_go_together_is_said(organiser: Organiser, words: tuple[st
     assert done.stderr.count("\n") == 1
 
 
+@needs("mosquitto")
 def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organiser) -> None:
     port = free_port()
     config = organiser.folder / "open.conf"
     config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
-    running = subprocess.Popen([MOSQUITTO, "-c", str(config)], stderr=subprocess.DEVNULL)
+    running = subprocess.Popen([path_of("mosquitto"), "-c", str(config)], stderr=subprocess.DEVNULL)
     try:
         command = [SALVO, "serve", "--broker", f"mqtt://127.0.0.1:{port}"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=organiser.environment)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from e2e.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser, browser
+from programs import needs
 from salvo.pictures.html import Colour, luminance
 from salvo.pictures.marks import Mark
 from salvo.rules import SALVO, Announce, Fleet, Repeats, RuleBook
@@ -18,6 +19,8 @@ from salvo_server.showing.page import html_page
 from salvo_server.showing.replay import REFEREE, Replay
 from unit.test_game_page import RUDE, _large_game, _rude_game
 from unit.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _play
+
+pytestmark = needs("chromium")
 
 _MARKS = {"#h": Mark.HIT, "#m": Mark.MISS, "#f": Mark.FIRED}
 _SHOWN = """

@@ -18,10 +18,13 @@ import pytest
 from e2e.browser import TAB, Browser, browser
 from e2e.test_game_page_in_a_browser import colour, contrast
 from processes import started
+from programs import needs
 from salvo.mqtt import Connection
 from salvo.pictures.html import luminance
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.showing.live import live_page
+
+pytestmark = needs("chromium")
 
 _SALVO = (sys.executable, "-m", "salvo_server")
 _SECONDS = 120.0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from programs import PACKAGES, needs
 from salvo.bots.random_bot import RandomBot
 from salvo.laboratory.simulation import simulate
 from salvo.sources import load
@@ -26,7 +27,9 @@ def salvo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("kit", KITS, ids=[kit.file for kit in KITS])
+@pytest.mark.parametrize(
+    "kit", [pytest.param(kit, id=kit.file, marks=[needs(kit.runs)] if kit.runs in PACKAGES else []) for kit in KITS]
+)
 def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Kit, tmp_path: Path) -> None:
     name = f"mine{kit.suffix}"
     written = salvo(tmp_path, "new", name, *(["--program"] if kit.file == "program.py" else []))

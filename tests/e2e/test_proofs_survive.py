@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from integration.mosquitto import Mosquitto, free_port
+from programs import BROKERS
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 _SECONDS = 60.0
@@ -127,7 +128,7 @@ def ends(team: subprocess.Popen[str]) -> str:
     return said
 
 
-@pytest.fixture(params=["mosquitto", "embedded"])
+@pytest.fixture(params=BROKERS)
 def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """On a mosquitto that stays, and on the embedded broker, which dies with its server."""
     with contextlib.ExitStack() as stack:

@@ -10,6 +10,7 @@ import pytest
 
 from integration.mosquitto import Mosquitto
 from integration.players import send_all_home, until_online
+from programs import BROKERS
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -24,7 +25,7 @@ def _nobody_stays() -> Iterator[None]:
     send_all_home()
 
 
-@pytest.fixture(params=["embedded", "mosquitto"])
+@pytest.fixture(params=BROKERS)
 def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
     """A broker that nobody else uses, of each kind in turn."""
     kind = EmbeddedBroker(websocket="127.0.0.1:0") if request.param == "embedded" else Mosquitto()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import shutil
 import signal
 import socket
@@ -15,6 +14,7 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Self
 
+from programs import path_of
 from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
 from salvo_server.trust.roster import Account, Credentials
 
@@ -55,10 +55,10 @@ class Mosquitto:
         return f"ws://127.0.0.1:{self.websocket_port}/mqtt"
 
     def start(self) -> Self:
-        program = shutil.which("mosquitto", path=f"{os.environ['PATH']}:/usr/sbin")
-        assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
         self._process = subprocess.Popen(
-            [program, "-c", str(self._write_config())], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [path_of("mosquitto"), "-c", str(self._write_config())],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         end = time.monotonic() + _START_SECONDS
         while True:

@@ -13,15 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from integration.mosquitto import free_port
+from programs import path_of
 
 _START_SECONDS = 60.0
-
-
-def _program(name: str) -> str:
-    folders = [str(folder) for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
-    found = shutil.which(name, path=":".join([*folders, os.environ["PATH"]]))
-    assert found is not None, "this test needs PostgreSQL: apt-get install postgresql"
-    return found
 
 
 class PostgreSQL:
@@ -44,20 +38,20 @@ class PostgreSQL:
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def __enter__(self) -> PostgreSQL:
-        command = [_program("initdb"), "-D", str(self._data), "-A", "trust", "-U", "postgres", "--no-sync"]
+        command = [path_of("postgresql", "initdb"), "-D", str(self._data), "-A", "trust", "-U", "postgres", "--no-sync"]
         subprocess.run(command, check=True, capture_output=True, cwd="/", **self._as)
         self.start()
         return self
 
     def start(self) -> None:
         settings = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self._folder}
-        command = [_program("postgres"), "-D", str(self._data)]
+        command = [path_of("postgresql", "postgres"), "-D", str(self._data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         self._process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", **self._as
         )
-        ready = [_program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        ready = [path_of("postgresql", "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         end = time.monotonic() + _START_SECONDS
         while subprocess.run(ready, check=False).returncode:
             assert self._process.poll() is None, f"postgres ended with {self._process.returncode}"

@@ -18,6 +18,7 @@ import pytest
 from integration.accounts import SERVER, contest
 from integration.raw import Raw, publish_packet, subscribe_packet
 from integration.secured import Client, Secured, secured
+from programs import BROKERS
 from salvo.mqtt import Connection
 from salvo.topics import Role
 from salvo_server.service import Service
@@ -93,7 +94,7 @@ def test_the_contract_has_all_kinds_of_rows() -> None:
     assert {row[2] for row in ROWS} == set(MAY_READ)
 
 
-@pytest.fixture(scope="module", params=["embedded", "mosquitto"])
+@pytest.fixture(scope="module", params=BROKERS)
 def broker(request: pytest.FixtureRequest) -> Iterator[Secured]:
     with secured(request.param, ACCOUNTS, TABLES) as running:
         yield running

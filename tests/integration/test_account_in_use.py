@@ -18,6 +18,7 @@ from integration.cable import Cable
 from integration.conftest import Broker
 from integration.guarded import guarded, wait_for_users
 from integration.mosquitto import Mosquitto
+from programs import BROKERS, needs
 from salvo.errors import ConnectionLost
 from salvo.mqtt import Connection
 from salvo.rivals import MOST_THROWN_OUT
@@ -99,7 +100,7 @@ def test_who_does_not_give_way_says_once_that_somebody_else_uses_its_user(
     assert "somebody else connects as 'salvo-server'" in said[0]
 
 
-@pytest.mark.parametrize("kind", [Mosquitto, BrokerProcess])
+@pytest.mark.parametrize("kind", [pytest.param(Mosquitto, marks=needs("mosquitto")), BrokerProcess])
 def test_a_broker_that_is_killed_again_and_again_is_no_other_user(kind: type[Mosquitto | BrokerProcess]) -> None:
     """The story: mosquitto is back after some 10 ms, and a bot that thinks for longer never met one that was away."""
     with (
@@ -124,7 +125,7 @@ def test_a_network_that_breaks_again_and_again_is_no_other_user(broker: Broker) 
         assert red.error is None
 
 
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+@pytest.mark.parametrize("kind", BROKERS)
 def test_a_roster_that_changes_again_and_again_is_no_other_user(kind: str, tmp_path: Path) -> None:
     with guarded(kind, tmp_path) as contest:
         url = contest.account("hall", Role.WATCHER)

@@ -15,6 +15,7 @@ from integration.accounts import KEEPER, SERVER, contest, team
 from integration.certificates import Certificate, make_certificate
 from integration.mosquitto import ContestMosquitto, Mosquitto
 from integration.secured import SECONDS, Client, Secured, secured
+from programs import BROKERS, needs
 from salvo.errors import ConnectionLost, SalvoError, WireError
 from salvo.topics import Role
 from salvo_server.broker import dynamic_security, mosquitto_config
@@ -27,7 +28,7 @@ TABLES = ("",)
 OWN = "/players/red/hit"
 
 
-@pytest.fixture(params=["embedded", "mosquitto"])
+@pytest.fixture(params=BROKERS)
 def broker(request: pytest.FixtureRequest) -> Iterator[Secured]:
     with secured(request.param, contest("blue"), TABLES) as running:
         yield running
@@ -130,11 +131,13 @@ def problem_of(security: DynamicSecurity) -> SalvoError:
     return security.problem
 
 
+@needs("mosquitto")
 def test_the_server_comes_in_before_anybody_has_commanded_the_plugin() -> None:
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, Client(mosquitto.port, SERVER) as server:
         assert hears(server, server)
 
 
+@needs("mosquitto")
 def test_200_accounts_are_there_in_a_few_seconds() -> None:
     accounts = contest(*(f"team-{number}" for number in range(100)))
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
@@ -143,6 +146,7 @@ def test_200_accounts_are_there_in_a_few_seconds() -> None:
         assert users_of(mosquitto).keys() == {account.user for account in accounts} | {KEEPER.user}
 
 
+@needs("mosquitto")
 def test_a_broker_that_comes_later_is_given_its_accounts() -> None:
     mosquitto = ContestMosquitto(SERVER, KEEPER)
     with DynamicSecurity(mosquitto.url, KEEPER) as security:
@@ -154,6 +158,7 @@ def test_a_broker_that_comes_later_is_given_its_accounts() -> None:
             assert "red.1" in users_of(mosquitto)
 
 
+@needs("mosquitto")
 def test_a_broker_that_lost_everything_is_given_it_anew() -> None:
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
         security.sync(contest("red"), TABLES)
@@ -168,6 +173,7 @@ def test_a_broker_that_lost_everything_is_given_it_anew() -> None:
         assert users_of(mosquitto)["red"]["salt"] != before["salt"]
 
 
+@needs("mosquitto")
 def test_what_somebody_else_left_is_put_right_and_what_is_theirs_stays() -> None:
     """Half an earlier roster, a widened role, a user of the operator's own."""
     with ContestMosquitto(SERVER, KEEPER) as mosquitto:
@@ -205,6 +211,7 @@ def test_what_somebody_else_left_is_put_right_and_what_is_theirs_stays() -> None
                 assert client.refusal is None
 
 
+@needs("mosquitto")
 def test_the_same_accounts_again_disturb_nobody() -> None:
     with ContestMosquitto(SERVER, KEEPER) as mosquitto:
         for _ in range(2):
@@ -218,6 +225,7 @@ def test_the_same_accounts_again_disturb_nobody() -> None:
                     assert red.stands
 
 
+@needs("mosquitto")
 def test_a_broker_without_the_plugin_is_told_what_its_configuration_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dynamic_security, "_ANSWER_SECONDS", 0.5)
     with Mosquitto() as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
@@ -228,6 +236,7 @@ def test_a_broker_without_the_plugin_is_told_what_its_configuration_lacks(monkey
         assert "mosquitto.conf has 'plugin /" in problem.text
 
 
+@needs("mosquitto")
 def test_a_keeper_with_another_secret_is_refused_with_a_reason() -> None:
     wrong = replace(KEEPER, secret="wrong")
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, wrong) as security:
@@ -235,6 +244,7 @@ def test_a_keeper_with_another_secret_is_refused_with_a_reason() -> None:
         assert problem_of(security).code == "not_authorised"
 
 
+@needs("mosquitto")
 def test_the_plugin_is_commanded_through_tls(tmp_path: Path) -> None:
     certificate: Certificate = make_certificate(tmp_path)
     tls = MosquittoTls(certificate.cert, certificate.key)

@@ -15,6 +15,7 @@ from integration.accounts import SERVER, contest
 from integration.conftest import Broker, StartServer
 from integration.players import Heard, join, over
 from integration.secured import Client, Secured, secured
+from programs import BROKERS
 from salvo import messages as m
 from salvo import wire
 from salvo.bots.random_bot import RandomBot
@@ -64,7 +65,7 @@ class Table:
                 client.wait_for("/game/chat", f'{{"from":"{team}","text":"that is all"}}')
 
 
-@pytest.fixture(params=["embedded", "mosquitto"])
+@pytest.fixture(params=BROKERS)
 def table(request: pytest.FixtureRequest) -> Iterator[Table]:
     with secured(request.param, contest(*TEAMS, others=[HALL]), ("",)) as broker, contextlib.ExitStack() as stack:
         url = f"mqtt://127.0.0.1:{broker.port}"

@@ -14,11 +14,12 @@ import pytest
 from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, play, wait_for_users
 from integration.players import Heard, Slower, join, salvos
+from programs import BROKERS
 from salvo import messages as m
 from salvo.events import Refused, Waits
 from salvo.topics import Role
 
-KINDS = ["embedded", "mosquitto"]
+KINDS = BROKERS
 _SECONDS = 60.0
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from integration.disks import small_disk
 from integration.players import Heard, Slower, join, over, salvos
 from integration.test_topics_seen import Observer
+from programs import needs
 from salvo import messages as m
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -19,6 +20,7 @@ from salvo_server.settings import ServerSettings
 __all__ = ["small_disk"]
 
 
+@needs("root")
 def test_a_full_disk_stops_the_clock_and_not_the_contest(small_disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,size=16m", small_disk], check=True)  # room for a whole game
     heard = Heard()

@@ -24,6 +24,7 @@ from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, wait_for_users
 from integration.mosquitto import ContestMosquitto, Mosquitto, free_port
 from processes import started
+from programs import BROKERS, needs
 from salvo.client import play
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl
@@ -45,7 +46,7 @@ from salvo_server.settings import ServerSettings
 from salvo_server.trust.identity import Identity
 from salvo_server.trust.roster import Roster
 
-KINDS = ["embedded", "mosquitto"]
+KINDS = BROKERS
 #: What an open broker of either kind lets everybody do.
 HOLES = {
     "anonymous",
@@ -233,6 +234,7 @@ class _Anonymous(_Unbound):
         (_Anonymous, {"anonymous", "server", "client id, team", "client id, server"}),
     ],
 )
+@needs("mosquitto")
 def test_a_line_that_is_missing_in_mosquittos_configuration_is_found(
     mosquitto: type[ContestMosquitto], found: set[str], tmp_path: Path
 ) -> None:

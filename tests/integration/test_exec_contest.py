@@ -19,6 +19,7 @@ import pytest
 from integration.conftest import Broker, StartServer
 from integration.players import SECONDS, Heard, join, over
 from processes import started
+from programs import needs
 from salvo import messages as m
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
@@ -37,6 +38,7 @@ PROGRAMS = {
     "perl": f"perl {FOLDER}/program.pl",
     "javascript": f"node {FOLDER}/program.js",
 }
+OTHERS = [("perl", "perl"), ("javascript", "node")]
 SEED = "7"
 
 Shots = list[tuple[str, int, int]]
@@ -87,7 +89,9 @@ def one_fleet(said: list[m.Announcement]) -> bool:
     return sum(isinstance(a, m.PlacementJudged) and a.approved for a in said) >= len(SALVO.fleet)
 
 
-@pytest.mark.parametrize("kind", PROGRAMS)
+@pytest.mark.parametrize(
+    "kind", ["hunter", "python", *(pytest.param(name, marks=needs(program)) for name, program in OTHERS)]
+)
 def test_a_program_plays_the_arena_s_game_in_a_contest(kind: str, broker: Broker, start_server: StartServer) -> None:
     heard = HeardAll()
     with start_server(heard, players=2, seed=SEED), start(broker.url, PROGRAMS[kind]) as program:

@@ -9,6 +9,7 @@ import pytest
 from integration.accounts import SERVER, contest
 from integration.players import Heard, join, over
 from integration.secured import Client, secured
+from programs import BROKERS
 from salvo.messages import Limits
 from salvo.mqtt import Connection
 from salvo.topics import Role
@@ -19,7 +20,7 @@ TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")
 
 
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+@pytest.mark.parametrize("kind", BROKERS)
 @pytest.mark.parametrize("table", ["", "final"])
 def test_a_whole_game_needs_no_more_than_the_rights_of_the_table(kind: str, table: str) -> None:
     heard = Heard()

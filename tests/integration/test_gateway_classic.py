@@ -15,6 +15,7 @@ from conformance.gateway_stage import Winners, served, until
 from integration.conftest import Broker, StartServer
 from integration.gateway_process import GatewayProcess
 from integration.guarded import guarded
+from programs import BROKERS
 from salvo.mqtt import Connection
 from salvo.rules import CLASSIC
 from salvo_server.gateway.accounts import OpenAccounts, RosterAccounts
@@ -86,7 +87,7 @@ def test_two_topics_carry_the_game(role: Role, broker: Broker, start_server: Sta
                 program.connect()
 
 
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+@pytest.mark.parametrize("kind", BROKERS)
 def test_a_game_is_played_again_by_accounts_of_the_roster(kind: str, tmp_path: Path) -> None:
     winners = Winners()
     with guarded(kind, tmp_path, book=CLASSIC, listener=winners) as contest, contextlib.ExitStack() as stack:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from integration.guarded import Guarded, guarded, play
+from programs import BROKERS
 from salvo.errors import ConnectionLost
 from salvo.events import Event, FleetWanted, GameEnded, GameTakenUp, SalvoWanted
 from salvo.messages import Limits
@@ -95,7 +96,7 @@ def parrots(contest: Guarded, kind: type[Parrot] = Parrot) -> Iterator[Host]:
             yield host
 
 
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+@pytest.mark.parametrize("kind", BROKERS)
 def test_a_guest_gets_an_account_when_it_first_comes_and_plays_a_whole_game(kind: str, tmp_path: Path) -> None:
     with guarded(kind, tmp_path) as contest:
         contest.account("red")

@@ -21,6 +21,7 @@ from integration.guarded import guarded
 from integration.mosquitto import Mosquitto, free_port
 from integration.players import Heard, Slower, join, over, until_online
 from integration.smackdown import COMMAND, Player, Socket, children, house, tcp_gateway
+from programs import BROKERS, needs
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
@@ -290,6 +291,7 @@ def start(arguments: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(arguments, stdout=out, stderr=out)
 
 
+@needs("mosquitto")
 @pytest.mark.parametrize("victim", ["gateway", "server"])
 def test_games_go_on_after_the_gateway_or_the_server_was_killed(victim: str, tmp_path: Path) -> None:
     """Real processes. The program of one name is a child, which is started anew with the gateway."""
@@ -396,7 +398,7 @@ def test_a_game_that_the_server_gives_up_is_a_tie(tmp_path: Path) -> None:
                 assert [end.hear(), end.hear(), end.hear()] == ["|INFO|tie game|END|", "|INFO|end game|END|", ""]
 
 
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+@pytest.mark.parametrize("kind", BROKERS)
 def test_programs_play_in_a_contest_with_rights_of_their_own(kind: str, tmp_path: Path) -> None:
     with guarded(kind, tmp_path, book=SMACKDOWN) as contest:
         where = House(contest.url, "", RosterAccounts(contest.roster, "smackdown"), pin=False)

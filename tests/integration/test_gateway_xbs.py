@@ -22,6 +22,7 @@ from integration.doors import open_door
 from integration.mosquitto import Mosquitto, free_port
 from integration.players import Heard, join, over, salvos
 from integration.smackdown import CLIENT, children
+from programs import needs
 from salvo import Bot, View
 from salvo import messages as m
 from salvo.bots.hunter import Hunter
@@ -445,12 +446,14 @@ def play_over_a_kill(kind: type[Client], folder: Path, may_kill: threading.Event
     assert {(turn.player, turn.shots) for turn in heard.of(m.SalvoResolved)} == {("ann", 1), ("bob", 1)}
 
 
+@needs("mosquitto")
 def test_a_broker_that_is_killed_in_mid_game_costs_no_client_its_game(tmp_path: Path) -> None:
     at_once = threading.Event()
     at_once.set()
     play_over_a_kill(Slow, tmp_path, at_once)
 
 
+@needs("mosquitto")
 def test_who_thinks_for_longer_than_the_broker_is_away_keeps_the_turn(tmp_path: Path) -> None:
     """It was told that it was not its turn, and sat out the 30 seconds."""
     play_over_a_kill(Thoughtful, tmp_path, threading.Event())

@@ -14,6 +14,7 @@ import pytest
 
 from integration.disks import small_disk
 from integration.postgresql import PostgreSQL
+from programs import needs
 from salvo_server.gate import Proof
 from salvo_server.journal import (
     Batch,
@@ -41,6 +42,7 @@ def postgresql() -> Iterator[PostgreSQL]:
         yield running
 
 
+@needs("postgresql")
 def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None:
     """Written, read beside it, locked against a second server; the server crashes and comes back."""
     key = tmp_path / "key"
@@ -74,6 +76,7 @@ def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None
     again.close()
 
 
+@needs("root")
 def test_a_disk_that_is_really_full(small_disk: Path) -> None:
     journal = DatabaseJournal(str(small_disk / "a.journal"))
     journal.commit(Batch(games=[OPENED]))
@@ -97,6 +100,7 @@ def _fits(journal: DatabaseJournal, batch: Batch) -> bool:
     return True
 
 
+@needs("root")
 def test_a_full_disk_before_there_is_a_journal(small_disk: Path) -> None:
     (small_disk / "other").write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096))
     with pytest.raises(JournalError, match="journal_full"):

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from integration.guarded import Guarded, guarded, wait_for_users
+from programs import BROKERS
 from salvo.rivals import ESTABLISHED_SECONDS
 from salvo.topics import Role
 
@@ -68,7 +69,7 @@ def hall(kind: str, folder: Path) -> Iterator[tuple[Guarded, str, list[Screen]]]
                 screen.process.wait()
 
 
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+@pytest.mark.parametrize("kind", BROKERS)
 def test_whoever_looks_on_stays_and_who_finds_no_free_user_ends(kind: str, tmp_path: Path) -> None:
     with hall(kind, tmp_path) as (contest, secret, screens):
         for number in range(4):

@@ -19,6 +19,7 @@ from integration.conftest import Broker, StartServer
 from integration.mosquitto import Mosquitto
 from integration.players import SECONDS, Heard, Slower, join, over, salvos
 from processes import started
+from programs import needs
 from salvo import client
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
@@ -131,6 +132,7 @@ def test_rudeness_is_refused_and_the_table_goes_on(broker: Broker, start_server:
         assert contest.service.counts[code] > 0, code
 
 
+@needs("mosquitto")
 def test_the_broker_is_killed_in_mid_game_and_nothing_is_lost() -> None:
     """Commands sent while it is away arrive once; the state is said again when it is back."""
     heard = Heard()

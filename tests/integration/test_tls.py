@@ -13,6 +13,7 @@ import pytest
 import trustme
 
 from integration.mosquitto import Mosquitto
+from programs import BROKERS
 from salvo import client
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import ConnectionLost
@@ -76,7 +77,7 @@ def authority(tmp_path: Path) -> Authority:
     return Authority(tmp_path)
 
 
-@pytest.fixture(params=["embedded", "mosquitto"])
+@pytest.fixture(params=BROKERS)
 def start_broker(request: pytest.FixtureRequest, authority: Authority) -> StartBroker:
     """Start a broker of each kind in turn, with a certificate for these hosts."""
 
@@ -158,7 +159,7 @@ def test_who_does_not_speak_tls_is_told_to(start_broker: StartBroker) -> None:
             assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
 
 
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+@pytest.mark.parametrize("kind", BROKERS)
 def test_who_speaks_tls_to_a_plain_port_is_told_not_to(kind: str) -> None:
     broker: Broker = EmbeddedBroker(websocket="127.0.0.1:0") if kind == "embedded" else Mosquitto()
     with broker:

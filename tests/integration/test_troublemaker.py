@@ -18,6 +18,7 @@ from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, play, wait_for_users
 from integration.players import Heard, over
 from integration.test_topics_seen import Observer
+from programs import BROKERS
 from salvo import client
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
@@ -97,7 +98,7 @@ def test_it_is_a_program_that_tells_what_it_did(broker: Broker, start_server: St
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
+@pytest.mark.parametrize("kind", BROKERS)
 def test_in_a_contest_it_comes_as_a_team_of_the_roster(kind: str, tmp_path: Path) -> None:
     with guarded(kind, tmp_path) as contest:
         secrets = {name: contest.roster.add(name) for name in ("ann", "rude")}

@@ -15,6 +15,7 @@ import pytest
 
 from integration.guarded import Guarded, guarded, play, wait_for_users
 from processes import started
+from programs import BROKERS, needs
 from salvo import messages as m
 from salvo import topics, wire
 from salvo.messages import State
@@ -25,7 +26,7 @@ from salvo_server.referee import Player
 from salvo_server.showing import watching
 from salvo_server.showing.watching import RefereeWatcher, TeamWatcher, Watcher
 
-KINDS = ["embedded", "mosquitto"]
+KINDS = BROKERS
 _SECONDS = 60.0
 
 
@@ -206,6 +207,7 @@ def test_as_many_look_on_with_one_account_as_it_has_screens_and_one_more_is_told
             assert "error: account_in_use: somebody looks on already as each of hall.1, hall.2, hall.3" in said
 
 
+@needs("mosquitto")
 def test_a_hall_of_two_hundred_has_its_users_at_mosquitto(tmp_path: Path) -> None:
     with guarded("mosquitto", tmp_path) as contest:
         secret = contest.roster.add("hall", Role.WATCHER, 200)

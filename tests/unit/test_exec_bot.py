@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from processes import started
+from programs import needs
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
 from salvo.laboratory import arena
@@ -39,7 +40,11 @@ from salvo_server.kits import FOLDER
 ROOT = Path(__file__).parents[2]
 RUDE = ROOT / "tests" / "rude_program.py"
 PYTHON = f"{shlex.quote(sys.executable)} -I -S"
-KITS = [f"exec:{PYTHON} {FOLDER}/program.py", f"exec:perl {FOLDER}/program.pl", f"exec:node {FOLDER}/program.js"]
+KITS = [
+    pytest.param(f"exec:{PYTHON} {FOLDER}/program.py", id="python"),
+    pytest.param(f"exec:perl {FOLDER}/program.pl", id="perl", marks=needs("perl")),
+    pytest.param(f"exec:node {FOLDER}/program.js", id="javascript", marks=needs("node")),
+]
 
 Salvos = list[tuple[tuple[Shot, ...], SalvoResolved]]
 
@@ -95,7 +100,7 @@ def test_a_bot_plays_the_same_game_as_a_program(book: RuleBook) -> None:
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.parametrize("source", KITS, ids=["python", "perl", "javascript"])
+@pytest.mark.parametrize("source", KITS)
 def test_a_kit_plays_whole_games_the_same_for_the_same_seed(
     source: str, book: RuleBook, caplog: pytest.LogCaptureFixture
 ) -> None:

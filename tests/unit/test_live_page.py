@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import shutil
 import subprocess
 from functools import cache
 from html.parser import HTMLParser
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from programs import needs, path_of
 from salvo.errors import ConnectionLost, WireError
 from salvo.topics import BY_NAME, TOPICS, Reader
 from salvo_server.cli import cli
@@ -29,10 +29,8 @@ def _script(html: str) -> str:
 
 @cache
 def _came() -> dict[str, str | None]:
-    node = shutil.which("node")
-    assert node is not None, "these tests need Node.js: apt-get install nodejs"
     source = _script(live_page().html.decode()) + _CHECKS.read_text(encoding="utf-8")
-    done = subprocess.run([node, "-"], input=source, capture_output=True, encoding="utf-8", timeout=60)
+    done = subprocess.run([path_of("node"), "-"], input=source, capture_output=True, encoding="utf-8", timeout=60)
     assert done.returncode == 0, done.stderr
     came: dict[str, str | None] = json.loads(done.stdout)
     return came
@@ -41,6 +39,7 @@ def _came() -> dict[str, str | None]:
 @pytest.mark.parametrize(
     "check", re.findall(r'^  "(.+)": \(\) => \{$', _CHECKS.read_text(encoding="utf-8"), re.MULTILINE)
 )
+@needs("node")
 def test_of_the_script(check: str) -> None:
     assert _came()[check] is None, _came()[check]
 
@@ -74,12 +73,13 @@ def test_strangers_words_get_into_the_page_as_text_only() -> None:
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script)
 
 
+@needs("node")
 def test_the_page_asks_for_what_everybody_may_read_but_for_the_log_and_doubles() -> None:
     script = _script(live_page().html.decode())
     line = 'console.log(JSON.stringify([DISCOVERY, filtersOf(""), filtersOf("second")]))'
-    node = shutil.which("node")
-    assert node is not None
-    said = subprocess.run([node, "-"], input=f"{script}\n{line}", capture_output=True, text=True, timeout=60).stdout
+    said = subprocess.run(
+        [path_of("node"), "-"], input=f"{script}\n{line}", capture_output=True, text=True, timeout=60
+    ).stdout
     discovery, default, second = json.loads(said)
     unasked = {"log", "count", "current", "hits", "sunk_as_printed", "defeated_as_printed", "server"}
     wanted = {topic.filter() for topic in TOPICS if topic.reader is Reader.EVERYBODY and topic.name not in unasked}

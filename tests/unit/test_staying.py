@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from programs import needs
 from salvo.bots.random_bot import RandomBot
 from salvo.laboratory.simulation import Played, stream
 from salvo.laboratory.solo import clear, summary
@@ -104,7 +105,14 @@ def test_a_game_played_alone_is_the_one_that_was_played_after_others(told: Calla
     assert play(told("all").by())[4] == play(told("alone").by(), games=1, first=5)[0]
 
 
-@pytest.mark.parametrize("kit", ["python3 {}/program.py", "perl {}/program.pl", "node {}/program.js"])
+@pytest.mark.parametrize(
+    "kit",
+    [
+        "python3 {}/program.py",
+        pytest.param("perl {}/program.pl", marks=needs("perl")),
+        pytest.param("node {}/program.js", marks=needs("node")),
+    ],
+)
 def test_a_kit_that_stays_plays_each_game_as_one_that_was_just_started(kit: str) -> None:
     source = f"exec:{kit.format(FOLDER)}"
     assert play(source, games=2, jobs=0)[1] == play(source, games=1, first=2, jobs=0)[0]
