@@ -33,8 +33,9 @@ def needs(name: str) -> pytest.MarkDecorator:
     return pytest.mark.needs(name)
 
 
-#: The same on both brokers: only for what a broker can do differently.
+#: Only for what the brokers do differently: delivery, retained messages, rights, takeover, outages.
 BROKERS: Final = ["embedded", pytest.param("mosquitto", marks=needs("mosquitto"))]
+on_both_brokers = pytest.mark.parametrize("broker", BROKERS, indirect=True)
 
 
 def path_of(name: str, program: str = "") -> str:

@@ -10,7 +10,6 @@ import pytest
 
 from integration.mosquitto import Mosquitto
 from integration.players import send_all_home, until_online
-from programs import BROKERS
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -25,11 +24,11 @@ def _nobody_stays() -> Iterator[None]:
     send_all_home()
 
 
-@pytest.fixture(params=BROKERS)
+@pytest.fixture
 def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
-    """A broker that nobody else uses, of each kind in turn."""
-    kind = EmbeddedBroker(websocket="127.0.0.1:0") if request.param == "embedded" else Mosquitto()
-    with kind as running:
+    """A broker of the test's own: the embedded one, or what ``on_both_brokers`` says."""
+    kind = getattr(request, "param", "embedded")
+    with EmbeddedBroker(websocket="127.0.0.1:0") if kind == "embedded" else Mosquitto() as running:
         yield running
 
 

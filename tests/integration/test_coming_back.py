@@ -18,6 +18,7 @@ import pytest
 from integration.cable import Cable
 from integration.conftest import Broker, StartServer
 from integration.players import Heard, over
+from programs import on_both_brokers
 from salvo import client
 from salvo import messages as m
 from salvo.mqtt import Connection
@@ -90,6 +91,7 @@ def join(url: str, name: str, bot: Bot) -> None:
     threading.Thread(target=client.play, args=(bot, url, name, f"secret {name}"), daemon=True).start()
 
 
+@on_both_brokers
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_what_is_retained_comes_again_after_a_reconnect_and_counts_once(
     program: list[str], broker: Broker, start_server: StartServer

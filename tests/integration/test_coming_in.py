@@ -82,9 +82,8 @@ def test_who_comes_during_a_game_is_told_and_places_one_fleet_in_the_next_one(
     ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_watcher_that_joins_is_told_that_nobody_answers(kind: str, tmp_path: Path) -> None:
-    with guarded(kind, tmp_path) as contest:
+def test_a_watcher_that_joins_is_told_that_nobody_answers(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
         secret = contest.roster.add("hall", Role.WATCHER)
         wait_for_users(contest.url, "hall", secret)
         with salvo(tmp_path, "join", contest.url, "random", SALVO_TEAM="hall", SALVO_SECRET=secret) as hall:
@@ -101,9 +100,8 @@ def test_a_table_that_nobody_has_is_told(broker: Broker, start_server: StartServ
         watcher.says("nothing is known of table 'nowhere' here")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_team_that_asks_for_the_referees_view_is_told_what_it_takes(kind: str, tmp_path: Path) -> None:
-    with guarded(kind, tmp_path) as contest:
+def test_a_team_that_asks_for_the_referees_view_is_told_what_it_takes(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
         secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
         wait_for_users(contest.url, "blue.4", secrets["blue"])
         given = {"SALVO_TEAM": "red", "SALVO_SECRET": secrets["red"]}
@@ -113,9 +111,8 @@ def test_a_team_that_asks_for_the_referees_view_is_told_what_it_takes(kind: str,
             watcher.says("a game is on and no boards come")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_contest_gets_no_secret_that_was_drawn(kind: str, tmp_path: Path) -> None:
-    with guarded(kind, tmp_path) as contest:
+def test_a_contest_gets_no_secret_that_was_drawn(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
         url = contest.account("red")
         wait_for_users(contest.url, "red", contest.roster.members()[0].secret)
         with salvo(tmp_path, "join", contest.url, "random", "--team", "red") as stranger:
@@ -148,10 +145,9 @@ def test_of_two_programs_of_one_team_the_older_ends(kind: str, tmp_path: Path) -
                 assert "account_in_use" not in newer.said
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_client_of_the_contract_tells_why_it_is_not_let_in(kind: str, tmp_path: Path) -> None:
+def test_the_client_of_the_contract_tells_why_it_is_not_let_in(tmp_path: Path) -> None:
     program = Path(__file__).parents[2] / "examples/spec_client_40_lines.py"
-    with guarded(kind, tmp_path) as contest:
+    with guarded("embedded", tmp_path) as contest:
         contest.account("red")
         host, port = contest.url.removeprefix("mqtt://").split(":")
         with Program(tmp_path, str(program), host, port, "red", "guessed") as client:

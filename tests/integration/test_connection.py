@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from integration.conftest import Broker
+from programs import on_both_brokers
 from salvo.mqtt import MOST_PACKETS_A_POLL, Connection
 
 
@@ -15,6 +16,7 @@ def _connected(broker: Broker, name: str, topic: str = "") -> Connection:
     return connection
 
 
+@on_both_brokers
 def test_a_burst_of_more_than_one_round_is_read_to_its_end(broker: Broker) -> None:
     """What one round leaves in the buffer wakes no selector: once the reader waited for more, which did not come."""
     reader, writer = _connected(broker, "reader", "/x"), _connected(broker, "writer")
@@ -34,6 +36,7 @@ def test_a_burst_of_more_than_one_round_is_read_to_its_end(broker: Broker) -> No
     assert got == [b"%d" % number for number in range(count)]
 
 
+@on_both_brokers
 def test_what_the_broker_has_acknowledged_is_counted_in_order(broker: Broker) -> None:
     connection = _connected(broker, "writer")
     assert (connection.published, connection.delivered) == (0, 0)

@@ -13,7 +13,6 @@ from conformance.jsonline_client import Client
 from integration.gateway_process import GatewayProcess
 from integration.guarded import guarded, play
 from integration.players import Heard, over, salvos
-from programs import BROKERS
 from salvo.messages import GameWon, Limits
 from salvo.rules import STREAK
 from salvo_server.broker import EmbeddedBroker
@@ -25,10 +24,9 @@ from salvo_server.gateway.jsonline import door
 from salvo_server.settings import ServerSettings
 
 
-@pytest.mark.parametrize("kind", BROKERS)
-def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first(kind: str, tmp_path: Path) -> None:
+def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first(tmp_path: Path) -> None:
     limits = Limits(players=2, over_ms=600_000)
-    with guarded(kind, tmp_path, book=STREAK, limits=limits) as contest, contextlib.ExitStack() as stack:
+    with guarded("embedded", tmp_path, book=STREAK, limits=limits) as contest, contextlib.ExitStack() as stack:
         contest.account("red")
         house = House(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
         stack.enter_context(contextlib.closing(house))
@@ -54,10 +52,9 @@ def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first
         assert (refused["status"], refused["message"]) == (2, "The game is over.")
 
 
-@pytest.mark.parametrize("kind", BROKERS)
-def test_a_game_is_played_again_by_accounts_of_the_roster(kind: str, tmp_path: Path) -> None:
+def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> None:
     winners = Winners()
-    with guarded(kind, tmp_path, book=STREAK, listener=winners) as contest, contextlib.ExitStack() as stack:
+    with guarded("embedded", tmp_path, book=STREAK, listener=winners) as contest, contextlib.ExitStack() as stack:
         house = House(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
         stack.enter_context(contextlib.closing(house))
         host = Host(house, door(house.open(), opponent="random", games=tmp_path / "games"))

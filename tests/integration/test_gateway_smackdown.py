@@ -21,7 +21,7 @@ from integration.guarded import guarded
 from integration.mosquitto import Mosquitto, free_port
 from integration.players import Heard, Slower, join, over, until_online
 from integration.smackdown import COMMAND, Player, Socket, children, house, tcp_gateway
-from programs import BROKERS, needs
+from programs import needs
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
@@ -398,9 +398,8 @@ def test_a_game_that_the_server_gives_up_is_a_tie(tmp_path: Path) -> None:
                 assert [end.hear(), end.hear(), end.hear()] == ["|INFO|tie game|END|", "|INFO|end game|END|", ""]
 
 
-@pytest.mark.parametrize("kind", BROKERS)
-def test_programs_play_in_a_contest_with_rights_of_their_own(kind: str, tmp_path: Path) -> None:
-    with guarded(kind, tmp_path, book=SMACKDOWN) as contest:
+def test_programs_play_in_a_contest_with_rights_of_their_own(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path, book=SMACKDOWN) as contest:
         where = House(contest.url, "", RosterAccounts(contest.roster, "smackdown"), pin=False)
         with contextlib.closing(where):
             host = Host(where, door(where.open(), names=["alice", "bob"]))

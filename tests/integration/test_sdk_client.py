@@ -19,7 +19,7 @@ from integration.conftest import Broker, StartServer
 from integration.mosquitto import Mosquitto
 from integration.players import SECONDS, Heard, Slower, join, over, salvos
 from processes import started
-from programs import needs
+from programs import needs, on_both_brokers
 from salvo import client
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
@@ -35,6 +35,7 @@ TURN_SECONDS = 5
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
 
+@on_both_brokers
 def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: StartServer) -> None:
     heard = Heard()
     command = [SALVO, "join", "", "slow", "--team", "phoenix", "--secret", "ashes", "--games", "1"]

@@ -13,6 +13,7 @@ from conformance.spec_client import SpecClient
 from integration.conftest import Broker, StartServer
 from integration.players import Heard, join
 from processes import started
+from programs import on_both_brokers
 from salvo import messages as m
 from salvo.player import Answer, Bot
 from salvo.view import View
@@ -41,6 +42,7 @@ def _play(clients: list[SpecClient]) -> str:
     return winner
 
 
+@on_both_brokers
 def test_a_fresh_salt_for_every_message_plays_a_whole_game(broker: Broker, start_server: StartServer) -> None:
     """Each shot takes a key that is derived twice, at the client and at the server; so the rival makes it short."""
     heard = Heard()
@@ -80,6 +82,7 @@ def test_a_websocket_client_plays(broker: Broker, start_server: StartServer) -> 
         assert _play(clients) in ("web", "tcp")
 
 
+@on_both_brokers
 @pytest.mark.parametrize("script", ["examples/spec_client_40_lines.py"])
 def test_the_forty_line_client_of_the_readme_plays(script: str, broker: Broker, start_server: StartServer) -> None:
     path = Path(__file__).parents[2] / script

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from integration.conftest import Broker, StartServer
+from programs import on_both_brokers
 from salvo import client, topics, wire
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
@@ -251,6 +252,7 @@ def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
 # --- the log --------------------------------------------------------------------------------------------------------
 
 
+@on_both_brokers
 def test_whoever_reads_everything_has_a_whole_and_fair_log_and_nothing_of_it_is_retained(
     broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
