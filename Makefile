@@ -3,27 +3,39 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-# Many tests wait for processes and for time to pass, so four at a time keep two cores busy.
-TESTS ?= -n 4 --dist worksteal
+# Many tests wait for processes and for time to pass, so six at a time keep two cores busy.
+TESTS ?= -n 6 --dist worksteal
 SEEDS ?= 1000
 FIRST ?= 1
 JOBS ?= 2
 RUNS ?= 1000000
 
-.PHONY: demo test check bench simulate chaos fuzz compose-test format contract clean
+# Every process that a test starts would compile all of the code again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test check slow bench simulate chaos fuzz compose-test format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
 
-test: $(READY)           ## all tests; those on mosquitto need it installed
-	$(BIN)/pytest $(TESTS)
+test: $(READY)           ## the tests that need nothing but Python (under three minutes)
+	$(BIN)/pytest $(TESTS) -m 'not needs and not slow'
 
-check: $(READY)          ## format, lint, types, import contracts, tests
+check: $(READY)          ## format, lint, types, import contracts, and all tests but the slow ones (under nine minutes)
+	$(BIN)/python tests/programs.py
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest $(TESTS)
+	$(BIN)/pytest $(TESTS) -m 'not slow'
+
+slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, fuzz, compose (about an hour)
+	$(BIN)/python tests/programs.py
+	$(BIN)/pytest $(TESTS) -m slow
+	$(MAKE) simulate SEEDS=10000
+	$(MAKE) chaos
+	$(MAKE) fuzz
+	$(MAKE) compose-test
 
 bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'

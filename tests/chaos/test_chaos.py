@@ -7,12 +7,17 @@ from pathlib import Path
 import pytest
 
 from chaos.run import Chaos, parse
+from programs import needs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
-        "--broker mosquitto --games 3 --server-kills 2 --broker-kills 2 --stops 1 --ends 1 --deaths 1",
+        pytest.param(
+            "--broker mosquitto --games 3 --server-kills 2 --broker-kills 2 --stops 1 --ends 1 --deaths 1",
+            marks=needs("mosquitto"),
+        ),
         "--broker embedded --games 2 --server-kills 3 --stops 1 --ends 1 --deaths 0",
     ],
 )

@@ -19,7 +19,7 @@ from salvo_server.gateway.host import Door
 from salvo_server.records.recordings import open_recordings
 
 HERE = Path(__file__).parent / "gateways"
-GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "8"))
+GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "4"))
 SCRIPT = f"{HERE / 'house_bots.py'}:Corners"
 SECONDS = 60.0
 

@@ -23,7 +23,7 @@ from salvo_server.gateway.unseen.game import UnseenGame
 from salvo_server.records.recordings import open_recordings
 
 HERE = Path(__file__).parent / "gateways"
-GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "8"))
+GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "4"))
 SECONDS = 60.0
 
 

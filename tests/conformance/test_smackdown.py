@@ -19,7 +19,7 @@ from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
 SCRIPTS = sorted((Path(__file__).parent / "gateways").glob("smackdown*.txt"))
-GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "8"))
+GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "4"))
 TABLES = 4
 ANSWER_SECONDS = 3.0
 

@@ -14,7 +14,7 @@ import pytest
 from fuzz.targets import TARGETS, Target
 
 #: Inputs a parser that is quick; all of them take some seconds together.
-INPUTS = 3000
+INPUTS = 1000
 #: An input takes microseconds; what takes this long hangs.
 LONGEST_SECONDS = 2.0
 _TOKENS = (

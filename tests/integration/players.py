@@ -73,10 +73,18 @@ def salvos(count: int) -> Callable[[list[m.Announcement]], bool]:
 
 
 class Slower(Bot):
-    """Leaves time for somebody to kill the broker between two salvos."""
+    """Leaves time to kill a process between two of its first salvos; the rest of the game is quick.
+
+    Attributes:
+        slow_turns: in how many of its own turns it waits.
+    """
+
+    slow_turns = 1000
 
     def choose_salvo(self, view: View) -> Answer:
-        threading.Event().wait(0.03)
+        if self.slow_turns:
+            self.slow_turns -= 1
+            threading.Event().wait(0.03)
         return view.untouched.sample(view.shots)
 
 

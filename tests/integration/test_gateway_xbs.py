@@ -238,6 +238,7 @@ def test_programs_of_two_systems_and_a_bot_play_at_one_table(tmp_path: Path) -> 
     assert ("won" in names.record_of("smack") or "tie" in names.record_of("smack")) is won
 
 
+@pytest.mark.slow
 def test_many_games_with_wrong_late_partial_doubled_and_oversized_lines(tmp_path: Path) -> None:
     games, tables = int(os.environ.get("SALVO_GATEWAY_GAMES", "8")), ("", "two", "three", "four")
     ended: list[Outcome] = []

@@ -122,9 +122,13 @@ def check_retained(book: RuleBook, retained: dict[str, bytes], outcome: Any) -> 
     assert bool(sunk) == (book not in (SMACKDOWN, XBS))
 
 
+class SlowAtFirst(Slower):
+    slow_turns = 20
+
+
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_a_server_that_ends_in_mid_game_goes_on_where_it_was(book: RuleBook, tmp_path: Path) -> None:
-    teams: dict[str, type[Bot]] = {"ann": Slower, "bob": Slower}
+    teams: dict[str, type[Bot]] = {"ann": SlowAtFirst, "bob": SlowAtFirst}
     first, second = Heard(), Heard()
     journal = str(tmp_path / "a.journal")
     with EmbeddedBroker() as broker:
