@@ -29,16 +29,21 @@ from salvo.events import (
     Waits,
 )
 from salvo.messages import State
-from salvo.rules import Fleet, Placement, RuleBook
+from salvo.rules import Fleet, Placement, RuleBook, generator
 from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Reader
 from salvo.view import Shot, View
 from salvo.wire.log import message_digest
 from salvo.witness import Witness
 
-#: How long a placement may stay without an answer before it is sent again. A server that derives keys for a full queue
-#: answers within three seconds; under a flood it may drop a first message, which a second one heals.
+#: How long a placement or a salvo may stay without an answer before it is sent again. A server that derives keys for a
+#: full queue answers within three seconds; under a flood it may drop a first message, which a second one heals.
 PATIENCE_SECONDS = 3.0
+#: The shortest and the longest pause between two requests to take part. Each is drawn, so that teams whose requests
+#: were lost in one flood do not all ask again at once.
+ASK_AGAIN_SECONDS = (3.0, 8.0)
+#: A salvo is sent again after at most this part of the turn's time, so that a short turn has room for it, too.
+PATIENCE_SHARE = 1 / 3
 #: How long to wait for ``/game/server``, which tells whether to seal the secret. It is retained, so it comes with the
 #: first messages; a server of the plain specification has no such topic, and its teams have a minute to place.
 SERVER_SECONDS = 2.0
@@ -102,6 +107,8 @@ class Session:
         self._turn_deadline: float | None = None
         self._asked: tuple[int, int] | None = None
         self._skipped: m.TurnContext | None = None
+        self._answered: m.TurnContext | None = None  # the last turn in which the player fired or skipped
+        self._salvo_sent_at: float | None = None  # while its result is awaited
         self._asked_to_return_at: float | None = None  # while the recap is awaited
         self._last_recap: m.Recap | None = None  # the newest one of this game
         self._doubting = False  # whether the recap is to say what is true
@@ -119,6 +126,8 @@ class Session:
         self._connected_at: float | None = None
         self._heard_of_table = False
         self._unanswered_since: float | None = None  # the request to take part
+        self._ask_again_at: float | None = None  # while there is neither a seat nor a recap
+        self._pauses = generator(name, "pauses")  # apart from the bot's: a lost message must not change what it draws
         self._told: set[tuple[str, int]] = set()  # what is waited for, and in which game
         self._rejection: tuple[float, Refused] | None = None  # that may be meant for somebody else who used the name
 
@@ -150,6 +159,7 @@ class Session:
         self.witness.connected_anew()
         self._asked_to_return_at = now if self.view is not None or self._fleet is not None else None
         self._waits_since = None
+        self._forget_request()
         self._connected_at = now
         if self.wants_to_play or self.view is not None:
             self._ask_to_take_part(now)
@@ -172,13 +182,15 @@ class Session:
         self._send_fleet(now)
 
     def handle_timer(self, now: float) -> list[Event]:
-        """Place again, and ask again for the recap, when the server has not answered; to be called now and then."""
+        """Say again what the server has not answered, which the broker may have lost; to be called now and then."""
         waiting = self.state is State.LOBBY and self._listed and self._fleet is not None
         if waiting and now - self._placed_at > PATIENCE_SECONDS:
             self._send_fleet(now)
         if self._asked_to_return_at is not None and now - self._asked_to_return_at > PATIENCE_SECONDS:
             self._asked_to_return_at = now
             self._ask_to_take_part(now)
+        self._ask_again(now)
+        self._send_salvo_again(now)
         if self._waits_since is not None and now - self._waits_since > SERVER_SECONDS and not self._always_seal:
             self._send_request(now)
         doubts = self.witness.doubts(now)
@@ -207,10 +219,13 @@ class Session:
         )
 
     def _wait(self, code: str, text: str, game: int = 0) -> list[Event]:
+        return self._once(code, game, Waits(code, f"{text}; waiting"))
+
+    def _once(self, code: str, game: int, event: Event) -> list[Event]:
         if (code, game) in self._told:
             return []
         self._told.add((code, game))
-        return [Waits(code, f"{text}; waiting")]
+        return [event]
 
     def missed_log(self, now: float) -> list[wire.Publication]:
         """Return the request for entries of the log that were missed, when it is time for one (SALVO-LOG-12)."""
@@ -239,12 +254,14 @@ class Session:
         assert view is not None, "fire() answers SalvoWanted"
         self._send_shots(view, shots)
         view.shots -= len(shots)
+        self._answered = m.TurnContext(view.game, view.turn)
 
     def skip(self) -> None:
         """End the turn that was asked for with the shots fired so far (SALVO-BOOK-7)."""
         view = self.view
         assert view is not None, "skip() answers SalvoWanted"
-        self._send_skip(m.TurnContext(view.game, view.turn))
+        self._answered = m.TurnContext(view.game, view.turn)
+        self._send_skip(self._answered)
         view.shots = 0
 
     def say(self, text: str, to: str = "") -> wire.Publication:
@@ -264,13 +281,38 @@ class Session:
         self._outbox.append(wire.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
 
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
-        """Sign shots that follow those of the turn that the view knows as fired; then it knows them, too."""
-        for number, shot in enumerate(shots, start=len(view.fired_this_turn) + 1):
+        """Send shots that follow those of the turn that the view knows as fired; then it knows them, too."""
+        self._sign_shots(view, shots, len(view.fired_this_turn) + 1)
+        view.fired(shots)
+
+    def _sign_shots(self, view: View, shots: Sequence[Shot], first: int) -> None:
+        for number, shot in enumerate(shots, start=first):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
             payload = wire.write_shot(shot.x, shot.y, context, self._sealer)
             self.witness.fired(context, shot)
             self._outbox.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
-        view.fired(shots)
+
+    def _send_salvo_again(self, now: float) -> None:
+        """Send the shots and the skip of the own turn again that no result has followed (SALVO-FIRE-13).
+
+        Game, turn and number keep each from counting twice; the bytes are others, because nonces are burned.
+        """
+        view, turn = self.view, self._turn
+        if view is None or turn is None or not self._awaits_result(view, turn, now):
+            self._salvo_sent_at = None
+        elif self._salvo_sent_at is None:
+            self._salvo_sent_at = now
+        elif now - self._salvo_sent_at > min(PATIENCE_SECONDS, PATIENCE_SHARE * (turn.deadline - turn.now) / 1000):
+            self._salvo_sent_at = now
+            self._sign_shots(view, view.fired_this_turn, 1)
+            if self._skipped is not None and self._skipped == self._answered:
+                self._send_skip(self._skipped)
+
+    def _awaits_result(self, view: View, turn: m.TurnBegan, now: float) -> bool:
+        """Whether the player has answered a turn that is still on, at a server that could hear it."""
+        answered = self._answered == m.TurnContext(turn.game, turn.turn) and view.game == turn.game
+        on = view.resolved_turn < turn.turn and self._turn_deadline is not None and now < self._turn_deadline
+        return answered and on and not self._server_away and self._asked_to_return_at is None
 
     def receive(self, topic: str, payload: bytes, retained: bool, now: float) -> list[Event]:
         """Take in one message.
@@ -353,9 +395,22 @@ class Session:
         elif self._waits_since is None:
             self._waits_since = now
 
+    def _ask_again(self, now: float) -> None:
+        """Ask again for the seat, or for the old one, while nobody has answered (SALVO-JOIN-15).
+
+        In a lobby that goes for who was refused, too: the refusal may be meant for somebody else who used the name,
+        and a full table may get a free seat.
+        """
+        due = self._ask_again_at is not None and now > self._ask_again_at
+        wanted = self.wants_to_play or self.view is not None
+        if due and wanted and self.state is not None and not self._server_away:
+            self._send_request(now)
+
     def _send_request(self, now: float) -> None:
         self._waits_since = None
-        self._unanswered_since = now
+        self._ask_again_at = now + self._pauses.uniform(*ASK_AGAIN_SECONDS)
+        if self._unanswered_since is None:
+            self._unanswered_since = now
         sealing_key = None if self._keys is None else self._keys.seal
         payload = wire.write_participation(self.name, self._secret, sealing_key)
         self._outbox.append(wire.Publication(BY_NAME["request_participation"].of(self.table), payload, False))
@@ -412,7 +467,7 @@ class Session:
         ):
             # Nobody may have heard the request, or it has forgotten its list; one that has not answers with the recap.
             # When a game without this team is cleared it says that it is here, too, and then the lobby begins, which is
-            # asked for anyway: two requests bring list and recap, and a fleet for each.
+            # asked for anyway.
             self._listed = False
             self._approved = set()
             self._ask_to_take_part(now)
@@ -468,8 +523,12 @@ class Session:
         if self._listed:
             self._left_out_of = None
         if self._listed and not was_listed and not retained:
+            self._forget_request()
             return self._want_fleet(now)
         return []
+
+    def _forget_request(self) -> None:
+        self._unanswered_since = self._ask_again_at = None
 
     def _want_fleet(self, now: float) -> list[Event]:
         """Send what is missing of this game's fleet; ask the player for one if there is none yet."""
@@ -484,8 +543,12 @@ class Session:
             self._left_out_of = self.game
             text = CODES[code].meaning  # the server's speaks of the time, also where the game began before it was over
         if code in _OF_THE_NAME:
+            if self._rejection is None and not self._has_place:
+                self._ask_again_at = now  # our own request may be lost
             self._rejection = self._rejection or (now, Refused(code, text))
             return []
+        if code == "wrong_state":
+            self._ask_again_at = None
         if code == "wrong_state" and self.view is None:
             self._asked_to_return_at = None
         if code == "wrong_state" and not self._listed:
@@ -498,7 +561,13 @@ class Session:
             return self._wait("game_on", f"{game} is {how}; {self.name} plays the next one", self.game)
         if code == "name_taken" and (self._listed or self._fleet is not None):
             return []  # somebody else asked for this name and was refused; it is ours
+        if code == "table_full":
+            return self._once(code, self.game, Refused(code, text))
         return [Refused(code, text)]
+
+    @property
+    def _has_place(self) -> bool:
+        return self._listed or self._fleet is not None or self.view is not None
 
     def _turned_away(self, now: float) -> list[Event]:
         """Believe that the team may not play, once a lobby has not listed it in spite of its request.
@@ -506,7 +575,7 @@ class Session:
         The refusal goes to the name, and anybody can ask in this name with a wrong secret; but who asks with the right
         one is listed at once.
         """
-        if self._rejection is None or self._listed or self._fleet is not None or self.view is not None:
+        if self._rejection is None or self._has_place:
             self._rejection = None
             return []
         heard, refused = self._rejection
@@ -600,6 +669,7 @@ class Session:
             self._asked_to_return_at = now  # a broker that was killed has lost what it kept; the server says it again
             return []
         awaited, self._asked_to_return_at = self._asked_to_return_at is not None, None
+        self._forget_request()
         self._last_recap, self._doubting = recap, False
         self.game = recap.game
         if recap.turn == 0:
@@ -611,7 +681,8 @@ class Session:
         if len(recap.fleet) < len(self.rules.fleet):
             if self._fleet is not None:
                 self._approved = {place.ship for place in recap.fleet if place in self._fleet.placements}
-            return self._want_fleet(now) if self.state is State.LOBBY else []
+            on_its_way = self._fleet is not None and self._placed_at >= (self._connected_at or 0.0)
+            return self._want_fleet(now) if self.state is State.LOBBY and not on_its_way else []
         try:
             self._fleet = Fleet(self.rules, recap.fleet)
         except IllegalCommand:  # somebody has announced other rules on an open broker; the server's come again

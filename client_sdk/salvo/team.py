@@ -24,6 +24,7 @@ class Edge(Protocol):
     """What a team needs of a connection; :class:`salvo.mqtt.Connection` is the one for brokers."""
 
     on_connect: Callable[[bool], None] | None
+    connected: bool
 
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]: ...
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
@@ -68,8 +69,12 @@ class Team:
             self._edge.acknowledge(message)
 
     def act(self) -> None:
-        """Do what is due, and send all that the session has to say."""
-        self._tell(self.session.handle_timer(self._clock()))
+        """Do what is due, and send all that the session has to say.
+
+        While the connection is away nothing is due: what is repeated then would only pile up in front of it.
+        """
+        if self._edge.connected:
+            self._tell(self.session.handle_timer(self._clock()))
         for publication in self.session.take_outbox():
             self._edge.publish(publication.topic, publication.payload)
 

@@ -11,6 +11,7 @@ is printed from it. ``ACCEPTED`` says in which states a command can be accepted;
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -82,6 +83,7 @@ class Player:
         answers: refusals that may still be answered.
         open_answers: the same for what came under its name without proof, kept apart so that a rival's noise does
             not silence the answers to the team itself.
+        skipped: the last turn that it ended by a skip.
         shots: own ones that count, those of a round that is not resolved too.
         landed: cells of the own board that were shot at, as far as that has been told.
         seen: where everybody is told cells: those of the own board that were shot at, and whether they were hits.
@@ -99,6 +101,7 @@ class Player:
     missed_turns: int = 0
     answers: int = 0
     open_answers: int = 0
+    skipped: int | None = None
     shots: list[m.OwnShot] = field(default_factory=list)
     landed: list[tuple[int, int]] = field(default_factory=list)
     seen: dict[tuple[int, int], bool] = field(default_factory=dict)
@@ -107,6 +110,11 @@ class Player:
     def spelling(self, ship: str) -> str:
         """How the team writes this ship's name; the rule book's name until it has written one."""
         return self.spellings.get(ship, ship)
+
+    def shot(self, turn: int, number: int) -> m.OwnShot | None:
+        """Return the shot of a turn with this number, from 1; None when there is none."""
+        place = bisect_left(self.shots, turn, key=lambda shot: shot.turn) + number - 1
+        return self.shots[place] if 0 <= place < len(self.shots) else None
 
 
 class Referee:
@@ -215,6 +223,25 @@ class Referee:
         if self.limits.bank_ms is None or self.current is None or self._delivered is not None:
             return None
         return self.game.turn if self.game is not None else None
+
+    def has_had(self, command: m.Input) -> bool:
+        """Whether a shot or a skip is the repetition of one that counted, or fell void with the end (SALVO-FIRE-13).
+
+        Only a command that tells its occasion can be one: without it, the same shot again is another shot.
+        """
+        match command:
+            case m.Skip(name, m.TurnContext(game, turn)) if game == self.number:
+                return name in self.players and self.players[name].skipped == turn
+            case m.Fire(name, target, x, y, m.ShotContext(game, turn, number, to)) if game == self.number:
+                player = self.players.get(name)
+                had = player is not None and to == target and m.OwnShot(turn, target, x, y) == player.shot(turn, number)
+                return had or self._fell_void(name, turn)
+        return False
+
+    def _fell_void(self, name: str, turn: int) -> bool:
+        """Whether all that was left of the salvo of a turn was void and has come already."""
+        last = self.results[-1] if self.state is State.OVER else None
+        return last is not None and (last.player, last.turn) == (name, turn) and not self._void_shots
 
     def is_absent(self, player: Player) -> bool:
         """Whether a player has missed so many turns that its next ones are short (SALVO-TURN-8)."""
@@ -519,6 +546,8 @@ class Referee:
         except IllegalCommand as error:
             return self._refuse(player, error.code, error.text)
         player.missed_turns = 0
+        if self.game is not None:
+            player.skipped = self.game.turn
         self._note_silence(player)
         return self._end_turn(now)
 

@@ -599,7 +599,8 @@ class Service:
     def _admit_opened(self, opened: Opened, now: int) -> None:
         table, command = self.tables[opened.table], self._entrance.hold_to_profile(opened.command)
         self._pass_time(table, now)
-        announcements = self._carry_out(table, command, now, opened.proof)
+        repeated = table.referee.has_had(command)  # changes nothing, so it need not be remembered either
+        announcements = () if repeated else self._carry_out(table, command, now, opened.proof)
         refused = isinstance(command, m.Unreadable) or not announcements or _refused(announcements, command.player)
         if opened.spent and not refused:
             self.gate.well_spent(opened.table, command.player)

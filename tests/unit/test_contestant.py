@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
+from salvo import messages as m
+from salvo import wire
 from salvo.bots.random_bot import RandomBot
-from salvo.client import _Player
+from salvo.client import Contestant, _Player
 from salvo.events import SalvoWanted
-from salvo.messages import SalvoResolved
+from salvo.messages import SalvoResolved, State
 from salvo.player import Bot
 from salvo.rules import SALVO, generator
+from salvo.seal import Sealer
+from salvo.session import Session
 from salvo.view import Shot, View
+from unbrokered import Wire
 
 
 class Table:
@@ -59,3 +64,26 @@ def test_the_salvo_at_the_last_cells_is_no_shot_given_up(caplog: pytest.LogCaptu
 
 def test_shots_that_are_given_up_are_told(caplog: pytest.LogCaptureFixture) -> None:
     assert _turn(Modest(), 3, caplog) == (1, ["me: turn 3: 4 shots given up"])
+
+
+def test_nothing_is_repeated_while_the_connection_is_away() -> None:
+    """It would wait in front of the connection, and a broker that is away for an hour would get it all at once."""
+    now, edge, bot = [0], Wire(), RandomBot()
+    bot.prepare("me", 1)
+    session = Session("me", "secret", bot.random, sealer=Sealer("secret", bytes(16)))
+    playing = Contestant(bot, session, edge, seed=1, clock=lambda: now[0])
+    edge.connect()
+    status, rules = m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
+    for announcement in (status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(("me",))):
+        for topic, payload, _ in wire.write_announcement(announcement):
+            edge.give(topic, payload)
+    playing.step(0)
+    fleet = edge.topics_said()[-5:]
+    edge.said.clear()
+    edge.connected = False
+    for now[0] in range(1, 60):
+        playing.step(0)
+    assert edge.said == []
+    edge.connected = True
+    playing.step(0)
+    assert edge.topics_said() == fleet
