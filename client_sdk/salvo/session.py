@@ -549,6 +549,8 @@ class Session:
             return []
         if code == "wrong_state":
             self._ask_again_at = None
+        if code in ("turn_timeout", "bank_empty"):
+            self._answered = None  # what is sent now is out of turn, though the result may not be here yet
         if code == "wrong_state" and self.view is None:
             self._asked_to_return_at = None
         if code == "wrong_state" and not self._listed:

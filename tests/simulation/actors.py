@@ -273,7 +273,8 @@ class Team(Member):
 class SpecTeam(Member):
     """A client of the plain specification: no recap, no context, a fresh salt for every message.
 
-    It answers ``/game/current`` whenever it comes, places once, and knows nothing after a crash.
+    It asks to take part until it is listed, answers ``/game/current`` whenever it comes, places once, and knows nothing
+    after a crash.
     """
 
     def __init__(self, world: World, broker: SimBroker, name: str, book: RuleBook) -> None:
@@ -290,6 +291,7 @@ class SpecTeam(Member):
         self._targets: dict[str, list[tuple[int, int]]] = {}
         self._sunk: set[str] = set()
         self._placed = False
+        self._ask_at: float | None = None  # in a lobby that does not list it
         self.wake(0.0)
 
     def _connected(self, present: bool) -> None:
@@ -300,13 +302,16 @@ class SpecTeam(Member):
         for message in self.edge.poll(LONGEST_WAIT_SECONDS):
             self._hear(message)
             self.edge.acknowledge(message)
+        if self._ask_at is not None and self.edge.connected and self.world.now >= self._ask_at:
+            self._ask_at = self.world.now + self._random.uniform(3.0, 8.0)
+            self._publish("/game/request_participation", json.dumps({"name": self.name, "secret": self._secret}))
         self.wake(LONGEST_WAIT_SECONDS)
 
     def _hear(self, message: Inbound) -> None:
         text = message.payload.decode()
         match message.topic.split("/")[1:]:
-            case ["game", "state"] if text == "lobby":
-                self._publish("/game/request_participation", json.dumps({"name": self.name, "secret": self._secret}))
+            case ["game", "state"]:
+                self._ask_at = self.world.now if text == "lobby" else None
             case ["players", "list"] if text:
                 self._listed(json.loads(text))
             case ["player", name, "ships", ship, "sunk"] if text == "true" and name == self.name:
@@ -321,6 +326,8 @@ class SpecTeam(Member):
     def _listed(self, names: list[str]) -> None:
         grid = self._book.grid
         cells = [grid.xy(cell) for cell in range(grid.size)]
+        if self.name in names:
+            self._ask_at = None
         self._targets = {name: self._targets.get(name, cells.copy()) for name in names if name != self.name}
         if self.name in names and not self._placed:
             self._placed = True

@@ -8,7 +8,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: How many packets lie between two autosaves.
 PACKETS_AN_AUTOSAVE = 150
+#: What a team says to the server alone, by the last level of its topic.
+_COMMANDS = {"request_participation": "request", "place": "command", "fire": "command", "skip": "command"}
 
 
 class Message(NamedTuple):
@@ -70,6 +72,7 @@ class SimBroker(Process):
         retained: payload by topic.
         heard: called with client id, topic, payload and the retain flag of every message that it takes in.
         lossy: whether a crash has lost something that it had acknowledged.
+        losing: how many messages are still lost after they were acknowledged, by the point at which they are taken.
     """
 
     def __init__(self, world: World, *, window: int, overlaps: bool, shuffles: bool, will_at_takeover: bool) -> None:
@@ -84,6 +87,7 @@ class SimBroker(Process):
         self.retained: dict[str, bytes] = {}
         self.heard: Callable[[str, str, bytes, bool], None] = lambda client, topic, payload, retain: None
         self.lossy = False
+        self.losing: Counter[str] = Counter()
         self._sessions: dict[str, _Session] = {}
         self._links: dict[Link, tuple[_Session, tuple[str, bytes] | None]] = {}
         self._window = window
@@ -186,10 +190,22 @@ class SimBroker(Process):
         world.hit("broker.publish.before")
         client_id = self._links[link][0].client_id
         self.heard(client_id, topic, payload, retain)
-        self.route(topic, payload, retain)
+        if not self._loses(client_id, topic):
+            self.route(topic, payload, retain)
         world.hit("broker.publish.routed")
         link.send_down(("puback", mid))
         world.hit("broker.publish.after")
+
+    def _loses(self, client_id: str, topic: str) -> bool:
+        """Whether a command is lost, as a broker drops what no longer fits into its queue to the server."""
+        kind = _COMMANDS.get(topic.rpartition("/")[2])
+        if kind is None or client_id == "server":
+            return False
+        point = f"{client_id}.{kind}.taken"
+        self.world.hit(point)
+        lost = self.losing[point] > 0
+        self.losing[point] -= lost
+        return lost
 
     def route(self, topic: str, payload: bytes, retain: bool) -> None:
         """Keep and pass on a message."""

@@ -54,6 +54,8 @@ def when_over(contest: Contest) -> None:
     for team in contest.teams:
         player = referee.players.get(team.name)
         if player is None:
+            only_lost = all(fault.action == "lose" for fault in contest.world.happened)
+            hold(not only_lost, "%s was left in the lobby", team.name)
             contest.statistics["teams that came too late"] += 1
             continue
         _view(team.session, player, referee)

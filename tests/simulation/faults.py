@@ -86,6 +86,8 @@ _OFTEN = {
     "team.receive": (20, 200, 40),
     "team.publish": (6, 95, 1),
     "team.acknowledge": (20, 280, 14),
+    "team.request": (2, 2, 1),
+    "team.command": (5, 90, 1),
 }
 _PHASES = ("lobby", "turn", "over")
 
@@ -114,6 +116,19 @@ class Draw:
     def faults(self, count: int) -> list[Fault]:
         """Return so many faults, in no order."""
         return [self._fault() for _ in range(count)]
+
+    def losses(self) -> list[Fault]:
+        """Return what a broker loses although it acknowledges it: in every other contest requests, commands or both.
+
+        No team loses so many requests that it could come too late to a lobby of 20 s.
+        """
+        random = self._random
+        kinds = random.choice(((), (), (), ("request",), ("command",), ("request", "command")))
+        return [self._loss(kind, random.randint(1, 2 if kind == "request" else 6)) for kind in kinds]
+
+    def _loss(self, kind: str, count: int) -> Fault:
+        own = self._random.choice([team for team in self._teams if kind == "request" or not team.startswith("spec")])
+        return self._at(f"{own}.{kind}.taken", "lose", kind, str(count))
 
     def _fault(self) -> Fault:
         random = self._random

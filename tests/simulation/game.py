@@ -99,6 +99,7 @@ def _draw(seed: int) -> Scenario:
         limits = replace(limits, pace_ms=pace.choice((40, 800, 5_000)))
     scale = (count / 2) * (0.25 if book is SMALL else 1.0)
     drawn = faults.Draw(random, list(teams), scale).faults(random.choice((0, 1, 1, 2, 2, 3, 4, 6, 8)))
+    drawn += faults.Draw(World(seed, []).random("losses"), list(teams), scale).losses()  # drawn apart, too
     return Scenario(
         seed=seed,
         book=book,
@@ -185,6 +186,8 @@ class Contest:
                 self.disk.unheard_until = self.world.now + fault.seconds(1)
             case "slow", (name, _):
                 self._members[name].edge.slow_until = self.world.now + fault.seconds(1)
+            case "lose", (_, count):
+                self.broker.losing[fault.point] += int(count)
             case "stop", (_,):
                 self.server.stopping = True
                 self.server.wake(0.0)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from salvo import messages as m
 from salvo.rules import BOOKS
 from salvo.session import Session
 from salvo.view import Shot, View
 from salvo.wire import Publication, write_shot
 from salvo.witness import Witness
-from salvo_server.gate import Gate
+from salvo_server.gate import Gate, Opened
 from salvo_server.journal import Batch
 from salvo_server.records.log import TableLog
 from salvo_server.records.resend import Resends
@@ -24,10 +26,10 @@ from simulation import crypto, faults, game, run
 from simulation.disk import SimJournal
 from simulation.faults import SERVER_POINTS, Fault
 
-#: A short game of two teams of ours on the small board.
-SHORT = next(
-    s for s in range(1000) if game.draw(s).book is game.SMALL and list(game.draw(s).teams) == ["team0", "team1"]
-)
+#: Short games of two teams of ours on the small board; in the second one no turn may run out.
+_SHORT = (s for s in range(1000) if game.draw(s).book is game.SMALL and list(game.draw(s).teams) == ["team0", "team1"])
+SHORT = next(_SHORT)
+AMPLE = next(seed for seed in _SHORT if game.draw(seed).strict)
 
 
 @pytest.fixture(autouse=True)
@@ -82,9 +84,22 @@ def test_a_team_that_was_killed_while_it_placed_accuses_nobody() -> None:
     assert (report.wrong, report.happened) == ("", killed)
 
 
+#: Requests, then ships, then a shot in the middle of a salvo, then a whole salvo and more.
+_LOST = faults.parse(
+    "team0.request.taken@lobby#1=lose:request:2,team1.command.taken@lobby#2=lose:command:3,"
+    "team0.command.taken@turn#3=lose:command:1,team1.command.taken@turn#10=lose:command:6"
+)
+
+
+def test_what_the_broker_loses_after_its_acknowledgement_costs_no_team_its_place_or_its_turn() -> None:
+    report = game.run(AMPLE, _LOST)
+    assert (report.wrong, set(report.happened)) == ("", set(_LOST))
+    assert report.statistics["turns that ran out"] == 0
+
+
 def test_faults_are_read_as_they_are_written() -> None:
     drawn = [fault for seed in range(50) for fault in game.draw(seed).faults]
-    assert {fault.action for fault in drawn} == {"crash", "cut", "disk", "slow", "stop"}
+    assert {fault.action for fault in drawn} == {"crash", "cut", "disk", "lose", "slow", "stop"}
     assert faults.parse(faults.write(drawn)) == drawn
     with pytest.raises(ValueError, match="is no fault"):
         faults.parse("rain@turn#1")
@@ -101,6 +116,7 @@ def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
 Plant = Callable[[pytest.MonkeyPatch], None]
 _settle, _connected, _salvo_resolved = Service._settle, Session.connected, Session._salvo_resolved
 _send_shots, _write_shot, _take_due = Session._send_shots, write_shot, Resends.take_due
+_admit_opened = Service._admit_opened
 
 
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
@@ -190,6 +206,7 @@ def _do_not_fire_again(patch: pytest.MonkeyPatch) -> None:
             view.fired(shots)
 
     patch.setattr(Session, "_send_shots", send)
+    _never_send_a_salvo_again(patch)
 
 
 def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
@@ -199,6 +216,23 @@ def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
         return written.setdefault((sealer.key, context, x, y), _write_shot(x, y, context, sealer))
 
     patch.setattr("salvo.session.wire.write_shot", write)
+
+
+def _never_ask_again_to_take_part(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Session, "_ask_again", lambda self, now: None)
+
+
+def _never_send_a_salvo_again(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Session, "_send_salvo_again", lambda self, now: None)
+
+
+def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: Service, opened: Opened, now: int) -> None:
+        if isinstance(opened.command, m.Fire):
+            opened = opened._replace(command=replace(opened.command, context=None))
+        _admit_opened(self, opened, now)
+
+    patch.setattr(Service, "_admit_opened", admit)
 
 
 def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:
@@ -255,6 +289,9 @@ PLANTED: list[Plant] = [
     _come_back_without_asking,
     _do_not_fire_again,
     _fire_again_with_the_same_bytes,
+    _never_ask_again_to_take_part,
+    _never_send_a_salvo_again,
+    _take_a_repeated_shot_for_another_one,
     _hear_results_twice,
     _let_nobody_else_shoot,
     _never_ask_for_the_log,
@@ -264,8 +301,8 @@ PLANTED: list[Plant] = [
 
 
 def _seeds() -> Iterator[int]:
-    """Those whose faults are likely to show it, first one that loses the broker while a salvo is on its way."""
-    return (seed for seed in (925, *range(1, 400)) if len(game.draw(seed).faults) > 2)
+    """Those whose faults are likely to show it, first some that lose the broker, a request or a salvo on its way."""
+    return (seed for seed in (925, 7, 10, *range(1, 400)) if len(game.draw(seed).faults) > 2)
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__[1:].replace("_", " "))
