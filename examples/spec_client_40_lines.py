@@ -1,7 +1,6 @@
 """A client without any SDK: paho-mqtt and PyNaCl. Call it with HOST PORT NAME SECRET."""
-import base64, json, random, sys
-import nacl.pwhash, nacl.secret, nacl.utils
-import paho.mqtt.client as mqtt
+import base64, json, random, sys, threading, time
+import nacl.pwhash, nacl.secret, nacl.utils, paho.mqtt.client as mqtt
 
 host, port, me, secret = sys.argv[1:5]
 fleet = {"carrier": 5, "battleship": 4, "destroyer": 3, "submarine": 3, "patrolboat": 2}
@@ -9,29 +8,31 @@ salt = nacl.utils.random(16)
 box = nacl.secret.SecretBox(nacl.pwhash.argon2id.kdf(32, secret.encode(), salt, opslimit=2, memlimit=2**26))
 players, sunk, defeated, fired, placed = [], set(), set(), set(), False
 
-def blob(body):
-    return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()
+def blob(body): return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()
+
+def ask():  # until the list has the name: a full broker may lose even what it has acknowledged
+    while me not in players:
+        client.publish("/game/request_participation", json.dumps({"name": me, "secret": secret}), qos=1)
+        time.sleep(random.uniform(3, 8))
 
 def on_message(client, _, message):  # after a reconnect all that is retained comes again: nothing may count twice
     global players, placed
     match message.topic.split("/")[1:], message.payload.decode():
         case ["game", "state"], "lobby":
-            client.publish("/game/request_participation", json.dumps({"name": me, "secret": secret}), qos=1)
+            threading.Thread(target=ask, daemon=True).start()
         case ["players", "list"], names if names:
             players = json.loads(names)
             if me in players and not placed:  # every second row, so that no two ships overlap
                 placed = True
-                for row, (ship, length) in enumerate(fleet.items(), start=1):
-                    at = f"{random.randint(1, 11 - length)};{2 * row}"
-                    place = blob({"coordinates": at, "Orientation": "HORIZONTAL"})
+                for (ship, cells), row in zip(fleet.items(), range(2, 11, 2)):
+                    place = blob({"coordinates": f"{random.randint(1, 11 - cells)};{row}", "Orientation": "HORIZONTAL"})
                     client.publish(f"/players/{me}/ships/{ship}/place", place, qos=1)
         case ["player", name, "ships", ship, "sunk"], said if name == me:
             (sunk.add if said else sunk.discard)(ship)
         case ["player", name, "defeated"], said:
             (defeated.add if said else defeated.discard)(name)
         case ["game", "current"], name if name == me:
-            rivals = {*players} - {me} - defeated
-            aims = [(name, x, y) for name in rivals for x in range(1, 11) for y in range(1, 11)]
+            aims = [(name, x, y) for name in {*players} - {me} - defeated for x in range(1, 11) for y in range(1, 11)]
             aims.sort(key=lambda aim: (aim in fired, random.random()))  # fresh cells first
             for target, x, y in aims[: len(fleet) - len(sunk)]:
                 fired.add((target, x, y))
