@@ -97,6 +97,18 @@ class PlaceShip:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """A player leaves the lobby, and its fleet with it (SALVO-JOIN-15).
+
+    Attributes:
+        game: the one that it was signed for; None when it does not say.
+    """
+
+    player: str
+    game: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ShotContext:
     """What a signed shot may say of its occasion; all four must match (SALVO-FRESH-5)."""
 
@@ -149,7 +161,7 @@ class Unreadable:
     proven: bool = False
 
 
-Command = Participate | PlaceShip | Fire | Skip | Unreadable
+Command = Participate | Leave | PlaceShip | Fire | Skip | Unreadable
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Proof files: a table's log as it was heard, one payload a line, for ``salvo verify`` (SALVO-LOG-10).
 
 A team's own file also has what the team sent, so that it can be held against what the server counted. A placement is
-told by what stands for its message, as in the log; a shot or a skip by its body, as nobody signs what stands for it:
+told by what stands for its message, as in the log; a shot, a skip or leaving the lobby by its body, as nobody signs
+what stands for it:
 
     {"sent":{"team":"red","topic":"/players/red/ships/carrier/place","message":"<16 bytes>"}}
     {"sent":{"team":"red","topic":"/players/blue/fire","body":{"x":3,"y":4}}}
@@ -190,12 +191,12 @@ class Proof:
 
 
 def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
-    """Return the line that notes a placement, a shot or a skip; None for anything else, such as a request to play."""
+    """Return the line that notes a placement, shot, skip or leave; None for the rest, such as a request to play."""
     name = topics.parse(topic).topic.name
     noted: dict[str, Any] = {"team": team, "topic": topic}
     if name == "place":
         noted["message"] = message_digest(topic, payload).hex()
-    elif name in ("fire", "skip"):
+    elif name in ("fire", "skip", "leave"):
         value = parse_json(payload)
         noted["body"] = value["data"] if "data" in value else value["payload"]
     else:

@@ -264,6 +264,18 @@ class Session:
         self._send_skip(self._answered)
         view.shots = 0
 
+    def leave(self) -> None:
+        """Leave the lobby, with a fleet that is complete, too (SALVO-JOIN-15); in a game nothing is sent.
+
+        A session that is made to want to play again asks for a new place once the list is without it.
+        """
+        self.wants_to_play = False
+        self._waits_since = self._unanswered_since = None
+        if self.state is State.LOBBY:
+            self._fleet = None
+            payload = wire.write_leave(self.game or None, self._sealer)
+            self._outbox.append(wire.Publication(BY_NAME["leave"].of(self.table, player=self.name), payload, False))
+
     def say(self, text: str, to: str = "") -> wire.Publication:
         """Return what says a line to everybody, or to one other player; it is no part of the game, and never late.
 

@@ -112,6 +112,15 @@ TOPICS = (
         '`{"name": "...", "secret": "..."}`, open or sealed for the server',
         "S",
     ),
+    _row(
+        "leave",
+        "/players/{player}/leave",
+        "owner",
+        "server",
+        False,
+        '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby',
+        "X",
+    ),
     _row("count", "/players/count", "server", "everybody", True, "`2`", "S"),
     _row("list", "/players/list", "server", "everybody", True, '`["a", "b"]`', "S"),
     _row(

@@ -403,6 +403,11 @@ class Sender:
         """Ships of another rule book, in every second row."""
         return [self.place(team, ship, f"1;{2 * row}") for row, ship in enumerate(ships, start=1)]
 
+    def leave(self, team: str, by: str = "", **body: int) -> dict[str, Any]:
+        """``by`` signs with another team's key."""
+        payload = json.dumps({"data": body, "signature": self._sealed(by or team, json.dumps(body))})
+        return message(f"/players/{team}/leave", payload)
+
     def skip(self, team: str, shown: dict[str, int] | None = None, **body: int) -> dict[str, Any]:
         """``shown`` is the open body when it is to be another one."""
         signature = self._sealed(team, json.dumps(body))
@@ -469,7 +474,7 @@ def _game(sender: Sender) -> list[dict[str, Any]]:
 
 def _refused() -> list[dict[str, Any]]:
     sender = Sender(last_nonce=1000)  # above every nonce of a state
-    fire, place, ask = sender.fire, sender.place, sender.ask
+    fire, place, ask, leave = sender.fire, sender.place, sender.ask, sender.leave
 
     def told(topic: str, code: str) -> dict[str, str]:
         return {"topic": f"/players/{topic}", "code": code}
@@ -699,6 +704,17 @@ def _refused() -> list[dict[str, Any]]:
         when(
             "over", "after the end", "SALVO-GAME-6", fire("bob", "ann", 3, 4), answer=told("bob/error", "wrong_state")
         ),
+        when("lobby", "leaving", "SALVO-JOIN-15", leave("ann")),
+        when("lobby", "leaving this lobby", "SALVO-JOIN-15", leave("ann", g=1)),
+        when(
+            "lobby",
+            "leaving another lobby",
+            "SALVO-JOIN-15",
+            leave("ann", g=2),
+            answer=told("ann/error", "stale_context"),
+        ),
+        when("lobby", "leaving in another's name", "SALVO-SEAL-8", leave("ann", by="bob"), logged="forged"),
+        when("turn", "leaving in a game", "SALVO-JOIN-15", leave("ann"), answer=told("ann/error", "wrong_state")),
     ]
 
 
@@ -721,6 +737,24 @@ def skips() -> list[dict[str, Any]]:
         ),
         case("a field too many", "SALVO-WIRE-4", given('{"x": 1, "y": 1}'), error="wrong_shape"),
         case("a text for the turn", "SALVO-WIRE-4", given('{"g": 1, "t": "9"}'), error="wrong_shape"),
+    ]
+
+
+def leaves() -> list[dict[str, Any]]:
+    """Leaving the lobby on `/players/me/leave`: the game that it was signed for, or why it is none (SALVO-JOIN-15)."""
+
+    def given(body: str, signed: str | None = None, key: str = "data") -> dict[str, str]:
+        signature = blob(body if signed is None else signed)
+        return {"secret": SECRET, "payload": f'{{"{key}": {body}, "signature": "{signature}"}}'}
+
+    text = "SALVO-JOIN-15"
+    return [
+        case("an empty body", text, given("{}"), result=None),
+        case("the game", text, given('{"g": 1}'), result=1),
+        case("the body under payload", "SALVO-SEAL-4", given('{"g": 1}', key="payload"), result=1),
+        case("another body signed", "SALVO-SEAL-5", given('{"g": 1}', '{"g": 2}'), error="body_mismatch"),
+        case("the body of a skip", "SALVO-WIRE-4", given('{"g": 1, "t": 9}'), error="wrong_shape"),
+        case("a text for the game", "SALVO-WIRE-4", given('{"g": "1"}'), error="wrong_shape"),
     ]
 
 
@@ -1167,6 +1201,7 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     refusals,
     referee_views,
     skips,
+    leaves,
     lines,
     resends,
     book_refusals,

@@ -76,9 +76,13 @@ class Entrance:
 
     def hold_to_profile(self, command: Command) -> Command:
         """Return a command as the profile takes it: in strict, a shot or skip says what it is meant for."""
-        if not self._strict or not isinstance(command, (m.Fire, m.Skip)) or command.context is not None:
+        if not self._strict or not isinstance(command, (m.Fire, m.Skip, m.Leave)):
+            return command
+        if (command.game if isinstance(command, m.Leave) else command.context) is not None:
             return command
         text = "in profile strict the body of a shot has g, t, n and to: game, turn, shot and target"
         if isinstance(command, m.Skip):
             text = "in profile strict the body of a skip has g and t: game and turn"
+        if isinstance(command, m.Leave):
+            text = "in profile strict the body of leaving the lobby has g: the game"
         return m.Unreadable(command.player, "", "context_required", text, proven=True)

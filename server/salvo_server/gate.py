@@ -29,7 +29,16 @@ from salvo import messages as m
 from salvo.errors import SealError, WireError
 from salvo.seal import NONCE_BYTES, SALT_BYTES, Blob, derive_key, key_to_team, make_blob, open_blob
 from salvo.topics import BY_NAME
-from salvo.wire import Sealed, SealedPlacement, SignedSkip, read_placement, read_shot, read_skip
+from salvo.wire import (
+    Sealed,
+    SealedPlacement,
+    SignedLeave,
+    SignedSkip,
+    read_leave,
+    read_placement,
+    read_shot,
+    read_skip,
+)
 from salvo.wire.log import message_digest
 
 log = logging.getLogger(__name__)
@@ -159,7 +168,7 @@ class Proof(NamedTuple):
 
 
 #: What a message says once it is open.
-Command = m.PlaceShip | m.Fire | m.Skip | m.Unreadable
+Command = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.Unreadable
 
 
 class Opened(NamedTuple):
@@ -492,6 +501,8 @@ class Gate:
                 command = replace(read_placement(request, found.plaintext), message=_message_digest(request))
             elif isinstance(request, SignedSkip):
                 command = read_skip(request, found.plaintext)
+            elif isinstance(request, SignedLeave):
+                command = read_leave(request, found.plaintext)
             else:
                 command = read_shot(request, found.name, found.plaintext)
         except WireError as error:
@@ -579,6 +590,8 @@ def _digest(request: Sealed) -> bytes:
             where = f"{request.player}/{request.ship}"
         case SignedSkip():
             where = f"{request.player}/skip/"  # no ship has a name with a slash
+        case SignedLeave():
+            where = f"{request.player}/leave/"
         case _:
             where = request.target
     return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)

@@ -60,6 +60,7 @@ TRANSITIONS = (
 #: Where a command can be accepted. A known team may come back in any state (SALVO-JOIN-7).
 ACCEPTED: dict[type, frozenset[State]] = {
     m.Participate: frozenset({State.LOBBY}),
+    m.Leave: frozenset({State.LOBBY}),
     m.PlaceShip: frozenset({State.LOBBY}),
     m.Fire: frozenset({State.TURN}),
     m.Skip: frozenset({State.TURN}),
@@ -286,6 +287,22 @@ class Referee:
         player = self.players.get(command.name)
         if player is None or self.state is not State.LOBBY:
             return []
+        return self._take_off_list(player)
+
+    def _leave(self, command: m.Leave, now: int) -> list[m.Announcement]:
+        """Let a team leave the lobby by its own will (SALVO-JOIN-15)."""
+        player = self.players.get(command.player)
+        if player is None:
+            return []
+        try:
+            self._check_state(command)
+            if command.game not in (None, self.number):
+                raise IllegalCommand("stale_context", f"signed for game {command.game}; this is game {self.number}")
+        except IllegalCommand as error:
+            return self._refuse(player, error.code, error.text)
+        return self._take_off_list(player)
+
+    def _take_off_list(self, player: Player) -> list[m.Announcement]:
         del self.players[player.name]
         self._order = [other for other in self._order if other is not player]
         return [m.PlayerLeft(player.name), self._listing()]
@@ -735,6 +752,7 @@ class Referee:
 _HANDLERS: dict[type, Callable[[Referee, Any, int], list[m.Announcement]]] = {
     m.Participate: Referee._participate,
     m.StruckOff: Referee._strike_off,
+    m.Leave: Referee._leave,
     m.PlaceShip: Referee._place,
     m.Fire: Referee._fire,
     m.Skip: Referee._skip,

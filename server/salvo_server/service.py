@@ -543,7 +543,7 @@ class Service:
 
     def _open(self, referee: Referee, request: wire.Sealed, message: Inbound, now: int) -> Any:
         current = referee.current
-        if isinstance(request, wire.SealedPlacement):
+        if isinstance(request, (wire.SealedPlacement, wire.SignedLeave)):
             likely: Sequence[str] = (request.player,)
             expected = referee.state is State.LOBBY
         elif isinstance(request, wire.SignedSkip):
@@ -614,7 +614,7 @@ class Service:
             case "place":
                 spelling = address.ship if error.code != "unknown_ship" else ""
                 command = m.Unreadable(address.player, spelling, error.code, error.text)
-            case "skip":
+            case "skip" | "leave":
                 command = m.Unreadable(address.player, "", error.code, error.text)
             case "fire" if current is not None:
                 command = m.Unreadable(current.name, "", error.code, error.text)

@@ -17,7 +17,7 @@ from attacks.stage import TEAMS, Stage, fleet, secret
 from salvo import seal, wire
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
-from salvo.topics import Role
+from salvo.topics import BY_NAME, Role
 from salvo.wire import commands, strict_json
 from salvo_server import gate as gates
 from salvo_server.chat import Chat
@@ -110,6 +110,39 @@ def _bring_back_what_was_turned_away_unopened() -> bool:
     stage.wait(20)
     stage.fire(other, fresh)
     return stage.fired() == 1
+
+
+def _leave_for(stage: Stage, name: str, sealer: Sealer) -> bytes:
+    """Publish that a team leaves the lobby, signed by whomever."""
+    message = wire.write_leave(None, sealer)
+    stage.say(BY_NAME["leave"].of(player=name), message)
+    return message
+
+
+def _take_a_rival_out_of_the_lobby() -> bool:
+    """It would lose its fleet and its seat, and perhaps the game that begins meanwhile."""
+    stage = Stage(play=False)
+    _leave_for(stage, "ann", stage.sealers["bob"])
+    return "ann" not in stage.referee.players
+
+
+def _replay_how_a_rival_left() -> bool:
+    """It has come back since, into the same lobby."""
+    stage = Stage(play=False)
+    left = _leave_for(stage, "ann", stage.sealers["ann"])
+    stage.join("ann")
+    assert "ann" in stage.referee.players
+    stage.say(BY_NAME["leave"].of(player="ann"), left)
+    return "ann" not in stage.referee.players
+
+
+def _try_every_teams_key(patch: Patch) -> None:
+    opened = Gate.open
+
+    def generous(self: Gate, request: Any, likely: Any, now: int, **more: Any) -> Any:
+        return opened(self, request, list(self._members[request.table]), now, **more)
+
+    patch.setattr(Gate, "open", generous)
 
 
 def _remember_nothing(patch: Patch) -> None:
@@ -593,6 +626,8 @@ ATTACKS = [
     Attack("a shot replayed at another target", "SALVO-FRESH-1", _replay_at_another_target, _remember_nothing),
     Attack("a shot replayed in a later turn", "SALVO-FRESH-1", _replay_in_a_later_turn, _remember_nothing),
     Attack("a shot replayed in the next game", "SALVO-END-4", _replay_in_the_next_game, _forget_nonces_with_the_game),
+    Attack("leaving in another's name", "SALVO-JOIN-15", _take_a_rival_out_of_the_lobby, _try_every_teams_key),
+    Attack("leaving replayed in the same lobby", "SALVO-FRESH-1", _replay_how_a_rival_left, _remember_nothing),
     Attack("a refused shot used again", "SALVO-FRESH-2", _reuse_a_refused_shot, _burn_only_what_is_accepted),
     Attack(
         "a shot that was turned away unopened",

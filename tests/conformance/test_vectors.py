@@ -60,6 +60,12 @@ def _skips(given: Any) -> Any:
     return skip.context and [skip.context.game, skip.context.turn]
 
 
+def _leaves(given: Any) -> Any:
+    request = wire.read_command(topics.parse("/players/me/leave"), _payload(given), SALVO)
+    assert isinstance(request, wire.SignedLeave)
+    return wire.read_leave(request, _open(given["secret"], request.blob)).game
+
+
 def _lines(given: Any) -> Any:
     return list(wire.read_say(_payload(given)))
 
@@ -143,6 +149,7 @@ READERS = {
     "log": _log,
     "referee_views": _referee_views,
     "skips": _skips,
+    "leaves": _leaves,
     "lines": _lines,
     "resends": _resends,
     "recaps": _recaps,

@@ -165,6 +165,11 @@ def _opened(data: bytes) -> None:
             shot = wire.read_shot(wire.SignedShot("", "bob", body, blob), "ann", data)
             SALVO.grid.cell(shot.x, shot.y)
 
+    with _refused(WireError):
+        body = strict_json.parse_json(data)
+        if isinstance(body, dict):
+            assert wire.read_leave(wire.SignedLeave("", "ann", body, blob), data).player == "ann"
+
 
 def _strict(data: bytes) -> None:
     for largest, deepest in ((4096, 4), (64 * 1024, 8)):
@@ -348,6 +353,7 @@ def _notes() -> list[bytes]:
     sent: list[dict[str, Any]] = [
         {"team": "ann", "topic": "/players/bob/fire", "body": {"x": 1, "y": "B"}},
         {"team": "ann", "topic": "/players/ann/skip", "body": {}},
+        {"team": "ann", "topic": "/players/ann/leave", "body": {"g": 1}},
         {"team": "ann", "topic": "/players/ann/ships/carrier/place", "message": "00" * 16},
     ]
     return [json.dumps({"sent": each}, separators=(",", ":")).encode() + b"\n" for each in sent]
@@ -548,6 +554,7 @@ def _service_seeds() -> list[bytes]:
         *again,
         bytes([0, rows.index("fire"), 0]) + own,
         bytes([0, rows.index("place"), 1]) + BLOB.encode(),
+        bytes([0, rows.index("leave"), 0]) + json.dumps({"data": {"g": 1}, "signature": BLOB}).encode(),
     ]
 
 

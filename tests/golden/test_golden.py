@@ -149,6 +149,7 @@ def test_every_line_is_a_message_of_the_schema(name: str) -> None:
         (form.LimitsBody, transcript_pb2.TranscriptLimits),
         (form.ParticipateBody, transcript_pb2.ParticipateInput),
         (form.StrikeBody, transcript_pb2.StrikeInput),
+        (form.LeaveInputBody, transcript_pb2.LeaveInput),
         (form.PlaceBody, transcript_pb2.PlaceInput),
         (form.ContextBody, transcript_pb2.ShotOccasion),
         (form.FireBody, transcript_pb2.FireInput),

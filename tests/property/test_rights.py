@@ -78,6 +78,7 @@ def test_filters_name_tables_and_teams_without_a_wildcard() -> None:
     assert sorted(own) == [
         "/players/red/error",
         "/players/red/hit",
+        "/players/red/leave",
         "/players/red/message",
         "/players/red/recap",
         "/players/red/resend",

@@ -140,6 +140,9 @@ def test_what_our_side_sends_is_a_message_of_the_schema() -> None:
     for context in (m.TurnContext(1, 2), None):
         skip = json.loads(wire.write_skip(context, sealer))
         assert json_format.MessageToDict(json_format.ParseDict(skip, commands_pb2.SignedSkip())) == skip
+    for game in (1, None):
+        leave = json.loads(wire.write_leave(game, sealer))
+        assert json_format.MessageToDict(json_format.ParseDict(leave, commands_pb2.SignedLeave())) == leave
     shot = json.loads(wire.write_shot(3, 4, m.ShotContext(1, 2, 3, "b"), sealer))
     parsed = json_format.ParseDict(shot, commands_pb2.SignedShot())
     assert json_format.MessageToDict(parsed) == shot
@@ -197,6 +200,7 @@ MODELS: list[tuple[type[BaseModel], type[Message]]] = [
     (wire.announcements._AimBody, announcements_pb2.Aim),
     (wire.announcements._FleetBody, announcements_pb2.Fleet),
     (wire.commands.SkipBody, commands_pb2.Skip),
+    (wire.commands.LeaveBody, commands_pb2.Leave),
     (wire.commands.SayBody, commands_pb2.Say),
     (wire.announcements._ChatLineBody, announcements_pb2.ChatLine),
     (wire.commands.ResendBody, commands_pb2.Resend),
@@ -250,7 +254,10 @@ def test_schema_and_strict_model_have_the_same_fields_types_and_presence(
     }
 
 
-@pytest.mark.parametrize(("signed", "name"), [(commands_pb2.SignedShot, "Shot"), (commands_pb2.SignedSkip, "Skip")])
+@pytest.mark.parametrize(
+    ("signed", "name"),
+    [(commands_pb2.SignedShot, "Shot"), (commands_pb2.SignedSkip, "Skip"), (commands_pb2.SignedLeave, "Leave")],
+)
 def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_strict_models(
     signed: type[Message], name: str
 ) -> None:
@@ -274,7 +281,7 @@ def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_strict_m
 
 
 def test_every_message_of_the_schema_is_compared_and_tells_0_from_missing() -> None:
-    compared = {*_MESSAGE_OF.values(), "SignedShot", "SignedSkip"}
+    compared = {*_MESSAGE_OF.values(), "SignedShot", "SignedSkip", "SignedLeave"}
     for file in (commands_pb2.DESCRIPTOR, announcements_pb2.DESCRIPTOR):
         for message in file.message_types_by_name.values():
             assert message.name in compared

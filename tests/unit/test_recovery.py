@@ -34,6 +34,7 @@ INPUTS: tuple[m.Input, ...] = (
     m.Fire("ann", "bob", 1, 1, m.ShotContext(1, 1, 1, "bob")),
     m.Skip("ann", m.TurnContext(1, 1)),
     m.Unreadable("ann", "", "not_json", "text"),
+    m.Leave("ann", 1),
     m.StruckOff("ann"),
     m.TimePassed(),
     m.Resumed(),

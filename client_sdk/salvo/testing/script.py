@@ -72,18 +72,20 @@ class ScriptedServer:
 
     def commands(
         self, sealer: Sealer
-    ) -> list[m.PlaceShip | m.Fire | m.Skip | wire.ParticipationRequest | wire.ResendRequest]:
+    ) -> list[m.PlaceShip | m.Fire | m.Skip | m.Leave | wire.ParticipationRequest | wire.ResendRequest]:
         """Return what the session wants to publish, opened with its key."""
         return [self._read(publication, sealer) for publication in self._session.take_outbox()]
 
     def _read(
         self, publication: wire.Publication, sealer: Sealer
-    ) -> m.PlaceShip | m.Fire | m.Skip | wire.ParticipationRequest | wire.ResendRequest:
+    ) -> m.PlaceShip | m.Fire | m.Skip | m.Leave | wire.ParticipationRequest | wire.ResendRequest:
         request = wire.read_command(topics.parse(publication.topic), publication.payload, self._book)
         if isinstance(request, wire.SealedPlacement):
             return wire.read_placement(request, open_blob(request.blob, sealer.key))
         if isinstance(request, wire.SignedSkip):
             return wire.read_skip(request, open_blob(request.blob, sealer.key))
+        if isinstance(request, wire.SignedLeave):
+            return wire.read_leave(request, open_blob(request.blob, sealer.key))
         if isinstance(request, wire.SignedShot):
             return wire.read_shot(request, self._session.name, open_blob(request.blob, sealer.key))
         if isinstance(request, wire.SealedParticipation):

@@ -82,6 +82,22 @@ class SignedSkip(_message.Message):
     signature: str
     def __init__(self, data: _Optional[_Union[Skip, _Mapping]] = ..., payload: _Optional[_Union[Skip, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
 
+class Leave(_message.Message):
+    __slots__ = ("g",)
+    G_FIELD_NUMBER: _ClassVar[int]
+    g: int
+    def __init__(self, g: _Optional[int] = ...) -> None: ...
+
+class SignedLeave(_message.Message):
+    __slots__ = ("data", "payload", "signature")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    data: Leave
+    payload: Leave
+    signature: str
+    def __init__(self, data: _Optional[_Union[Leave, _Mapping]] = ..., payload: _Optional[_Union[Leave, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
+
 class Say(_message.Message):
     __slots__ = ("text", "to")
     TEXT_FIELD_NUMBER: _ClassVar[int]

@@ -63,6 +63,14 @@ class StrikeInput(_message.Message):
     name: str
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
+class LeaveInput(_message.Message):
+    __slots__ = ("player", "game")
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    player: str
+    game: int
+    def __init__(self, player: _Optional[str] = ..., game: _Optional[int] = ...) -> None: ...
+
 class PlaceInput(_message.Message):
     __slots__ = ("player", "spelling", "ship", "x", "y", "orientation", "message")
     PLAYER_FIELD_NUMBER: _ClassVar[int]
@@ -148,7 +156,7 @@ class Nothing(_message.Message):
     def __init__(self) -> None: ...
 
 class TranscriptStep(_message.Message):
-    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "skip", "strike", "delivered", "says", "check")
+    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "skip", "strike", "delivered", "leave", "says", "check")
     N_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
     PARTICIPATE_FIELD_NUMBER: _ClassVar[int]
@@ -160,6 +168,7 @@ class TranscriptStep(_message.Message):
     SKIP_FIELD_NUMBER: _ClassVar[int]
     STRIKE_FIELD_NUMBER: _ClassVar[int]
     DELIVERED_FIELD_NUMBER: _ClassVar[int]
+    LEAVE_FIELD_NUMBER: _ClassVar[int]
     SAYS_FIELD_NUMBER: _ClassVar[int]
     CHECK_FIELD_NUMBER: _ClassVar[int]
     n: int
@@ -173,9 +182,10 @@ class TranscriptStep(_message.Message):
     skip: SkipInput
     strike: StrikeInput
     delivered: DeliveredInput
+    leave: LeaveInput
     says: _containers.RepeatedCompositeFieldContainer[Said]
     check: str
-    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., skip: _Optional[_Union[SkipInput, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., delivered: _Optional[_Union[DeliveredInput, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
+    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., skip: _Optional[_Union[SkipInput, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., delivered: _Optional[_Union[DeliveredInput, _Mapping]] = ..., leave: _Optional[_Union[LeaveInput, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
 
 class Said(_message.Message):
     __slots__ = ("opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won", "left", "forgotten", "rules", "landed", "placement_refused", "refused", "shown", "revealed", "given")

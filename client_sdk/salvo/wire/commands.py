@@ -63,6 +63,12 @@ class ShotBody(Strict):
     to: str | None = None
 
 
+class LeaveBody(Strict):
+    """The body of leaving the lobby; it may name the game (SALVO-JOIN-15)."""
+
+    g: _Integer | None = None
+
+
 class SkipBody(Strict):
     """The body of a skip; the two fields of its occasion come both or none (SALVO-BOOK-7)."""
 
@@ -141,6 +147,21 @@ class SealedParticipation:
 
 
 @dataclass(frozen=True, slots=True)
+class SignedLeave:
+    """Leaving the lobby, whose signature is not checked yet.
+
+    Attributes:
+        player: who leaves, as the topic says.
+        body: the open body.
+    """
+
+    table: str
+    player: str
+    body: dict[str, Any]
+    blob: Blob
+
+
+@dataclass(frozen=True, slots=True)
 class SignedSkip:
     """A skip whose signature is not checked yet.
 
@@ -180,7 +201,7 @@ class ResendRequest:
 
 
 #: What a key of a team opens.
-Sealed = SealedPlacement | SignedShot | SignedSkip
+Sealed = SealedPlacement | SignedShot | SignedSkip | SignedLeave
 Request = ParticipationRequest | SealedParticipation | ResendRequest | Sealed
 
 
@@ -203,6 +224,8 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
             return SignedShot(address.table, address.player, *_read_signed(parse_json(payload)))
         case "skip":
             return SignedSkip(address.table, address.player, *_read_signed(parse_json(payload)))
+        case "leave":
+            return SignedLeave(address.table, address.player, *_read_signed(parse_json(payload)))
         case "resend":
             return ResendRequest(address.table, address.player, validate(ResendBody, parse_json(payload)).log)
     raise WireError("unknown_topic", f"no command of the game is sent on {address.topic.pattern}")
@@ -320,6 +343,15 @@ def read_skip(request: SignedSkip, plaintext: bytes) -> m.Skip:
     return m.Skip(request.player, context)
 
 
+def read_leave(request: SignedLeave, plaintext: bytes) -> m.Leave:
+    """Turn leaving the lobby, whose signature verified, into a command.
+
+    Raises:
+        WireError: a code of SALVO-WIRE, or ``body_mismatch`` when the open body is not the signed one.
+    """
+    return m.Leave(request.player, validate(LeaveBody, _signed_body(request.body, plaintext)).g)
+
+
 def read_say(payload: bytes) -> Line:
     """Read what a player says (SALVO-CHAT-1).
 
@@ -373,6 +405,11 @@ def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) ->
 def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
     """Return the payload of a signed skip."""
     return sealer.sign({} if context is None else {"g": context.game, "t": context.turn})
+
+
+def write_leave(game: int | None, sealer: Sealer) -> bytes:
+    """Return the payload of leaving the lobby, signed for a game or for none in particular."""
+    return sealer.sign({} if game is None else {"g": game})
 
 
 def write_say(text: str, to: str = "") -> bytes:

@@ -86,6 +86,13 @@ class ParticipateBody(Strict):
     name: str
 
 
+class LeaveInputBody(Strict):
+    """A team left the lobby."""
+
+    player: str
+    game: int | None = None
+
+
 class StrikeBody(Strict):
     """A team was struck off the roster while it sat in the lobby."""
 
@@ -343,6 +350,10 @@ def _write_fire(c: m.Fire) -> str:
     return _json({"fire": body})
 
 
+def _write_leave(c: m.Leave) -> str:
+    return _json({"leave": {"player": c.player} if c.game is None else {"player": c.player, "game": c.game}})
+
+
 def _write_skip(c: m.Skip) -> str:
     body: dict[str, Any] = {"player": c.player}
     if c.context is not None:
@@ -372,6 +383,7 @@ def _write_unreadable(c: m.Unreadable) -> str:
 
 _INPUT_WRITERS: dict[type, Callable[[Any], str]] = {
     m.Participate: lambda c: _json({"participate": {"name": c.name}}),
+    m.Leave: _write_leave,
     m.PlaceShip: _write_place,
     m.Fire: _write_fire,
     m.Skip: _write_skip,
@@ -406,6 +418,11 @@ def _read_fire(value: Any) -> m.Fire:
     return m.Fire(body.player, body.target, body.x, body.y, context)
 
 
+def _read_leave(value: Any) -> m.Leave:
+    body = validate(LeaveInputBody, value)
+    return m.Leave(body.player, body.game)
+
+
 def _read_skip(value: Any) -> m.Skip:
     body = validate(SkipInputBody, value)
     c = body.context
@@ -437,6 +454,7 @@ def _read_delivered(value: Any) -> m.TurnDelivered:
 
 _INPUT_READERS: dict[str, Callable[[Any], m.Input]] = {
     "participate": _read_participate,
+    "leave": _read_leave,
     "place": _read_place,
     "fire": _read_fire,
     "skip": _read_skip,

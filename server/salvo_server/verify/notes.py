@@ -19,9 +19,12 @@ from salvo.wire.strict_json import Strict, parse_json, validate
 from salvo_server.verify.again import texts_of
 from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
 
+#: What is noted with its open body.
+_Noted = m.Fire | m.Skip | m.Leave
+
 
 class SentBody(Strict):
-    """The open body of a shot as the team sent it, or of a skip, which has no cell."""
+    """The open body of a shot as the team sent it, or of a skip or of leaving, which have no cell."""
 
     x: int | None = None
     y: int | str | None = None
@@ -32,7 +35,7 @@ class SentBody(Strict):
 
 
 class SentCommand(Strict):
-    """A placement has a message, a shot or a skip a body; a shot of an earlier version has both."""
+    """A placement has a message, a shot, a skip or leaving a body; a shot of an earlier version has both."""
 
     team: str
     topic: str
@@ -57,8 +60,8 @@ def read_sent(number: int, line: bytes) -> Sent:
         address = topics.parse(noted.topic)
         topics.check_name(noted.team)
         placed = address.topic.name == "place"
-        if not (placed or address.topic.name in ("fire", "skip")) or placed != (noted.body is None):
-            raise WireError("wrong_shape", "a team sends placements, and shots and skips with their open body")
+        if not (placed or address.topic.name in ("fire", "skip", "leave")) or placed != (noted.body is None):
+            raise WireError("wrong_shape", "a team sends placements, and shots, skips and leaving with their open body")
         message = bytes.fromhex(noted.message or "") if placed else b""
     except (WireError, ValueError) as error:
         raise Wrong(number, Fault.FILE, f"no note of what was sent: {error}") from None
@@ -123,11 +126,13 @@ class _Notes:
         commands = [(line, read_hidden(text)[1]) for line in self._game.lines for text in texts_of(line)]
         shots = self._take((line, c) for line, c in commands if isinstance(c, m.Fire))
         skips = self._take((line, c) for line, c in commands if isinstance(c, m.Skip))
+        leaves = self._take((line, c) for line, c in commands if isinstance(c, m.Leave))
         of = f"{self._team} in {self._game}"
         if proven:
             remarks.append(f"{of}: its notes of {proven} placements are proven by the messages in the log")
-        if shots or skips:
-            what = " and ".join(f"{n} {kind}" for n, kind in ((shots, "shots"), (skips, "skips")) if n)
+        if shots or skips or leaves:
+            counted = ((shots, "shots"), (skips, "skips"), (leaves, "leaves"))
+            what = " and ".join(f"{n} {kind}" for n, kind in counted if n)
             remarks.append(f"{of}: its notes of {what} fit the log; they are its own word")
         return remarks
 
@@ -169,8 +174,8 @@ class _Notes:
                 if each.get("judged", {}).get("player") == self._team:
                     yield line, body, each["judged"]  # type: ignore[misc]
 
-    def _take(self, counted: Iterable[tuple[Line, m.Fire | m.Skip]]) -> int:
-        """Find the note of every shot or skip of the team's that counted; return how many there are."""
+    def _take(self, counted: Iterable[tuple[Line, _Noted]]) -> int:
+        """Find the note of every such command of the team's that counted; return how many there are."""
         found = 0
         for line, command in counted:
             if command.player != self._team:
@@ -182,9 +187,10 @@ class _Notes:
             found += 1
         return found
 
-    def _fits(self, sent: Sent, command: m.Fire | m.Skip) -> bool:
+    def _fits(self, sent: Sent, command: _Noted) -> bool:
         address, body = sent.address, dict(sent.body)
-        kind, player = ("fire", command.target) if isinstance(command, m.Fire) else ("skip", command.player)
+        kind = {m.Fire: "fire", m.Skip: "skip", m.Leave: "leave"}[type(command)]
+        player = command.target if isinstance(command, m.Fire) else command.player
         if (sent.team, address.topic.name, address.table) != (self._team, kind, self._game.opening.table):
             return False
         y = body.get("y")
@@ -197,15 +203,19 @@ class _Notes:
         raise Wrong(line.number, Fault.UNDECIDED, text, self._game.of)
 
 
-def _told(command: m.Fire | m.Skip) -> str:
+def _told(command: _Noted) -> str:
     if isinstance(command, m.Skip):
         return "a skip"
+    if isinstance(command, m.Leave):
+        return "leaving the lobby"
     return f"a shot, ({command.x}, {command.y}) at {command.target},"
 
 
-def _body(command: m.Fire | m.Skip) -> dict[str, Any]:
+def _body(command: _Noted) -> dict[str, Any]:
     """The open body of a command."""
     body: dict[str, Any] = {}
+    if isinstance(command, m.Leave):
+        return body if command.game is None else {"g": command.game}
     context = command.context
     if isinstance(command, m.Fire):
         body = {"x": command.x, "y": command.y}
