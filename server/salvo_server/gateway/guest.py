@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator
 from typing import Final
 
 from salvo import messages as m
@@ -135,10 +136,16 @@ class Guest:
 
     def stay(self) -> None:
         """Serve the program until it leaves or :meth:`end` is called."""
+        for _ in self.rounds():
+            pass
+
+    def rounds(self) -> Iterator[None]:
+        """Do the same round by round, for who wants to do something in between."""
         try:
             self.came()
             while not self._ended:
                 self._serve()
+                yield
             self.left()
         except SalvoError as error:
             log.warning("%s: %s", self.peer.name, error)

@@ -97,9 +97,9 @@ class Player(Guest):
 
     # --- the program ------------------------------------------------------------------------------------------------
 
-    def stay(self) -> None:
+    def rounds(self) -> Iterator[None]:
         try:
-            super().stay()
+            yield from super().rounds()
         finally:  # not before the seat is left: the next one of this name sits down there
             if self._called:
                 lost = self._began and not self._forfeited and self._told is not _Told.END and not self._child

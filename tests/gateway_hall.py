@@ -1,0 +1,254 @@
+"""A table, its gateway and the gateway's guests in this process: no broker, no sockets, no threads, no waiting.
+
+The server is a contest's service, each guest the protocol's own with a session of the SDK's. What they publish reaches
+the others when they are asked what has arrived. So a conversation is the same every time, and takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+from attacks.stage import AtOnce
+from salvo import messages as m
+from salvo import topics, wire
+from salvo.mqtt import Inbound
+from salvo.rules import RuleBook
+from salvo.seal import Sealer
+from salvo.seat import Seat
+from salvo.session import Session
+from salvo_server.gate import Gate
+from salvo_server.gateway.accounts import Accounts, OpenAccounts
+from salvo_server.gateway.guest import Guest
+from salvo_server.gateway.host import Door
+from salvo_server.gateway.house import _HEARD, House
+from salvo_server.gateway.peer import Broken, Peer
+from salvo_server.service import Service
+from simulation.broker import matches
+from unbrokered import Wire
+
+#: Rounds after which whoever still has something to say goes round in circles.
+MAX_ROUNDS = 400
+
+
+@cache
+def sealer_of(secret: str) -> Sealer:
+    """Return a team's key, which takes 50 ms to derive."""
+    return Sealer(secret, secret.encode()[:16].ljust(16, b"."))
+
+
+class ServersWire(Wire):
+    """The server's connection; what it says goes to everybody."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spread: Callable[[str, bytes], None] = lambda topic, payload: None
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        super().publish(topic, payload, retain=retain)
+        if retain and not payload:
+            del self.retained[topic]
+        self.spread(topic, payload)
+
+
+class GuestsWire:
+    """A guest's connection."""
+
+    def __init__(self, hall: Hall) -> None:
+        self.on_connect: Callable[[bool], None] | None = None
+        self._hall = hall
+        self._filters: list[str] = []
+        self._inbox: deque[Inbound] = deque()
+        self._connected = False
+
+    def hear(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
+        if any(matches(wanted, topic) for wanted in self._filters):
+            self._inbox.append(Inbound(topic, payload, retained, 0, 1))
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        if not self._connected:
+            self._connected = True
+            self._hall.wires.append(self)
+            assert self.on_connect is not None
+            self.on_connect(False)
+        arrived, self._inbox = list(self._inbox), deque()
+        self._hall.traffic += len(arrived)
+        return arrived
+
+    def subscribe(self, filters: Iterable[str]) -> None:
+        self._filters += filters
+        for topic, payload in self._hall.wire.retained.items():
+            self.hear(topic, payload, retained=True)
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        self._hall.traffic += 1
+        self._hall.wire.give(topic, payload)
+
+    def acknowledge(self, message: Inbound) -> None: ...
+    def wake(self) -> None: ...
+
+    def close(self) -> None:
+        if self in self._hall.wires:
+            self._hall.wires.remove(self)
+
+
+class HallSeat:
+    """A place at the table; see :class:`salvo.seat.Seat`."""
+
+    def __init__(self, hall: Hall, name: str, secret: str) -> None:
+        self.session = Session(name, secret, Random(name), sealer=sealer_of(secret))
+        self.connection = GuestsWire(hall)
+        self.meet = None
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class HallHouse(House):
+    """The gateway's table, whose onlooker hears everything at once."""
+
+    def __init__(self, hall: Hall, accounts: Accounts) -> None:
+        super().__init__("mqtt://127.0.0.1", "", accounts, pin=False)
+        self._hall = hall
+
+    def hear(self, topic: str, payload: bytes) -> None:
+        address = topics.parse(topic)
+        if address.topic.name in _HEARD and payload:
+            self._hear(wire.read_announcement(address, payload))
+
+    def seat(self, name: str) -> Seat:
+        return cast(Seat, HallSeat(self._hall, name, self.secret_of(name)))
+
+
+class Program:
+    """The program at the other end of a guest: what it is told, line by line, and what it says."""
+
+    def __init__(self, hall: Hall, door: Door, name: str) -> None:
+        self.name = name
+        self.gone = self.closed = False
+        self.arrived: Callable[[], None] = lambda: None
+        self.told: deque[str] = deque()
+        self._hall = hall
+        self._framing = door.framing()
+        self._said: list[str | Broken] = []
+        self.guest: Guest = door.welcome(cast(Peer, self), hall.house)
+        self._rounds: Iterator[None] = self.guest.rounds()
+        self.stays = True
+
+    # --- the program's side ---------------------------------------------------------------------------------------
+
+    def say(self, text: str, end: str = "\n") -> None:
+        """Send a message, and let happen what follows from it."""
+        found = self._framing.feed(f"{text}{end}".encode())
+        self._said += [each.decode() if isinstance(each, bytes) else each for each in found]
+        self._hall.settle()
+
+    def hear(self) -> str:
+        """Return the next message that it was told; empty when there is none and its connection has ended."""
+        if self.told:
+            return self.told.popleft()
+        assert self.closed, f"{self.name} is told nothing, and its connection stands"
+        return ""
+
+    def hear_all(self) -> list[str]:
+        """Return all that it was told."""
+        told = list(self.told)
+        self.told.clear()
+        return told
+
+    def go(self) -> None:
+        """Hang up."""
+        self.gone = True
+        self._hall.settle()
+
+    # --- the guest's side: salvo_server.gateway.peer.Peer -----------------------------------------------------------
+
+    def take(self) -> list[str | Broken]:
+        said, self._said = self._said, []
+        return said
+
+    def send(self, *messages: str, end: str = "\n") -> None:
+        if not self.gone:
+            self.told.extend(messages)
+
+    def wait(self, longest_seconds: float) -> None: ...
+    def end_sending(self) -> None: ...
+
+    def hang_up(self) -> None:
+        self.gone = True
+
+    def close(self) -> None:
+        self.gone = self.closed = True
+
+    # --- the hall's side ----------------------------------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Let its guest do one round."""
+        before = len(self.told)
+        if self.stays:
+            self.stays = next(self._rounds, self) is None
+            self._hall.traffic += (not self.stays) + abs(len(self.told) - before)
+
+
+class Hall:
+    """A table with a gateway.
+
+    Attributes:
+        news: what the server was asked to do and what it announced, as its listener gets it.
+    """
+
+    def __init__(self, book: RuleBook, folder: Path, *, accounts: Accounts | None = None, **limits: Any) -> None:
+        self.now = 1_000_000
+        self.traffic = 0
+        self.wires: list[GuestsWire] = []
+        self.programs: list[Program] = []
+        self.wire = ServersWire()
+        self.wire.spread = self._spread
+        self.house = HallHouse(self, accounts or OpenAccounts(folder / "gateway.key", "hall"))
+        self.announced: list[m.Announcement] = []
+        self.service = Service(
+            self.wire,
+            [""],
+            seed="7",
+            limits=m.Limits(**limits),
+            book=book,
+            clock=lambda: self.now,
+            gate=Gate(executor=AtOnce()),
+            listener=lambda table, now, command, announcements: self.announced.extend(announcements),
+        )
+        self.wire.connect()
+        self.settle()
+
+    def come(self, door: Door, name: str) -> Program:
+        """Let a program come in."""
+        program = Program(self, door, name)
+        self.programs.append(program)
+        self.settle()
+        return program
+
+    def wait(self, seconds: float) -> None:
+        """Let time go by at the server."""
+        self.now += round(seconds * 1000)
+        self.settle()
+
+    def settle(self) -> None:
+        """Go on until nobody has anything to say any more."""
+        still = 0
+        for _ in range(MAX_ROUNDS):
+            before = self.traffic + self.wire.published
+            self.service.step()
+            for program in self.programs:
+                program.serve()
+            still = still + 1 if self.traffic + self.wire.published == before and not self.wire.inbox else 0
+            if still == 2:
+                return
+        raise AssertionError("it goes round in circles")
+
+    def _spread(self, topic: str, payload: bytes) -> None:
+        self.house.hear(topic, payload)
+        for each in self.wires:
+            each.hear(topic, payload)
