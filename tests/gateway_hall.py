@@ -129,7 +129,7 @@ class Program:
 
     def __init__(self, hall: Hall, door: Door, name: str) -> None:
         self.name = name
-        self.gone = self.closed = False
+        self.gone = self.ended = False
         self.arrived: Callable[[], None] = lambda: None
         self.told: deque[str] = deque()
         self._hall = hall
@@ -151,7 +151,7 @@ class Program:
         """Return the next message that it was told; empty when there is none and its connection has ended."""
         if self.told:
             return self.told.popleft()
-        assert self.closed, f"{self.name} is told nothing, and its connection stands"
+        assert self.ended, f"{self.name} is told nothing, and its connection stands"
         return ""
 
     def hear_all(self) -> list[str]:
@@ -176,13 +176,15 @@ class Program:
             self.told.extend(messages)
 
     def wait(self, longest_seconds: float) -> None: ...
-    def end_sending(self) -> None: ...
+
+    def end_sending(self) -> None:
+        self.ended = True
 
     def hang_up(self) -> None:
         self.gone = True
 
     def close(self) -> None:
-        self.gone = self.closed = True
+        self.gone = self.ended = True
 
     # --- the hall's side ----------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-import contextlib
+import dataclasses
 import os
 import re
 import threading
@@ -13,9 +13,12 @@ from random import Random
 import pytest
 
 from conformance.smackdown_client import FORFEITS, HARMLESS
-from integration.smackdown import Player, Socket, tcp_gateway
+from gateway_hall import Hall, Program
+from integration.smackdown import Player, tcp_gateway
+from salvo.rules import SMACKDOWN, Grid, RuleBook, ShipClass
 from salvo_server.broker import EmbeddedBroker
 from salvo_server.contest import Contest
+from salvo_server.gateway.smackdown import door
 from salvo_server.settings import ServerSettings
 
 SCRIPTS = sorted((Path(__file__).parent / "gateways").glob("smackdown*.txt"))
@@ -28,57 +31,69 @@ def contest(url: str, rules: str, **given: object) -> Contest:
     return Contest(ServerSettings(broker=url, players=2, rules=rules, **({"over_seconds": 600} | given)))  # type: ignore[arg-type]
 
 
-def book_of(script: str, folder: Path) -> str:
-    """Write the script's rules into a file, and return its name."""
+def book_of(script: str) -> RuleBook:
+    """Return the script's rules."""
     found = re.search(r"# rules: (\d+) (\d+) / ([\d ]+)", script)
     assert found is not None
-    lengths = "\n".join(f"ship{number} = {length}" for number, length in enumerate(found[3].split()))
-    book = folder / "example.toml"
-    book.write_text(
-        f'name = "example"\nlike = "smackdown"\nwidth = {found[1]}\nheight = {found[2]}\n[fleet]\n{lengths}\n'
-    )
-    return str(book)
+    fleet = tuple(ShipClass(f"ship{number}", int(length)) for number, length in enumerate(found[3].split()))
+    return dataclasses.replace(SMACKDOWN, name="example", grid=Grid(int(found[1]), int(found[2])), fleet=fleet)
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
 def test_the_run_goes_as_it_is_written(path: Path, tmp_path: Path) -> None:
     script = path.read_text()
     steps = [line.split("\t") for line in script.splitlines() if not line.startswith("#")]
-    with contextlib.ExitStack() as stack:
-        broker = stack.enter_context(EmbeddedBroker())
-        stack.enter_context(contest(broker.url, book_of(script, tmp_path)).in_background())
-        host = stack.enter_context(tcp_gateway(broker.url, tmp_path, you_first=True))
-        ends: dict[str, Socket] = {}
-        for way, message, source in steps:
-            assert source.startswith("-- ")
-            for player in way[:-1]:
-                if player not in ends:
-                    ends[player] = stack.enter_context(contextlib.closing(Socket(host.address)))
-                if way.endswith(">"):
-                    ends[player].say(message)
-                else:
-                    assert (player, ends[player].hear()) == (player, message), source
-        assert [end.hear() for end in ends.values()] == ["", ""]
+    book = book_of(script)
+    hall, gateway = Hall(book, tmp_path, players=2), door(book, you_first=True)
+    ends: dict[str, Program] = {}
+    for way, message, source in steps:
+        assert source.startswith("-- ")
+        for player in way[:-1]:
+            if player not in ends:
+                ends[player] = hall.come(gateway, player)
+            if way.endswith(">"):
+                ends[player].say(message)
+            else:
+                assert (player, ends[player].hear()) == (player, message), source
+    assert [end.hear() for end in ends.values()] == ["", ""]
 
 
 def test_player_2_is_told_first_what_fell_on_its_board_as_the_salvos_are_resolved_in_turn(tmp_path: Path) -> None:
-    with contextlib.ExitStack() as stack:
-        broker = stack.enter_context(EmbeddedBroker())
-        stack.enter_context(contest(broker.url, "smackdown").in_background())
-        host = stack.enter_context(tcp_gateway(broker.url, tmp_path))
-        ends = []
-        for _ in range(2):
-            ends.append(stack.enter_context(contextlib.closing(Socket(host.address))))
-            ends[-1].until("|QUERY|ship locations")
-        for end in reversed(ends):  # whoever answers first, the first name is player 1
-            end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
-        for end in ends:
-            end.until("|QUERY|shots")
-            end.say("|RESPONSE|shots|0 0|9 9|END|")
-        told = [[end.hear() for _ in range(4)] for end in ends]
+    hall, gateway = Hall(SMACKDOWN, tmp_path, players=2), door(SMACKDOWN)
+    ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
+    for end in reversed(ends):  # whoever answers first, the first name is player 1
+        end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
+    for end in ends:
+        end.hear_all()
+        end.say("|RESPONSE|shots|0 0|9 9|END|")
+    told = [[end.hear() for _ in range(4)] for end in ends]
     you = ["|INFO|you hit|0 0|END|", "|INFO|you miss|9 9|END|"]
     opponent = ["|INFO|opponent hit|0 0|END|", "|INFO|opponent miss|9 9|END|"]
     assert told == [you + opponent, opponent + you]
+
+
+def test_a_program_that_knows_the_fleet_without_listening_sinks_ship_by_ship(tmp_path: Path) -> None:
+    """It places 2 3 3 4 5 by index, as the text has the sizes; each lies in its own row, from the left."""
+    hall, gateway = Hall(SMACKDOWN, tmp_path, players=2), door(SMACKDOWN)
+    ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
+    for end in ends:
+        assert end.hear_all() == [
+            "|INFO|grid size|10 10|END|",
+            "|INFO|num ships|5|END|",
+            "|INFO|ship sizes|2|3|3|4|5|END|",
+            "|QUERY|ship locations|END|",
+        ]
+        end.say("|RESPONSE|ship locations|8 0 H|7 1 H|7 2 H|6 3 H|5 4 H|END|")
+    asked = []
+    for row, length in enumerate((2, 3, 3, 4, 5)):
+        for x in range(10 - length, 10):
+            asked += [line for line in ends[0].hear_all() if "QUERY" in line]
+            ends[0].say(f"|RESPONSE|shots|{x} {row}|END|")
+            ends[1].hear_all()
+            ends[1].say("|RESPONSE|shots|0 9|END|")
+    told = ends[1].hear_all()
+    assert asked == ["|QUERY|shots|5|END|"] * 17
+    assert told[-2:] == ["|INFO|lost game|END|", "|INFO|end game|END|"]
 
 
 def test_whole_games_with_every_kind_of_wrong_line(tmp_path: Path) -> None:

@@ -9,14 +9,23 @@ from salvo.rules import SMACKDOWN, Orientation
 from salvo_server.gateway.smackdown import Names, lines
 
 
+def test_a_program_is_told_the_sizes_as_the_protocols_text_has_them() -> None:
+    """A program that knows the text placed a ship of five where the server took one of two, and lost by forfeit."""
+    assert lines.opening(SMACKDOWN) == [
+        "|INFO|grid size|10 10|END|",
+        "|INFO|num ships|5|END|",
+        "|INFO|ship sizes|2|3|3|4|5|END|",
+    ]
+
+
 def test_locations_are_read_in_the_order_of_the_sizes_and_whatever_is_not_h_is_vertical() -> None:
-    fleet = lines.read_fleet("|RESPONSE|ship locations|0 0 H|0 1 h|9 7 V| 3  2 X |+5 09 H|END|\r", SMACKDOWN)
+    fleet = lines.read_fleet("|RESPONSE|ship locations|0 0 H|0 1 h|9 7 V| 3  2 X |+4 09 H|END|\r", SMACKDOWN)
     assert [(each.ship, each.x, each.y, each.orientation is Orientation.HORIZONTAL) for each in fleet.placements] == [
-        ("carrier", 1, 1, True),
-        ("battleship", 1, 2, False),
-        ("destroyer", 10, 8, False),
-        ("submarine", 4, 3, False),
-        ("patrolboat", 6, 10, True),
+        ("carrier", 5, 10, True),
+        ("battleship", 4, 3, False),
+        ("destroyer", 1, 2, False),
+        ("submarine", 10, 8, False),
+        ("patrolboat", 1, 1, True),
     ]
 
 
@@ -29,7 +38,8 @@ def test_locations_are_read_in_the_order_of_the_sizes_and_whatever_is_not_h_is_v
         ("0 0 H|0 1 H|0 2 H|0 3 H|a 4 H", "not_a_location"),
         ("0 0 H|0 1 H|0 2 H|0 3 H|\u0661 4 H", "not_a_location"),
         ("0 0 H|0 0 V|0 5 H|0 6 H|0 7 H", "overlap"),
-        ("6 0 H|0 1 H|0 2 H|0 3 H|0 4 H", "off_grid"),
+        ("9 0 H|0 1 H|0 2 H|0 3 H|0 4 H", "off_grid"),
+        ("0 0 H|0 1 H|0 2 H|0 3 H|6 4 H", "off_grid"),
         ("-1 0 H|0 1 H|0 2 H|0 3 H|0 4 H", "off_grid"),
     ],
 )

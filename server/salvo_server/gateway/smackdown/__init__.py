@@ -2,7 +2,8 @@
 
 The protocol's messages, and what they are at a table:
 
-    INFO grid size, num ships, ship sizes   when a fleet is wanted, or when a program comes into a game that is on
+    INFO grid size, num ships, ship sizes   when a fleet is wanted, or when a program comes into a game that is on;
+                                            the shortest ship first, and locations are read in that order
     QUERY / RESPONSE ship locations         the fleet. Programs are asked together; what they answer is placed in the
                                             order of their names, since who places first is player 1. ``H`` is
                                             horizontal, anything else vertical

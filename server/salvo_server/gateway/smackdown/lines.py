@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo.rules import Fleet, Orientation, Placement, RuleBook
+from salvo.rules import Fleet, Orientation, Placement, RuleBook, ShipClass
 
 LOCATIONS: Final = "ship locations"
 SHOTS: Final = "shots"
@@ -46,8 +46,13 @@ def opening(book: RuleBook) -> list[str]:
     return [
         info("grid size", f"{book.grid.width} {book.grid.height}"),
         info("num ships", str(len(book.fleet))),
-        info("ship sizes", *(str(ship.length) for ship in book.fleet)),
+        info("ship sizes", *(str(ship.length) for ship in _shortest_first(book))),
     ]
+
+
+def _shortest_first(book: RuleBook) -> list[ShipClass]:
+    """Return a fleet as the protocol's text has it, 2 3 3 4 5: programs that know that answer without listening."""
+    return sorted(book.fleet, key=lambda ship: ship.length)
 
 
 def fallen(who: str, shots: Iterable[tuple[Cell, bool]]) -> list[str]:
@@ -71,7 +76,7 @@ def read_fleet(line: str, book: RuleBook) -> Fleet:
     if len(locations) != len(book.fleet):
         raise Unreadable("wrong_number", f"{len(locations)} locations for {len(book.fleet)} ships")
     placements = []
-    for ship, text in zip(book.fleet, locations, strict=True):
+    for ship, text in zip(_shortest_first(book), locations, strict=True):
         match text.split():
             case [x, y, way] if _NUMBER.fullmatch(x) and _NUMBER.fullmatch(y):
                 orientation = Orientation.HORIZONTAL if way == "H" else Orientation.VERTICAL
