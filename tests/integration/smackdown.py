@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,7 +48,8 @@ def children(url: str, folder: Path, commands: Mapping[str, Sequence[str]], **op
         book, names, ending = where.open(), Names(children=list(commands)), threading.Event()
         for name, command in commands.items():
             host = Host(where, child_door(book, name, names, **options))
-            child = Child(command, name, host.let_in, lambda: not ending.is_set())
+            finished = partial(names.finished_by, name)
+            child = Child(command, name, host.let_in, lambda: not ending.is_set(), finished)
             stack.callback(child.close)
             stack.callback(host.close)
             child.start()

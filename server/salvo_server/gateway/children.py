@@ -18,8 +18,8 @@ from salvo_server.gateway.accounts import GatewayError
 
 log = logging.getLogger(__name__)
 
-#: How long a child may go on after its guest has left, and another one waits to be started; longer each time that
-#: children end at once.
+#: How long a child may go on after its guest has left, and another one waits to be started; longer each time that a
+#: child ends at once without having finished a game.
 LEAVE_SECONDS: Final = 2.0
 AGAIN_SECONDS: Final = 0.2
 LONGEST_PAUSE_SECONDS: Final = 30.0
@@ -41,6 +41,7 @@ class Child:
         name: str,
         let_in: Callable[[socket.socket, str], None],
         wants_more: Callable[[], bool] = lambda: True,
+        finished: Callable[[], int] = lambda: 0,
     ) -> None:
         """Prepare; :meth:`start` starts it.
 
@@ -48,11 +49,13 @@ class Child:
             name: what the log calls it.
             let_in: takes our end of its standard streams; closes it when the guest has left.
             wants_more: whether to start it again when it has ended; when not, one that goes on is ended soon.
+            finished: how many games its processes have played to the end.
         """
         self._command = list(command)
         self._name = name
         self._let_in = let_in
         self._wants_more = wants_more
+        self._finished = finished
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"child {name}", daemon=True)
         self._process: subprocess.Popen[bytes] | None = None
@@ -104,10 +107,11 @@ class Child:
     def _run(self) -> None:
         pause = AGAIN_SECONDS
         while True:
-            began = time.monotonic()
+            began, finished = time.monotonic(), self._finished()
             self._watch()
             self._end()
-            pause = AGAIN_SECONDS if time.monotonic() - began > LEAVE_SECONDS else min(2 * pause, LONGEST_PAUSE_SECONDS)
+            too_early = time.monotonic() - began <= LEAVE_SECONDS and self._finished() == finished
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS) if too_early else AGAIN_SECONDS
             if not self._wants_more() or self._stop.wait(pause):
                 return
             try:

@@ -430,7 +430,7 @@ class Player(Guest):
     def _finish(self, how: str) -> None:
         self._query = ""
         self.session.wants_to_play = False
-        self._names.has_ended(self._called, lines.LOST if self._forfeited else how)
+        self._names.has_ended(self._called, lines.LOST if self._forfeited else how, forfeited=self._forfeited)
         if self._forfeited:
             self._told = _Told.END
             self.end()

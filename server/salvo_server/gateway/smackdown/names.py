@@ -21,6 +21,7 @@ class Names:
             listed: given to TCP clients in order of arrival; without any, ``guest-1``, ``guest-2`` and so on.
         """
         self._ended: dict[str, Counter[str]] = {}
+        self._finished: Counter[str] = Counter()
         self._children = frozenset(children)
         self._order = [*children, *listed]
         self._counting = not listed
@@ -71,9 +72,10 @@ class Names:
                 self._lost.append(name)
                 self._unheard[name] = lost_in
 
-    def has_ended(self, name: str, how: str) -> None:
+    def has_ended(self, name: str, how: str, *, forfeited: bool = False) -> None:
         """Count a game, and how the program was told that it ended."""
         with self._lock:
+            self._finished[name] += not forfeited
             self._ended.setdefault(name, Counter())[how] += 1
             self._unheard.pop(name, None)
             self._placed.discard(name)  # its next fleet is waited for, also while this program is still leaving
@@ -82,6 +84,11 @@ class Names:
         """Return how many games have ended."""
         with self._lock:
             return self._ended.get(name, Counter()).total()
+
+    def finished_by(self, name: str) -> int:
+        """Return how many of them its programs have played to the end."""
+        with self._lock:
+            return self._finished[name]
 
     def record_of(self, name: str) -> str:
         """Return how they ended, such as ``won game 2, lost game 1``."""
