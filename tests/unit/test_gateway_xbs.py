@@ -62,11 +62,11 @@ def test_a_boat_does_not_go_on_in_the_next_row() -> None:
     assert words.read_board(rows(". . A", ". . A", ". . ."), book) is not None
 
 
-def test_a_board_shows_its_owner_all_and_others_what_was_shot_at() -> None:
+def test_a_board_shows_its_owner_boats_in_capitals_and_others_what_was_shot_at() -> None:
     book = replace(XBS, grid=Grid(3, 2), fleet=(ShipClass("q", 2),), goal=None)
     fleet = words.read_board(rows(". Q Q", ". . ."), book)
     assert fleet is not None
-    assert words.complete(fleet, [(2, 1), (1, 2)]) == rows(". q Q", "0 . .")
+    assert words.complete(fleet, [(2, 1), (1, 2)]) == rows(". Q Q", "0 . .")
     assert words.masked({(2, 1): True, (1, 2): False}, book.grid) == rows(". X .", "0 . .")
     assert words.square(2, 1) == "b1"
 

@@ -86,19 +86,21 @@ def masked(marks: Mapping[tuple[int, int], bool], grid: Grid) -> str:
 
 
 def complete(fleet: Fleet, incoming: Iterable[tuple[int, int]] = ()) -> str:
-    """Return a board as its owner may see it.
+    """Return a board as its owner may see it, boats in capitals.
+
+    The protocol's text has small letters where a boat was hit. The system's own server sends capitals there, too, and
+    all its clients end when they read a small one.
 
     Args:
         incoming: cells (x, y) that were shot at.
     """
     grid = fleet.book.grid
     cells = [WATER] * grid.size
+    for x, y in incoming:
+        cells[grid.cell(x, y)] = MISS
     for placement in fleet.placements:
         for cell in placement.cells(fleet.book):
             cells[cell] = placement.ship.upper()
-    for x, y in incoming:
-        cell = grid.cell(x, y)
-        cells[cell] = MISS if cells[cell] == WATER else cells[cell].lower()
     return "".join(cells)
 
 
