@@ -99,6 +99,16 @@ def test_a_board_is_read_as_it_is_written_and_as_a_list_of_ships() -> None:
         assert same_ships(xy.read_board(cells), fleet)
 
 
+def test_a_board_is_read_as_a_list_of_ships_that_say_where_they_are() -> None:
+    """As a program of the system sends it after the game; it was told status 2."""
+    fleet, xy = STREAK.random_fleet(Random(1)), Wording(STREAK, Dialect.XY)
+    ships = [[xy.write_cell(cell) for cell in place.cells(STREAK)] for place in fleet.placements]
+    message = {"type": "BOARD", "body": [{"position": ship, "isShipSinking": True} for ship in ships]}
+    assert same_ships(xy.read_board(read_request(json.dumps(message)).body), fleet)
+    with pytest.raises(BadBody, match="a ship is written as"):
+        xy.read_board([{"position": {}}])
+
+
 GOOD: dict[str, Any] = {
     "four": "B3-B6",
     "three": ["E10-G10", "F3-H3"],

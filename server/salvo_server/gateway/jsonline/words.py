@@ -208,7 +208,9 @@ class Wording:
         return WORDS[body]
 
     def read_board(self, body: Any) -> Fleet:
-        """Return a fleet: an object of texts as ``"B3-B6"`` by length, or a list of ships, each a text or its cells.
+        """Return a fleet: an object of texts as ``"B3-B6"`` by length, or a list of ships.
+
+        A ship in a list is such a text, its cells, or an object that has them as ``position``, as programs send it.
 
         Raises:
             BadBody: ``wrong_shape`` or ``off_board``.
@@ -253,6 +255,8 @@ class Wording:
             raise BadBody("wrong_shape", "a board is an object or a list of ships")
 
     def _ship(self, ship: Any) -> list[int]:
+        if isinstance(ship, dict) and "position" in ship:
+            ship = ship["position"]
         if isinstance(ship, list) and ship:
             return [self.read_cell(cell) for cell in ship]
         found = _SHIP.fullmatch(ship) if isinstance(ship, str) else None
