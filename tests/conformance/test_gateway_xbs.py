@@ -10,9 +10,14 @@ from pathlib import Path
 import pytest
 
 from gateway_hall import Hall, Program
-from salvo.rules import XBS
+from salvo.messages import State
+from salvo.rules import XBS, Fleet
+from salvo_server.gateway.accounts import RosterAccounts
 from salvo_server.gateway.xbs import door
+from salvo_server.gateway.xbs.words import complete, second_seated_name
+from salvo_server.trust.roster import Roster
 
+BOARD = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
 _FILE = Path(__file__).parent / "gateways" / "xbs.txt"
 
 
@@ -44,9 +49,9 @@ def scenes() -> Iterator[Scene]:
 
 
 @pytest.mark.parametrize("scene", list(scenes()), ids=lambda scene: scene.name)
-def test_the_protocol_line_by_line(scene: Scene, tmp_path: Path) -> None:
+def test_the_protocol_line_by_line(scene: Scene) -> None:
     book = dataclasses.replace(XBS, name="table", goal=scene.settings.get("goal", 17))
-    hall = Hall(book, tmp_path, players=scene.settings["players"])
+    hall = Hall(book, players=scene.settings["players"])
     example = door(book, title="Example Game", most=4)
     clients: dict[str, Program] = {}
     for number, step in enumerate(scene.steps, start=scene.first + 1):
@@ -65,3 +70,64 @@ def test_the_protocol_line_by_line(scene: Scene, tmp_path: Path) -> None:
             clients[name].go()
         else:
             assert not name or name in scene.settings, where
+
+
+def test_a_place_that_a_gateway_left_when_it_was_killed_is_taken_with_a_new_board() -> None:
+    """The client got its old board back as if a game were on, and ended."""
+    hall = Hall(XBS, players=2)
+    first = hall.come(door(XBS), "ann")
+    first.say(f"J|ann|{BOARD}")
+    hall.kill_gateway()
+    [listed] = hall.referee.players.values()
+    assert len(listed.placements) == len(XBS.fleet)
+    example = door(XBS)
+    ann, bob = hall.come(example, "ann"), hall.come(example, "bob")
+    ann.hear_all()
+    ann.say(f"J|ann|{BOARD[::-1]}")
+    assert ann.hear_all() == ["J|ann"]
+    bob.say(f"J|bob|{BOARD}")
+    assert ann.hear() == "J|bob"
+    assert hall.referee.state is State.TURN
+    fleet = hall.referee.players["ann"].placements.values()
+    assert complete(Fleet(XBS, list(fleet))) == BOARD[::-1]
+
+
+def test_who_comes_back_while_the_gateway_is_still_taking_leave_waits_for_the_name() -> None:
+    hall, example = Hall(XBS, players=2), door(XBS)
+    first, second = hall.come(example, "first"), hall.come(example, "second")
+    first.say(f"J|ann|{BOARD}")
+    second.hear_all()
+    first.gone = True  # and nobody has dealt with it yet
+    hall.programs.reverse()
+    second.say(f"J|ann|{BOARD}")
+    assert second.hear_all() == ["J|ann"]
+
+
+def test_who_is_listed_in_another_spelling_by_the_roster_plays_under_a_name_of_its_own(tmp_path: Path) -> None:
+    """The first spelling bound a name for ever: everybody else's was in use, at an empty table, also years later."""
+    roster = Roster(tmp_path / "roster.json")
+    roster.add("Bob")
+    for _ in range(2):  # the gateway is started again
+        accounts = RosterAccounts(roster, "xbs", sleep=lambda seconds: None)
+        hall, example = Hall(XBS, accounts, players=4), door(XBS)
+        for name, answer in (("wopr", "J|wopr"), ("WOPR", "J|WOPR"), ("bob", "J|bob"), ("Bob", "E|name in use")):
+            client = hall.come(example, name)
+            client.hear_all()
+            client.say(f"J|{name}|{BOARD}")
+            assert client.hear() == answer
+    names = [member.name for member in roster.members()]
+    assert names == ["Bob", "wopr", second_seated_name("WOPR"), second_seated_name("bob")]
+
+
+def test_each_spelling_comes_back_to_its_own_seat_also_at_a_gateway_that_was_started_again() -> None:
+    hall, example = Hall(XBS, players=2), door(XBS)
+    for name in ("wopr", "WOPR"):
+        hall.come(example, name).say(f"J|{name}|{BOARD}")
+    hall.kill_gateway()
+    example = door(XBS)
+    for name in ("WOPR", "wopr"):
+        client = hall.come(example, name)
+        client.say(f"J|{name}|")
+        told = client.hear_all()
+        assert told[1:3] == [f"J|{name}", f"Y|{BOARD}"]
+        assert f"B|{name}||{'.' * 100}|0|0" in told

@@ -40,11 +40,11 @@ def book_of(script: str) -> RuleBook:
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
-def test_the_run_goes_as_it_is_written(path: Path, tmp_path: Path) -> None:
+def test_the_run_goes_as_it_is_written(path: Path) -> None:
     script = path.read_text()
     steps = [line.split("\t") for line in script.splitlines() if not line.startswith("#")]
     book = book_of(script)
-    hall, gateway = Hall(book, tmp_path, players=2), door(book, you_first=True)
+    hall, gateway = Hall(book, players=2), door(book, you_first=True)
     ends: dict[str, Program] = {}
     for way, message, source in steps:
         assert source.startswith("-- ")
@@ -58,8 +58,8 @@ def test_the_run_goes_as_it_is_written(path: Path, tmp_path: Path) -> None:
     assert [end.hear() for end in ends.values()] == ["", ""]
 
 
-def test_player_2_is_told_first_what_fell_on_its_board_as_the_salvos_are_resolved_in_turn(tmp_path: Path) -> None:
-    hall, gateway = Hall(SMACKDOWN, tmp_path, players=2), door(SMACKDOWN)
+def test_player_2_is_told_first_what_fell_on_its_board_as_the_salvos_are_resolved_in_turn() -> None:
+    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
     ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
     for end in reversed(ends):  # whoever answers first, the first name is player 1
         end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
@@ -72,9 +72,9 @@ def test_player_2_is_told_first_what_fell_on_its_board_as_the_salvos_are_resolve
     assert told == [you + opponent, opponent + you]
 
 
-def test_a_program_that_knows_the_fleet_without_listening_sinks_ship_by_ship(tmp_path: Path) -> None:
+def test_a_program_that_knows_the_fleet_without_listening_sinks_ship_by_ship() -> None:
     """It places 2 3 3 4 5 by index, as the text has the sizes; each lies in its own row, from the left."""
-    hall, gateway = Hall(SMACKDOWN, tmp_path, players=2), door(SMACKDOWN)
+    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
     ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
     for end in ends:
         assert end.hear_all() == [

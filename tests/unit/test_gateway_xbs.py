@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 import pytest
 
 from salvo.rules import BOOKS, XBS, Grid, Repeats, RuleBook, ShipClass, Spacing
+from salvo.topics import check_name
 from salvo_server.gateway.accounts import GatewayError
 from salvo_server.gateway.xbs import door, words
-from salvo_server.gateway.xbs.company import Company
+from salvo_server.gateway.xbs.company import MAX_REASONS, Company
 
 EXAMPLE = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
 
@@ -143,16 +144,58 @@ def test_other_names_are_shown_so_that_each_means_one_player() -> None:
     assert names.meant("dead_meat") == ""
 
 
+@dataclass
+class Somebody:
+    """A client."""
+
+    called: str = ""
+
+    def is_going(self) -> bool:
+        return False
+
+
 def test_a_name_is_had_by_one_client_at_a_time() -> None:
-    company = Company()
-    assert company.claim("ann")
-    assert not company.claim("Ann")
-    company.leave("ann", 3)
-    assert company.is_missing("ann", 3)
-    assert not company.is_missing("ann", 4)
+    company, ann = Company(), Somebody("ann o'neill")
+    assert company.claim("ann_o_neill", ann)
+    assert not company.claim("ann_o_neill", Somebody("ann_o_neill"))
+    assert company.member("ann_o_neill") is ann
+    company.leave("ann_o_neill", 3)
+    assert company.member("ann_o_neill") is None
+    assert company.is_missing("ann_o_neill", 3)
+    assert company.called("ann_o_neill") == "ann o'neill"
+    assert not company.is_missing("ann_o_neill", 4)
     assert not company.is_missing("bob", 3)
-    assert company.claim("ann")
-    assert not company.is_missing("ann", 3)
+    assert company.claim("ann_o_neill", ann)
+    assert not company.is_missing("ann_o_neill", 3)
+    company.leave("ann_o_neill", 0)
+    assert company.called("ann_o_neill") == ""
+
+
+def test_reasons_for_leaving_are_kept_for_a_while_and_bounded() -> None:
+    company = Company()
+    for number in range(MAX_REASONS + 1):
+        company.note_reason(f"name{number}", "bored")
+    assert company.reason("name0") == ""
+    assert company.reason("name1") == "bored"
+    assert company.claim("name1", Somebody())
+    assert company.reason("name1") == ""
+
+
+def test_a_second_name_at_the_table_is_legal_and_each_spelling_has_its_own() -> None:
+    longest = "x" * 26  # as wide as the widest board
+    seats = [words.second_seated_name(name) for name in ("wopr", "WOPR", "an ne", "an_ne", longest)]
+    assert len({check_name(seat).lower() for seat in seats}) == 5
+
+
+def test_a_name_that_is_forgotten_may_be_shown_otherwise() -> None:
+    called = {"an_ne": "an ne"}
+    names = words.Names(10, "bob", "bob", lambda name: called.get(name, ""))
+    assert names.shown("an_ne") == "an ne"
+    called["an_ne"] = "an_ne"
+    assert names.shown("an_ne") == "an ne"
+    names.forget("an_ne")
+    assert names.meant("an ne") == ""
+    assert names.shown("an_ne") == "an_ne"
 
 
 @pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not XBS], ids=lambda book: book.name)

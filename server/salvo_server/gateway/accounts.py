@@ -37,6 +37,10 @@ class Accounts(Protocol):
         """
         ...
 
+    def spelled_otherwise(self, name: str) -> bool:
+        """Whether there is an account with this name in another spelling, beside which there can be none with it."""
+        ...
+
     def onlooker(self, table: str) -> Credentials | None:
         """Return the account of the gateway's own connection, which only listens; None where nobody needs one.
 
@@ -61,6 +65,10 @@ class OpenAccounts:
         """Return the secret of a guest; whether the name is free the server says (SALVO-JOIN-4)."""
         return self._vault.secret(f"{self._door} {check_name(name)}")
 
+    def spelled_otherwise(self, name: str) -> bool:
+        """What the gateway does not write down it does not know."""
+        return False
+
     def onlooker(self, table: str) -> None:
         """Nobody needs an account to listen."""
         return None
@@ -78,6 +86,10 @@ class RosterAccounts:
     def secret_of(self, name: str) -> str:
         """Return the secret of a guest, who is in the roster then."""
         return self._account(name, Role.TEAM)
+
+    def spelled_otherwise(self, name: str) -> bool:
+        """Whether the roster has this name in another spelling only."""
+        return any(each.name != name and each.name.lower() == name.lower() for each in self._roster.members())
 
     def onlooker(self, table: str) -> Credentials:
         """Return the watcher ``<door>-gateway`` of the roster, or ``<door>-<table>-gateway``.

@@ -83,6 +83,10 @@ class Guest:
     def left(self) -> None:
         """The program has hung up, or is being hung up on; its seat is still there."""
 
+    def longest_wait(self) -> float:
+        """Seconds after which :meth:`passed` is called for a program that has not sat down and says nothing."""
+        return LONGEST_WAIT_SECONDS
+
     def lingers(self) -> bool:
         """Whether the guest stays at the table although it is :attr:`alone`."""
         return False
@@ -120,6 +124,12 @@ class Guest:
         """
         assert self._team is not None, "sit down first"
         self._team.say(text, to)
+
+    def leave_lobby(self) -> None:
+        """Take the player out of the lobby; in a game nothing happens."""
+        if self._team is not None:
+            self.session.leave()
+            self._team.act()
 
     def stand_up(self) -> None:
         """Leave the table; the player stays in a game that is on, and is missing."""
@@ -176,7 +186,7 @@ class Guest:
         if self._team is None:
             if time.monotonic() - self._since > IDLE_SECONDS:
                 self._ended = True
-            self.peer.wait(LONGEST_WAIT_SECONDS)
+            self.peer.wait(self.longest_wait())
             return
         self._since = time.monotonic()
         self._team.act()

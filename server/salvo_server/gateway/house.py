@@ -107,6 +107,10 @@ class House:
         """
         return self._accounts.secret_of(name)
 
+    def spelled_otherwise(self, name: str) -> bool:
+        """Whether a guest's name has an account in another spelling."""
+        return self._accounts.spelled_otherwise(name)
+
     def seat(self, name: str) -> Seat:
         """Return a guest's place at the table; raises what :meth:`secret_of` does."""
         return Seat(
@@ -160,12 +164,17 @@ class House:
         while not self._stop.is_set():
             for message in connection.poll(_POLL_SECONDS):
                 connection.acknowledge(message)
-                try:
-                    address = topics.parse(message.topic)
-                    if address.table == self.table and address.topic.name in _HEARD:
-                        self._hear(wire.read_announcement(address, message.payload))
-                except WireError as error:
-                    log.warning("ignored noise on %s: %s", message.topic, error)
+                self.take_in(message.topic, message.payload)
+
+    def take_in(self, topic: str, payload: bytes) -> None:
+        """Hear a message; what a server of ours would not say is somebody's noise on an open broker."""
+        try:
+            address = topics.parse(topic)
+            if address.table == self.table and address.topic.name in _HEARD:
+                cleared = address.topic.name == "list" and not payload
+                self._hear(m.PlayersListed(()) if cleared else wire.read_announcement(address, payload))
+        except WireError as error:
+            log.warning("ignored noise on %s: %s", topic, error)
 
     def _hear(self, said: m.Announcement | None) -> None:
         news = self.news

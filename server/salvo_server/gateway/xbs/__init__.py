@@ -12,11 +12,12 @@ What a client says, and what becomes of it at the table:
     M|player|text      a line of chat to that player, or to everybody; behind J it is said when that is answered
     T|type|text        kept here; an empty text clears the type. Who shoots at the client is told one of them, privately
                        in the chat, and once in two seconds at most
-    L|reason           the end of the connection. A table knows no leaving: the player's turns pass until it comes back
+    L|reason           the end of the connection, as hanging up is. In the lobby the player leaves it, and may come back
+                       with another board; in a game its turns pass until it comes back
 
 What happens at the table, and what the client is told:
 
-    listed, struck off        J|player, L|player|
+    listed, off the list      J|player, L|player|reason, with a reason that was given at this door
     the game begins           B for each board, S|player|... from the first turn's player on
     a turn                    N|player; the client's own turn once its session knows all that led to it
     a salvo                   H|shooter|target|d5 for a hit, B of the shooter, B of the target
@@ -31,8 +32,13 @@ Of the system's two generations the older sends a hit after the boards and the n
 either order, and only hit, boards, turn keeps points right in clients that count hits themselves and has boards up to
 date when a bot is asked; so there is one order here.
 
-Characters of a client's name that a table's name cannot have become ``_`` at the table. How a client is shown names
-that its system does not have is said in :class:`~salvo_server.gateway.xbs.words.Names`.
+A board has its boats in capitals, also in Y, where the protocol's text has small letters for what was hit: every client
+of the system ends at one.
+
+Names are compared as they are written, so ``wopr`` and ``WOPR`` are two players. At a table they cannot be: the second
+spelling sits there as ``WOPR-40fd``, always the same. Characters that a table's name cannot have become ``_`` there.
+The clients are shown one another's names as they are; how they are shown names that their system does not have is said
+in :class:`~salvo_server.gateway.xbs.words.Names`.
 """
 
 from __future__ import annotations

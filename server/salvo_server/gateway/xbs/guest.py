@@ -28,6 +28,7 @@ from salvo_server.gateway.xbs.words import (
     read,
     read_board,
     seated_name,
+    second_seated_name,
     speakable,
     square,
     write,
@@ -40,6 +41,8 @@ FEWEST_PLAYERS: Final = 2
 JOIN_SECONDS: Final = 20.0
 #: Whoever has the right secret is listed at once, whatever else is said to its name.
 TAKEN_SECONDS: Final = 1.0
+#: While something is waited for before a client can sit down.
+_LOOK_SECONDS: Final = 0.05
 #: Of each type; more are forgotten.
 MOST_TAUNTS: Final = 100
 #: Lines of chat between J and its answer that are kept until somebody may hear them; more are dropped.
@@ -68,7 +71,7 @@ class Stage(Enum):
     """How far a client has come."""
 
     OUTSIDE = auto()  # connected
-    JOINING = auto()  # has asked for a place
+    JOINING = auto()  # has asked for a place, and may be waiting to sit down
     WAITING = auto()  # has one
     PLAYING = auto()  # has been told that the game is on
     DONE = auto()  # has been told how it ended, or was sent away
@@ -82,7 +85,9 @@ class XbsGuest(Guest):
         self._door = doorway
         self._book = doorway.book
         self._stage = Stage.OUTSIDE
+        self.called = ""  # what the client calls itself
         self._me = ""  # at the table
+        self._asked: Message | None = None  # the J that waits for a place to sit down
         self._names = Names(self._book.grid.width)
         self._fleet: Fleet | None = None  # the one that came with J
         self._back = False  # whether it was to come back to a game that is on
@@ -102,6 +107,13 @@ class XbsGuest(Guest):
         self._taunts: dict[str, list[str]] = {"hit": [], "miss": []}
         self._taunt_at = 0.0
         self._unsaid: list[tuple[str, str]] = []  # to whom and what
+        self._reason = ""  # for leaving
+
+    # --- what other clients ask ---------------------------------------------------------------------------------------
+
+    def is_going(self) -> bool:
+        """Whether the client has hung up."""
+        return self.peer.gone
 
     # --- what the client says -------------------------------------------------------------------------------------
 
@@ -139,7 +151,18 @@ class XbsGuest(Guest):
             case "T":
                 self._set_taunt(said.value(1), said.value(2))
             case "L":
+                self._reason = speakable(said.value(1))
                 self.end()
+
+    def longest_wait(self) -> float:
+        return _LOOK_SECONDS if self._asked is not None else super().longest_wait()
+
+    def left(self) -> None:
+        """Free the player's place in the lobby; in a game it stays, and is missing."""
+        joining = self._stage is Stage.JOINING and self._taken_by is None
+        if self.seated and (joining or self._stage is Stage.WAITING):
+            self._door.company.note_reason(self._me, self._reason)
+            self.leave_lobby()
 
     def _game_info(self) -> str:
         news, book = self.house.news, self._book
@@ -160,43 +183,62 @@ class XbsGuest(Guest):
         )
 
     def _join(self, said: Message) -> None:
-        name = said.value(1)
-        if self._stage is not Stage.OUTSIDE or not name:
+        if self._stage is not Stage.OUTSIDE or not said.value(1):
             self._send_away("protocol error")
             return
-        news = self.house.news
-        seated = seated_name(name)
-        back = seated in news.players
-        fault = name_fault(name, self._book.grid.width)
-        if not back and news.state is State.LOBBY and len(news.players) >= self._door.most:
-            self._send_away("game is full")
-        elif fault:
-            self.peer.send(write("E", fault))
-        elif not back and news.state is not State.LOBBY:
-            self._send_away("game is already started")
-        else:
-            self._fleet = read_board(said.value(2), self._book)
-            self._back = news.state is not State.LOBBY
-            if self._fleet is None and not self._back:
-                self._send_away("invalid board")
-            else:
-                self._sit_down_as(seated, name)
-
-    def _sit_down_as(self, seated: str, name: str) -> None:
-        if not self._door.company.claim(seated):
-            self.peer.send(write("E", "name in use"))
-            return
-        self._me = seated
-        try:
-            self.sit_down(seated)
-        except SalvoError as error:
-            self.stand_up()
-            why = {"bad_name": "invalid name", "name_taken": "name in use"}.get(error.code, speakable(error.text))
-            self.peer.send(write("E", why))
-            return
-        self._stage = Stage.JOINING
-        self._names = Names(self._book.grid.width, seated, name)
+        self._stage, self._asked = Stage.JOINING, said
         self._answer_by = time.monotonic() + JOIN_SECONDS
+        self._sit_down_or_not()
+        if self._sent_away:
+            self._turn_away()
+
+    def _sit_down_or_not(self) -> None:
+        """Sit down, or say why not; wait for a client that is giving the name back."""
+        assert self._asked is not None
+        name, board = self._asked.value(1), self._asked.value(2)
+        seat = self._seat_of(name)
+        holder = self._door.company.member(seat)
+        if holder is not None and holder.is_going():
+            return
+        self._asked = None
+        self._back = seat in self.house.news.players and self.house.news.state is not State.LOBBY
+        self._fleet = read_board(board, self._book)
+        self._sent_away = self._why_not(name, seat)
+        if not self._sent_away:
+            self._sit_down_as(seat, name)
+
+    def _seat_of(self, name: str) -> str:
+        """Return the client's name at the table, where spellings of one name exclude one another; here they do not."""
+        seat, second = seated_name(name), second_seated_name(name)
+        players = self.house.news.players
+        others = [each for each in (*players, *self._door.company.names()) if each.lower() == seat.lower()]
+        called = self._door.company.called(seat)
+        taken = any(each != seat for each in others) or called not in ("", name)
+        return second if second in players or taken or self.house.spelled_otherwise(seat) else seat
+
+    def _why_not(self, name: str, seat: str) -> str:
+        """Return what to tell a client that cannot join; empty for one that can."""
+        news = self.house.news
+        listed, fault = seat in news.players, name_fault(name, self._book.grid.width)
+        if not listed and news.state is State.LOBBY and len(news.players) >= self._door.most:
+            return "game is full"
+        if fault:
+            return write("E", fault)
+        if not listed and news.state is not State.LOBBY:
+            return "game is already started"
+        return "invalid board" if self._fleet is None and not self._back else ""
+
+    def _sit_down_as(self, seat: str, name: str) -> None:
+        self.called = name
+        if not self._door.company.claim(seat, self):
+            self._sent_away = write("E", "name in use")
+            return
+        self._me, self._names = seat, Names(self._book.grid.width, seat, name, self._door.company.called)
+        try:
+            self.sit_down(seat)
+        except SalvoError as error:
+            why = {"bad_name": "invalid name", "name_taken": "name in use"}.get(error.code, speakable(error.text))
+            self._sent_away = write("E", why)
 
     def _shoot(self, said: Message) -> None:
         view = self._view if self._stage is Stage.PLAYING else None
@@ -290,9 +332,13 @@ class XbsGuest(Guest):
 
     def passed(self, now: float) -> None:
         """Tell what has changed at the table, and give up what takes too long."""
+        if self._asked is not None:
+            self._sit_down_or_not()
         if self._sent_away and self._stage is not Stage.DONE:
             self._turn_away()
-        elif self._stage is Stage.JOINING:
+        elif self._asked is not None and now > self._answer_by:
+            self._asked, self._sent_away = None, write("E", "the table does not answer")
+        elif self._stage is Stage.JOINING and self.seated:
             self._join_or_not(now)
         if self._stage in (Stage.WAITING, Stage.PLAYING):
             self._catch_up()
@@ -309,8 +355,10 @@ class XbsGuest(Guest):
 
     def _join_or_not(self, now: float) -> None:
         session, listed = self.session, self._listed
-        if session.fleet is not None and (self._started or not self._back):
+        if session.fleet is not None and (self._started if self._back else session.fleet == self._fleet):
             self._welcome(session.fleet)
+        elif session.fleet is not None and not self._back:
+            self._give_up_former_place()
         elif session.state is State.TURN and listed is not None and self._me not in listed:
             self._sent_away = "game is already started"
         elif self._taken_by is not None and now > self._taken_by:
@@ -319,6 +367,14 @@ class XbsGuest(Guest):
             self._sent_away = write("E", "name in use" if self._me in (listed or ()) else "the table does not answer")
         if self._sent_away:
             self._turn_away()
+
+    def _give_up_former_place(self) -> None:
+        """Take another place with the new board: nobody came to an end who left this one, such as a gateway."""
+        if self.session.state is State.TURN:
+            self._back = True  # it has begun with the former board
+        else:
+            self.session.leave()
+            self.session.wants_to_play = True
 
     @property
     def _started(self) -> bool:
@@ -335,7 +391,7 @@ class XbsGuest(Guest):
         self.peer.send(write("J", self._names.shown(self._me)))
         self._joined.add(self._me)
         view = self.session.view
-        if self._back or self._fleet != fleet:  # its place in the lobby may have had another one already
+        if self._back:
             self.peer.send(write("Y", complete(fleet, view.incoming if view is not None else ())))
         self._stage = Stage.WAITING
         unsaid, self._unsaid = self._unsaid, []
@@ -345,6 +401,7 @@ class XbsGuest(Guest):
     def _turn_away(self) -> None:
         self.stand_up()
         line, self._sent_away = self._sent_away, ""
+        self._asked = None
         self._listed, self._taken_by, self._turn, self._unsaid = None, None, None, []
         if line.startswith("E|"):
             self._stage = Stage.OUTSIDE
@@ -406,7 +463,9 @@ class XbsGuest(Guest):
         """The game begins with as many players as a client was told of, or the client gives up."""
         gone = self._joined.difference(names, (self._me,))
         come = [name for name in names if name not in self._joined]
-        self.peer.send(*(write("L", self._names.shown(name), "") for name in sorted(gone)))
+        for name in sorted(gone):
+            self.peer.send(write("L", self._names.shown(name), self._door.company.reason(name)))
+            self._names.forget(name)
         self.peer.send(*(write("J", self._names.shown(name)) for name in come))
         self._joined = self._joined.difference(gone).union(come)
 

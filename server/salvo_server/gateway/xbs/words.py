@@ -6,8 +6,9 @@ A message is a line ``TYPE|VALUE|...``; there is no escaping, so no value can co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Final
 
 from salvo.errors import IllegalCommand
@@ -153,33 +154,48 @@ def seated_name(name: str) -> str:
     return _NO_NAME_HERE.sub("_", name)
 
 
+def second_seated_name(name: str) -> str:
+    """Return the same for a client that finds its name at the table in another spelling, always the same."""
+    return f"{seated_name(name)}-{blake2b(name.encode(), digest_size=2).hexdigest()}"
+
+
 class Names:
     """How one client is shown the players' names.
 
-    Names from elsewhere may be longer than its boards are wide, or not begin with a letter, or be a word that the
-    system keeps to itself. Those are shown cut or with an ``x`` in front, and always with ``~`` and a number behind,
-    which no name at a table has; so a shown name means one player, and shows that it is not the whole name.
+    Players of this system are shown as they call themselves. Names from elsewhere may be longer than its boards are
+    wide, or not begin with a letter, or be a word that the system keeps to itself. Those are shown cut or with an ``x``
+    in front, and always with ``~`` and a number behind, which no name at a table has; so a shown name means one player,
+    and shows that it is not the whole name.
     """
 
-    def __init__(self, width: int, own: str = "", own_shown: str = "") -> None:
+    def __init__(
+        self, width: int, own: str = "", own_shown: str = "", called: Callable[[str], str] = lambda name: ""
+    ) -> None:
         """Begin with nobody but the client itself.
 
         Args:
             width: of the boards, the longest name in bytes.
             own: the client's name at the table.
             own_shown: what it calls itself.
+            called: returns what another player of this system calls itself; empty for players from elsewhere.
         """
         self._width = width
+        self._called = called
         self._shown = {own: own_shown} if own else {}
         self._meant = {own_shown: own} if own else {}
 
     def shown(self, name: str) -> str:
-        """Return what the client is told instead of a name, always the same."""
+        """Return what the client is told instead of a name, the same until it is forgotten."""
         if name not in self._shown:
-            shown = name if not name_fault(name, self._width) and name not in self._meant else self._cut(name)
+            whole = self._called(name) or name
+            shown = whole if not name_fault(whole, self._width) and whole not in self._meant else self._cut(whole)
             self._shown[name] = shown
             self._meant[shown] = name
         return self._shown[name]
+
+    def forget(self, name: str) -> None:
+        """Let a name of a player that has left be shown otherwise when it comes again."""
+        self._meant.pop(self._shown.pop(name, ""), None)
 
     def meant(self, shown: str) -> str:
         """Return who is meant by what the client says; empty for nobody."""
