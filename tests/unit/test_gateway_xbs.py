@@ -153,6 +153,9 @@ class Somebody:
     def is_going(self) -> bool:
         return False
 
+    def taunt(self, kind: str) -> str:
+        return kind
+
 
 def test_a_name_is_had_by_one_client_at_a_time() -> None:
     company, ann = Company(), Somebody("ann o'neill")

@@ -10,8 +10,8 @@ What a client says, and what becomes of it at the table:
     S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays
     K|reason           the turn is skipped; ignored out of turn
     M|player|text      a line of chat to that player, or to everybody; behind J it is said when that is answered
-    T|type|text        kept here; an empty text clears the type. Who shoots at the client is told one of them, privately
-                       in the chat, and once in two seconds at most
+    T|type|text        kept here; an empty text clears the type. A client of this door that shoots at this one is told
+                       one of them each time; players from elsewhere, privately in the chat, once in two seconds at most
     L|reason           the end of the connection, as hanging up is. In the lobby the player leaves it, and may come back
                        with another board; in a game its turns pass until it comes back
 
@@ -20,7 +20,7 @@ What happens at the table, and what the client is told:
     listed, off the list      J|player, L|player|reason, with a reason that was given at this door
     the game begins           B for each board, S|player|... from the first turn's player on
     a turn                    N|player; the client's own turn once its session knows all that led to it
-    a salvo                   H|shooter|target|d5 for a hit, B of the shooter, B of the target
+    a salvo                   H|shooter|target|d5 for a hit, to the shooter M|target|taunt, B of the shooter and target
     a turn without a shot     K|player| and B of the player; not K for a skip that the client asked for itself
     a line of chat            M|sender|text|All, M|sender|text when it is private; | becomes /
     somebody hangs up         B with the status disconnected, as far as it came in at this door

@@ -23,6 +23,10 @@ class Member(Protocol):
         """Whether it has hung up, so that its name will be free in a moment."""
         ...
 
+    def taunt(self, kind: str) -> str:
+        """Return one of the texts for those who shoot at it, ``hit`` or ``miss``; empty when it has none."""
+        ...
+
 
 class Company:
     """The players that came in at one door, by name at the table; asked by the threads of all its guests."""

@@ -104,7 +104,7 @@ class XbsGuest(Guest):
         self._ended_as: GameEnded | None = None
         self._skipped = False
         self._away = False
-        self._taunts: dict[str, list[str]] = {"hit": [], "miss": []}
+        self._taunts: dict[str, tuple[str, ...]] = {"hit": (), "miss": ()}
         self._taunt_at = 0.0
         self._unsaid: list[tuple[str, str]] = []  # to whom and what
         self._reason = ""  # for leaving
@@ -114,6 +114,11 @@ class XbsGuest(Guest):
     def is_going(self) -> bool:
         """Whether the client has hung up."""
         return self.peer.gone
+
+    def taunt(self, kind: str) -> str:
+        """Return one of the texts that were set for who shoots here."""
+        texts = self._taunts[kind]
+        return self._door.random.choice(texts) if texts else ""
 
     # --- what the client says -------------------------------------------------------------------------------------
 
@@ -290,9 +295,9 @@ class XbsGuest(Guest):
         if taunts is None:
             return
         if not text:
-            taunts.clear()
+            self._taunts[kind.lower()] = ()
         elif len(taunts) < MOST_TAUNTS:
-            taunts.append(text)
+            self._taunts[kind.lower()] = (*taunts, text)
 
     # --- what happens at the table --------------------------------------------------------------------------------
 
@@ -563,19 +568,28 @@ class XbsGuest(Guest):
             self._tell_boards(result.player)
             return
         for (target, x, y), hit in zip(result.aims, result.outcomes, strict=True):
-            if target == self._me:
-                self._taunt(result.player, "hit" if hit else "miss")
             if hit:
                 self.peer.send(write("H", name(result.player), name(target), square(x, y)))
+            if target == self._me:
+                self._taunt(result.player, "hit" if hit else "miss")
+            elif result.player == self._me:
+                self._be_taunted_by(target, "hit" if hit else "miss")
             self._tell_boards(result.player, target)
 
+    def _be_taunted_by(self, target: str, kind: str) -> None:
+        """Tell the client what another one has to say to its shot; where nobody may say anything, that is nothing."""
+        member = self._door.company.member(target)
+        text = speakable(member.taunt(kind)) if member is not None else ""
+        if text and self.session.chat:
+            self.peer.send(write("M", self._names.shown(target), text))
+
     def _taunt(self, shooter: str, kind: str) -> None:
-        """Send one of the texts that were set to who has just shot here, as far as the chat takes it."""
-        now = time.monotonic()
-        if self._taunts[kind] and now >= self._taunt_at:
+        """Send one of the texts to a player from elsewhere who has just shot here, as far as the chat takes it."""
+        now, text = time.monotonic(), self.taunt(kind)
+        if text and now >= self._taunt_at and self._door.company.member(shooter) is None:
             self._taunt_at = now + TAUNT_SECONDS
             with contextlib.suppress(WireError):
-                self.say(self._door.random.choice(self._taunts[kind]), shooter)
+                self.say(text, shooter)
 
     def _tell_results(self, state: str, tallies: dict[str, m.Tally]) -> None:
         """Say how the game ended, and hang up: in the system a server has one game."""
