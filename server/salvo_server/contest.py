@@ -6,7 +6,7 @@ import contextlib
 import logging
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from types import FrameType
 from typing import Final
@@ -104,12 +104,14 @@ class Contest:
         *,
         journal: Journal | None = None,
         identity: Identity | None = None,
+        gateway_tables: Collection[str] = (),
     ) -> None:
         """Start the embedded broker, unless there is another one, and set the tables.
 
         Args:
             journal: the one to use, already open; that of the settings when not given.
             identity: the one to use; that of the settings when not given.
+            gateway_tables: those to which programs of older systems come.
 
         Raises:
             BrokerError: the embedded broker cannot listen.
@@ -127,10 +129,16 @@ class Contest:
         self._security: DynamicSecurity | None = None
         with contextlib.ExitStack() as opened:
             opened.callback(self.journal.close)
-            self._start(settings, listener, opened)
+            self._start(settings, listener, opened, gateway_tables)
             self._opened = opened.pop_all()
 
-    def _start(self, settings: ServerSettings, listener: Listener | None, opened: contextlib.ExitStack) -> None:
+    def _start(
+        self,
+        settings: ServerSettings,
+        listener: Listener | None,
+        opened: contextlib.ExitStack,
+        gateway_tables: Collection[str],
+    ) -> None:
         """Start everything; what has to be closed goes onto ``opened``, and is closed the other way round."""
         tables = [DEFAULT_TABLE, *settings.tables]
         register = None if self.roster is None else Register()
@@ -152,6 +160,7 @@ class Contest:
             seed=self.seed or "",
             draw="fair" if self.seed is None else "seed",
             limits=settings.limits,
+            table_limits=dict.fromkeys(gateway_tables, settings.gateway_limits),
             book=settings.book,
             profile=settings.profile,
             journal=self.journal,

@@ -18,7 +18,7 @@ import secrets
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from salvo import messages as m
@@ -132,6 +132,7 @@ class Service:
         *,
         seed: int | str,
         limits: Limits | None = None,
+        table_limits: Mapping[str, Limits] | None = None,
         book: RuleBook = SALVO,
         profile: str = "literal",
         clock: Callable[[], int] | None = None,
@@ -152,6 +153,7 @@ class Service:
             register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
+            table_limits: of those tables that have others.
             book: likewise.
             identity: the server's keys, told in its status; without them nothing can be sealed for it, and
                 nothing is said in ``/game/log``.
@@ -178,7 +180,8 @@ class Service:
         self._resends = Resends(self._logs)
         self._draw = m.Draw(draw)
         self._fresh_secret = fresh_secret
-        self._seed, self._limits = seed, limits or Limits()
+        self._seed = seed
+        self._limits = dict.fromkeys(tables, limits or Limits()) | dict(table_limits or {})
         self._first_table = tables[0]
         self._referee_views = RefereeViews(referee_delay_ms)
         self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
@@ -222,7 +225,7 @@ class Service:
                 self._batch.closed.append(game.opened.id)
                 number = game.opened.number + bool(game.steps)
                 seed = self._opened_seed(game) or seed
-            table = Table(Referee(seed, name, book, self._limits, number, self._draw), self._status)
+            table = Table(Referee(seed, name, book, self._limits[name], number, self._draw), self._status)
             self.tables[name] = table
             announcements, publications = table.open()
             self._outbox += publications
@@ -258,7 +261,7 @@ class Service:
         self._games[table.name] = recovered.game.opened.id
         if recovered.log is not None:
             self._logs[table.name] = recovered.log
-        table.referee.configure(self._next_seed(), self._limits, self._draw, book)
+        table.referee.configure(self._next_seed(), self._limits[table.name], self._draw, book)
         for team in recovered.game.teams:
             if team.name in table.referee.players:
                 self.gate.admit(table.name, team.name, team.secret, self._now())
@@ -678,7 +681,7 @@ class Service:
         self._games[table.name] = self._last_game
         opened = GameOpened(self._last_game, table.name, table.referee.number, self._now(), write_header(table.header))
         self._batch.games.append(opened)
-        table.referee.configure(self._next_seed(), self._limits, self._draw)
+        table.referee.configure(self._next_seed(), self._limits[table.name], self._draw)
         if self._identity is not None:
             self._logs[table.name] = TableLog(table.header, self._identity)
             self._outbox += self._logs[table.name].opening()

@@ -11,6 +11,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -34,6 +35,9 @@ Seconds = Annotated[int, Field(ge=1, le=86_400)]
 
 #: A turn of a player that is gone (SALVO-TURN-8): a program that comes back has time to fire, a person to press a key.
 ABSENT_MS: Final = 2000
+#: How long a result stands at a gateway's table: the older systems open the next game at once, and their programs do
+#: not wait for one. A second is enough for whoever was cut off in the last moment to hear how it ended.
+GATEWAY_OVER_SECONDS: Final = 1
 #: Who needs longer to look at a result (SALVO-PACE-1) wants a game that waits for people, such as a turn of theirs.
 MOST_PACE_SECONDS: Final = 60
 
@@ -69,7 +73,11 @@ class ServerSettings(BaseSettings):
     ] = 60
     turn_seconds: Annotated[Seconds, Field(description="time for a salvo; long enough for a person at a keyboard")] = 30
     over_seconds: Annotated[
-        Seconds, Field(description="how long a result stands before the next lobby; five minutes by the specification")
+        Seconds,
+        Field(
+            description="how long a result stands before the next lobby; five minutes by the specification, "
+            f"and {GATEWAY_OVER_SECONDS} at the table of a gateway when not said"
+        ),
     ] = 300
     bank_seconds: Annotated[
         Seconds | None,
@@ -180,7 +188,7 @@ class ServerSettings(BaseSettings):
 
     @property
     def limits(self) -> Limits:
-        """The limits of every table."""
+        """The limits of every table without a gateway."""
         return Limits(
             players=self.players,
             placement_ms=self.placement_seconds * 1000,
@@ -193,6 +201,13 @@ class ServerSettings(BaseSettings):
             absent_ms=min(ABSENT_MS, self.turn_seconds * 1000) if self.book.ending is Ending.GOAL else None,
             pace_ms=round(self.pace_seconds * 1000) or None,
         )
+
+    @property
+    def gateway_limits(self) -> Limits:
+        """The limits of a table with a gateway: where nobody has said how long a result stands, the next game opens."""
+        if "over_seconds" in self.model_fields_set:
+            return self.limits
+        return replace(self.limits, over_ms=GATEWAY_OVER_SECONDS * 1000)
 
 
 #: Environment variables behind the same prefix that are the bot's, not the server's.

@@ -41,7 +41,7 @@ def scenes() -> Iterator[Scene]:
             scene = Scene(text[3:], number, [])
         elif scene is not None:
             name, _, value = text.partition(" ")
-            if name in ("players", "goal"):
+            if name in ("players", "goal", "over"):
                 scene.settings[name] = int(value)
             scene.steps.append(text)
     assert scene is not None
@@ -51,7 +51,8 @@ def scenes() -> Iterator[Scene]:
 @pytest.mark.parametrize("scene", list(scenes()), ids=lambda scene: scene.name)
 def test_the_protocol_line_by_line(scene: Scene) -> None:
     book = dataclasses.replace(XBS, name="table", goal=scene.settings.get("goal", 17))
-    hall = Hall(book, players=scene.settings["players"])
+    over_ms = 1000 * scene.settings.get("over", 300)
+    hall = Hall(book, players=scene.settings["players"], over_ms=over_ms)
     example = door(book, title="Example Game", most=4)
     clients: dict[str, Program] = {}
     for number, step in enumerate(scene.steps, start=scene.first + 1):
@@ -68,6 +69,8 @@ def test_the_protocol_line_by_line(scene: Scene) -> None:
             assert clients[name].hear() == "", where
         elif what == "-":
             clients[name].go()
+        elif name == "~":
+            hall.wait(float(action))
         else:
             assert not name or name in scene.settings, where
 

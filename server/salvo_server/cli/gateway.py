@@ -11,7 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -72,8 +72,20 @@ def _end_with_input() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def read_gateway(line: str, book: RuleBook) -> list[str]:
-    """Read what ``--gateway`` was given: the words behind ``salvo gateway``.
+class GatewayCall(NamedTuple):
+    """What ``--gateway`` was given.
+
+    Attributes:
+        words: those behind ``salvo gateway``.
+        table: the one that it leads to.
+    """
+
+    words: list[str]
+    table: str
+
+
+def read_gateway(line: str, book: RuleBook) -> GatewayCall:
+    """Read what ``--gateway`` was given.
 
     Args:
         book: what the server plays.
@@ -92,11 +104,11 @@ def read_gateway(line: str, book: RuleBook) -> list[str]:
     if {"-h", "--help"} & {*words}:
         raise SettingsError("bad_setting", f"gateway {line!r}: --help is for salvo gateway {words[0]}")
     try:
-        command.make_context(words[0], words[1:])
+        table: str = command.make_context(words[0], words[1:]).params["table"]
     except click.ClickException as error:
         raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
     _check_rules(words[0], book)
-    return words
+    return GatewayCall(words, table)
 
 
 def _check_rules(protocol: str, book: RuleBook) -> None:

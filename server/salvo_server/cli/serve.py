@@ -62,7 +62,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     metavar="SECONDS",
     help="Pause after each result, such as 0.8, so that people can follow.  [default: 0]",
 )
-@click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300]")
+@click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300; 1 at a gateway's table]")
 @click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
 @click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, so much later; 0: at once.")
 @click.option("--chat/--no-chat", default=None, help="Whether players may say something.  [default: chat]")
@@ -95,7 +95,8 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     if settings.transcripts is not None:
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         kept = KeptGames(open_journal(settings))
-    contest = Contest(settings, report, journal=kept, identity=identity)
+    tables = {gateway.table for gateway in gateways}
+    contest = Contest(settings, report, journal=kept, identity=identity, gateway_tables=tables)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
     _tell_where(report, contest, settings)
@@ -104,7 +105,7 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     options = _gateway_options(contest, settings)
     with (
         announced(settings, contest.url, contest.websocket_url),
-        gateways_beside([[*words, *options] for words in gateways], report.tell_of_gateway),
+        gateways_beside([[*gateway.words, *options] for gateway in gateways], report.tell_of_gateway),
     ):
         contest.run()
     report.tell_of_unfinished_games(settings)

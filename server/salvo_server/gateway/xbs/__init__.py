@@ -6,7 +6,8 @@ What a client says, and what becomes of it at the table:
     P|text             the same line again
     J|name|board       a request to take part, and the board as its fleet; J|name when it is listed, J|other for each
                        other player. In a game that is on, whoever plays in it comes back: J, Y|board, J and B for each
-                       other, S, N, the own B, and M||name reconnected. E|... where another try may help
+                       other, S, N, the own B, and M||name reconnected. E|... where another try may help. Where a
+                       result stands for a few seconds only, it is answered when the next lobby opens
     S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays
     K|reason           the turn is skipped; ignored out of turn
     M|player|text      a line of chat to that player, or to everybody; behind J it is said when that is answered

@@ -43,6 +43,8 @@ JOIN_SECONDS: Final = 20.0
 TAKEN_SECONDS: Final = 1.0
 #: While something is waited for before a client can sit down.
 _LOOK_SECONDS: Final = 0.05
+#: A result that stands no longer than so is waited for by who wants to join; the system's own server has none.
+MAX_REOPENING_SECONDS: Final = 5
 #: Of each type; more are forgotten.
 MOST_TAUNTS: Final = 100
 #: Lines of chat between J and its answer that are kept until somebody may hear them; more are dropped.
@@ -169,14 +171,21 @@ class XbsGuest(Guest):
             self._door.company.note_reason(self._me, self._reason)
             self.leave_lobby()
 
+    @property
+    def _reopens(self) -> bool:
+        """Whether the last game is over and the next lobby about to open."""
+        news = self.house.news
+        soon = news.rules is not None and news.rules.over_seconds <= MAX_REOPENING_SECONDS
+        return news.state is State.OVER and soon
+
     def _game_info(self) -> str:
         news, book = self.house.news, self._book
-        joined = len(news.players)
+        joined = 0 if self._reopens else len(news.players)
         return write(
             "G",
             VERSION,
             self._door.title,
-            "N" if news.state is State.LOBBY else "Y",
+            "N" if news.state is State.LOBBY or self._reopens else "Y",
             FEWEST_PLAYERS,
             max(self._door.most, joined),  # clients believe in no game with more players than fit
             joined,
@@ -198,8 +207,10 @@ class XbsGuest(Guest):
             self._turn_away()
 
     def _sit_down_or_not(self) -> None:
-        """Sit down, or say why not; wait for a client that is giving the name back."""
+        """Sit down, or say why not; wait for the next lobby, or for a client that is giving the name back."""
         assert self._asked is not None
+        if self._reopens:
+            return
         name, board = self._asked.value(1), self._asked.value(2)
         seat = self._seat_of(name)
         holder = self._door.company.member(seat)
