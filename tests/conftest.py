@@ -52,7 +52,7 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):  # a process of xdist, whose parent writes the summary
-        session.config.workeroutput["left_out"] = dict(session.config.stash.get(_LEFT_OUT, Counter()))
+        session.config.workeroutput["left_out"] = dict(session.config.stash.get(_LEFT_OUT, Counter[str]()))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -67,7 +67,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    left_out = config.stash.get(_LEFT_OUT, Counter())
+    left_out = config.stash.get(_LEFT_OUT, Counter[str]())
     if left_out:
         counted = ", ".join(f"{number} need {name}" for name, number in left_out.most_common())
         terminalreporter.write_line(f"{left_out.total()} tests left out: {counted}")

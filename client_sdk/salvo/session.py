@@ -408,7 +408,7 @@ class Session:
             self._waits_since = now
 
     def _ask_again(self, now: float) -> None:
-        """Ask again for the seat, or for the old one, while nobody has answered (SALVO-JOIN-15).
+        """Ask again for the seat, or for the old one, while nobody has answered (SALVO-JOIN-16).
 
         In a lobby that goes for who was refused, too: the refusal may be meant for somebody else who used the name,
         and a full table may get a free seat.

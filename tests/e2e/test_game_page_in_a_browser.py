@@ -165,7 +165,7 @@ def test_it_plays_pauses_and_plays_again_from_the_start(window: Browser, tmp_pat
     """Slow enough that a busy machine sees it play, and fast where only its end counts."""
     replay = _replay("2-players-small")
     window.open(_write(tmp_path, replay))
-    slow, fast = ("document.getElementById('speed').value = '%s'" % speed for speed in ("1", "32"))
+    slow, fast = (f"document.getElementById('speed').value = '{speed}'" for speed in (1, 32))
     window.run(slow)
     window.press(SPACE)
     window.wait_for("document.getElementById('slider').value > 1")

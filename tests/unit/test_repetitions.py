@@ -1,4 +1,4 @@
-"""What a team repeats, because no answer came, changes nothing and is not refused (SALVO-JOIN-15, SALVO-FIRE-13)."""
+"""What a team repeats, because no answer came, changes nothing and is not refused (SALVO-JOIN-16, SALVO-FIRE-13)."""
 
 from __future__ import annotations
 
