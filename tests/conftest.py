@@ -52,7 +52,8 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):  # a process of xdist, whose parent writes the summary
-        session.config.workeroutput["left_out"] = dict(session.config.stash.get(_LEFT_OUT, Counter[str]()))
+        left_out = session.config.stash.get(_LEFT_OUT, Counter[str]())
+        session.config.workeroutput["left_out"] = dict(left_out)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -270,7 +270,8 @@ class Session:
         A session that is made to want to play again asks for a new place once the list is without it.
         """
         self.wants_to_play = False
-        self._waits_since = self._unanswered_since = None
+        self._waits_since = None
+        self._forget_request()
         if self.state is State.LOBBY:
             self._fleet = None
             payload = wire.write_leave(self.game or None, self._sealer)
