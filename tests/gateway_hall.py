@@ -84,15 +84,15 @@ class GuestsWire:
         self._hall = hall
         self._filters: list[str] = []
         self._inbox: deque[Inbound] = deque()
-        self._connected = False
+        self.connected = False
 
     def hear(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
         if any(matches(wanted, topic) for wanted in self._filters):
             self._inbox.append(Inbound(topic, payload, retained, 0, 1))
 
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
-        if not self._connected:
-            self._connected = True
+        if not self.connected:
+            self.connected = True
             self._hall.wires.append(self)
             assert self.on_connect is not None
             self.on_connect(False)
