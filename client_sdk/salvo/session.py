@@ -182,7 +182,7 @@ class Session:
         self._send_fleet(now)
 
     def handle_timer(self, now: float) -> list[Event]:
-        """Say again what the server has not answered, which the broker may have lost; to be called now and then."""
+        """Send again what the server has not answered, since the broker may have lost it; to be called now and then."""
         waiting = self.state is State.LOBBY and self._listed and self._fleet is not None
         if waiting and now - self._placed_at > PATIENCE_SECONDS:
             self._send_fleet(now)
@@ -295,10 +295,11 @@ class Session:
 
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
         """Send shots that follow those of the turn that the view knows as fired; then it knows them, too."""
-        self._sign_shots(view, shots, len(view.fired_this_turn) + 1)
+        self._send_numbered(view, shots, len(view.fired_this_turn) + 1)
         view.fired(shots)
 
-    def _sign_shots(self, view: View, shots: Sequence[Shot], first: int) -> None:
+    def _send_numbered(self, view: View, shots: Sequence[Shot], first: int) -> None:
+        """Sign shots for the view's turn, numbered from ``first`` on, and send them."""
         for number, shot in enumerate(shots, start=first):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
             payload = wire.write_shot(shot.x, shot.y, context, self._sealer)
@@ -308,7 +309,7 @@ class Session:
     def _send_salvo_again(self, now: float) -> None:
         """Send the shots and the skip of the own turn again that no result has followed (SALVO-FIRE-13).
 
-        Game, turn and number keep each from counting twice; the bytes are others, because nonces are burned.
+        Game, turn and number keep each from counting twice. They are signed again, because nonces are burned.
         """
         view, turn = self.view, self._turn
         if view is None or turn is None or not self._awaits_result(view, turn, now):
@@ -317,7 +318,7 @@ class Session:
             self._salvo_sent_at = now
         elif now - self._salvo_sent_at > min(PATIENCE_SECONDS, PATIENCE_SHARE * (turn.deadline - turn.now) / 1000):
             self._salvo_sent_at = now
-            self._sign_shots(view, view.fired_this_turn, 1)
+            self._send_numbered(view, view.fired_this_turn, 1)
             if self._skipped is not None and self._skipped == self._answered:
                 self._send_skip(self._skipped)
 
@@ -409,9 +410,9 @@ class Session:
             self._waits_since = now
 
     def _ask_again(self, now: float) -> None:
-        """Ask again for the seat, or for the old one, while nobody has answered (SALVO-JOIN-16).
+        """Ask again for the seat, or for the old one, while there is no answer (SALVO-JOIN-16).
 
-        In a lobby that goes for who was refused, too: the refusal may be meant for somebody else who used the name,
+        A team that was refused in a lobby asks, too: the refusal may be meant for another program that used its name,
         and a full table may get a free seat.
         """
         due = self._ask_again_at is not None and now > self._ask_again_at

@@ -910,6 +910,7 @@ def test_a_salvo_is_not_sent_again_once_its_result_is_there(session: Session, se
         m.TurnBegan(1, 2, "you", 5, 0, 30_000),  # in a round the result comes at its end
         m.ServerStatus(False, "0", 1, "literal"),
         m.ServerStatus(True, "0", 1, "literal", paused=True),
+        m.CommandRefused("me", "turn_timeout", "too slow"),
     ],
 )
 def test_a_salvo_is_sent_again_in_the_own_turn_only_and_to_a_server_that_is_there(
