@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from salvo import messages as m
 from salvo import wire
 from salvo.errors import WireError
-from salvo.wire.transcript import parse_line, read_header, read_input
-from salvo_server.journal import JournalError, SavedGame, StepTaken
+from salvo.wire.transcript import Header, parse_line, read_header, read_input
+from salvo_server.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.records.log import Signer, TableLog
 from salvo_server.referee import Referee
 from salvo_server.table import Step, Table, seat
@@ -75,17 +75,27 @@ def recover(
 def open_table(game: SavedGame, status: Callable[[Referee], m.ServerStatus]) -> Table:
     """Return a game's table as it was before the first step.
 
+    Its next lobby has the settings that it had then: an operator may have changed them while the game was on
+    (SALVO-BACK-6).
+
     Raises:
         JournalError: ``journal_corrupt``.
     """
-    try:
-        header = read_header(game.opened.header)
-    except WireError as error:
-        raise JournalError("journal_corrupt", f"{_where(game)}: its header: {error}; {_CURE}") from None
+    header = _header(game.opened)
     table = Table(seat(header), status)
     table.header = replace(table.header, version=header.version)
+    if game.next_game is not None:
+        then = _header(game.next_game)
+        table.referee.configure(then.seed, then.limits, then.draw, then.rules.book)
     table.open()
     return table
+
+
+def _header(opened: GameOpened) -> Header:
+    try:
+        return read_header(opened.header)
+    except WireError as error:
+        raise JournalError("journal_corrupt", f"{_where(opened)}: its header: {error}; {_CURE}") from None
 
 
 def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Step:
@@ -94,7 +104,7 @@ def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Ste
     Raises:
         JournalError: ``journal_corrupt`` when it cannot be read, ``journal_diverged`` when something else comes out.
     """
-    where = f"{_where(game)}, step {number} (record {record.id})"
+    where = f"{_where(game.opened)}, step {number} (record {record.id})"
     if table.referee.number != game.opened.number:
         raise JournalError("journal_corrupt", f"{where}: stands behind the game's end; {_CURE}")
     try:
@@ -111,7 +121,6 @@ def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Ste
     return step
 
 
-def _where(game: SavedGame) -> str:
-    opened = game.opened
+def _where(opened: GameOpened) -> str:
     table = f" of table {opened.table}" if opened.table else ""
     return f"game {opened.number}{table}"

@@ -248,7 +248,7 @@ class Chaos:
         last = {game.table: game.number for game, _ in rows}
         for game, steps in rows:
             if steps and game.number < last[game.table]:
-                self._inspect_game(SavedGame(game, reader.steps(game), ()), witnessed)
+                self._inspect_game(reader.saved(game), witnessed)
 
     def _inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
         where = f"table {game.opened.table!r}, game {game.opened.number}"

@@ -116,7 +116,7 @@ def test_the_two_latest_games_of_a_table_are_kept() -> None:
     kept = KeptGames(NoJournal())
     for batch in (_batch(1), _batch(2, "blue"), _batch(3, game=2)):
         kept.commit(batch)
-    assert kept.game("", 1) == SavedGame(_batch(1).games[0], tuple(_batch(1).steps), ())
+    assert kept.game("", 1) == SavedGame(_batch(1).games[0], tuple(_batch(1).steps), (), _batch(3, game=2).games[0])
     assert kept.game("", 2).opened.id == 3
     kept.commit(_batch(4, game=3))
     assert kept.game("", 2).opened.id == 3

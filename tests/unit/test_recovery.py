@@ -49,12 +49,12 @@ class World:
         self.path = path
         self.now = 1_000_000
         self.wire = Wire()
-        self.journal: Any = DatabaseJournal(str(path))
+        self.journal: Any = DatabaseJournal(str(path), power_safe=False)
         self.service = self._serve()
 
     def _serve(self, **given: Any) -> Service:
-        settings: dict[str, Any] = {"seed": 7, "limits": Limits(players=2)} | given
-        service = Service(self.wire, [""], clock=lambda: self.now, journal=self.journal, **settings)
+        settings: dict[str, Any] = {"tables": [""], "seed": 7, "limits": Limits(players=2)} | given
+        service = Service(self.wire, clock=lambda: self.now, journal=self.journal, **settings)
         self.wire.connect()
         self.run(service)
         return service
@@ -66,7 +66,7 @@ class World:
         retained = self.wire.retained
         self.wire = Wire()
         self.wire.retained = retained
-        self.journal = DatabaseJournal(str(self.path))
+        self.journal = DatabaseJournal(str(self.path), power_safe=False)
         self.service = self._serve(resume=resume, **given)
         return self.service
 

@@ -105,11 +105,17 @@ class SavedTeam(NamedTuple):
 
 
 class SavedGame(NamedTuple):
-    """A game as the journal has it."""
+    """A game as the journal has it.
+
+    Attributes:
+        next_game: the table's game after it, whose header has the settings that the last step of this one has opened
+            the next lobby with; None while there is none.
+    """
 
     opened: GameOpened
     steps: Sequence[StepTaken]
     teams: Sequence[SavedTeam]
+    next_game: GameOpened | None = None
 
 
 class Saved(NamedTuple):

@@ -260,7 +260,14 @@ class JournalReader:
 
     def saved(self, game: GameOpened) -> SavedGame:
         """Return a game as it can be executed again; the teams' secrets are no part of it."""
-        return SavedGame(game, self.steps(game), ())
+        taken = self.steps(game)  # first: a server that runs may forget the game between the two
+        return SavedGame(game, taken, (), self._next(game))
+
+    def _next(self, game: GameOpened) -> GameOpened | None:
+        later = sql.select(games).where(games.c.table_name == game.table, games.c.id > game.id)
+        with explained(self.name), self._engine.connect() as connection:
+            row = connection.execute(later.order_by(games.c.id).limit(1)).first()
+        return None if row is None else GameOpened(*row)
 
 
 def migrate(connection: sql.Connection, name: str) -> None:

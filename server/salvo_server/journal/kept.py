@@ -20,8 +20,9 @@ class KeptGames:
 
     def game(self, table: str, number: int) -> SavedGame:
         """Return what is durable of one of a table's two latest games, without its secrets."""
-        [opened] = [game for game in self._latest[table] if game.number == number]
-        return SavedGame(opened, tuple(self._steps[opened.id]), ())
+        games = self._latest[table]
+        [(opened, then)] = [each for each in zip(games, [*games[1:], None], strict=True) if each[0].number == number]
+        return SavedGame(opened, tuple(self._steps[opened.id]), (), then)
 
     def commit(self, batch: Batch) -> None:
         """Make a batch durable; see :class:`salvo_server.journal.Journal`."""

@@ -11,7 +11,7 @@ from salvo.errors import SalvoError
 from salvo.proof import PROOF_LINES
 from salvo.wire.transcript import Header
 from salvo_server.journal import GameOpened, JournalError
-from salvo_server.records.transcript import check, execute, read_transcript, repeat_game, write_transcript
+from salvo_server.records.transcript import check, execute, export, read_transcript, repeat_game, write_transcript
 from salvo_server.showing.replay import Replay
 from salvo_server.table import Step
 from salvo_server.verify import verify_file
@@ -200,9 +200,7 @@ class JournalGames:
             yield len(game.steps), sum(len(step.announcements) for step in steps)
 
     def export(self, path: Path) -> int:
-        game = self._reader.saved(self._one())
-        write_transcript(path, *repeat_game(game))
-        return len(game.steps)
+        return export(self._reader.saved(self._one()), path)
 
     def summaries(self) -> Iterator[Summary]:
         for opened, count in self._games:

@@ -15,6 +15,7 @@ import shlex
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -152,8 +153,17 @@ def export(game: SavedGame, path: Path) -> int:
         TranscriptError: ``transcript_unwritable``.
     """
     header, steps = repeat_game(game)
-    write_transcript(path, header, steps)
-    return len(game.steps)
+    written = list(until_forgotten(steps))
+    write_transcript(path, header, written)
+    return len(written)
+
+
+def until_forgotten(steps: Iterable[Step]) -> Iterator[Step]:
+    """Return a game's steps without the last one, which opens the next lobby.
+
+    A transcript has nothing of it: its header does not tell the rules of the next game (SALVO-FILE-3).
+    """
+    return takewhile(lambda step: not any(isinstance(each, m.GameForgotten) for each in step.announcements), steps)
 
 
 def repeat_game(game: SavedGame) -> tuple[Header, Iterator[Step]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from salvo.errors import SalvoError
 from salvo_server.journal import GameOpened, SavedGame
 from salvo_server.records.log import proof_lines
-from salvo_server.records.transcript import TranscriptError, repeat_game, write_transcript
+from salvo_server.records.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
 from salvo_server.trust.identity import Identity
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class TranscriptFolder:
         try:
             path = self._reserve(game.opened)
             header, steps = repeat_game(game)
-            played = list(steps)
+            played = list(until_forgotten(steps))
             write_transcript(path, header, played)
             if self._identity is not None:
                 proof_path(path).write_bytes(b"".join(proof_lines(header, played, self._identity)))
