@@ -111,6 +111,11 @@ class _Game:
         """The game's number; 0 while the opening is missing."""
         return 0 if self.chain.opening is None else self.chain.opening.game
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing but its opening was heard."""
+        return self.chain.next_number == 1 and not self.early
+
     def hold(self, text: bytes, entry: Entry) -> bool:
         """Keep an entry until all before it are there; return whether it is news.
 
@@ -296,6 +301,8 @@ class Witness:
         game, latest = _Game(of, LogChain(self.key)), self._current
         if isinstance(entry.body, Opening):
             self._pending.clear()  # was said of the lobby that just opened, or of a game that is no more
+            opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
+            self._games = [each for each in self._games if each.number != opened or not each.empty]
             if latest is not None and entry.body.game > latest.number:
                 game.at = latest.at
         self._games.insert(0, game)

@@ -170,6 +170,12 @@ def test_game_after_game_is_followed() -> None:
     assert team.found == [GameVerified(1, True), GameVerified(2, True)]
 
 
+def test_nothing_more_is_expected_of_a_lobby_that_was_opened_again_with_other_settings() -> None:
+    team = Team().hear(play(secret="22")[:1]).hear(play())
+    assert team.found == [GameVerified(1, True)]
+    assert not team.witness.follows(1)
+
+
 @pytest.mark.parametrize("start", [1, 3, 8, 12, 13, 20])
 def test_who_comes_later_judges_what_it_has_all_of(start: int) -> None:
     """When a game begins its log so far is said once more; later there is nothing to hold what is revealed against."""
