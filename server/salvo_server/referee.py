@@ -199,10 +199,16 @@ class Referee:
     def configure(
         self, seed: int | str, limits: Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
     ) -> None:
-        """Change seed, limits and rules from the next lobby on; the game in play keeps what it began with."""
+        """Change seed, limits and rules from the next lobby on; the game in play keeps its own (SALVO-BACK-6)."""
         self._next = (seed, limits, draw, book or self._next[-1])
 
     # --- queries ------------------------------------------------------------------------------------------------
+
+    @property
+    def next_differs(self) -> bool:
+        """Whether the next lobby has other limits or rules than this game."""
+        _, limits, _, book = self._next
+        return (limits, book) != (self.limits, self.book)
 
     @property
     def rules(self) -> m.RulesAnnounced:

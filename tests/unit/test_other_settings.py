@@ -16,6 +16,7 @@ from salvo import wire
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, ShipClass, generator, random_fleet
+from salvo_server.cli.serve_report import ServeReport
 from salvo_server.records.log import proof_lines
 from salvo_server.records.recordings import Summary, open_recordings
 from salvo_server.records.transcript import check, read_transcript, repeat_game
@@ -364,3 +365,16 @@ def test_the_latest_of_several_changes_holds(evening: Evening) -> None:
     evening.play()
     evening.forget()
     assert rules_said(evening) == [7]
+
+
+@pytest.mark.parametrize(("changed", "told"), [(ALL, True), ({"chat": False}, False)])
+def test_the_operator_is_told_by_which_settings_a_game_goes_on(
+    evening: Evening, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], told: bool
+) -> None:
+    evening.join()
+    evening.change(**changed)
+    report = ServeReport(False, None)
+    report.contest = evening  # type: ignore[assignment]
+    report.tell_of_games_that_go_on()
+    said = capsys.readouterr().out.rstrip()
+    assert said.endswith("; the new settings hold from game 2 on" if told else "; players: ann, bob")

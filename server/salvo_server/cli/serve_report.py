@@ -73,8 +73,10 @@ class ServeReport:
             else:
                 said = f"game {referee.number} is over, and its result stands"
             players = list(referee.players)
+            other_from = referee.number + 1 if referee.next_differs else None
+            other = "" if other_from is None else f"; the new settings hold from game {other_from} on"
             self.say(
-                f"{_where(referee.table)}{said}; players: {', '.join(players) or 'none'}",
+                f"{_where(referee.table)}{said}; players: {', '.join(players) or 'none'}{other}",
                 event="resumed",
                 table=referee.table,
                 game=referee.number,
@@ -82,6 +84,7 @@ class ServeReport:
                 turn=turn,
                 current=None if current is None else current.name,
                 players=players,
+                new_settings_from=other_from,
             )
 
     def say(self, line: str, **record: Any) -> None:
