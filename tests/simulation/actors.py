@@ -118,7 +118,11 @@ class Setup(NamedTuple):
 
 
 class Server(Member):
-    """The real service, started again after every crash on what disk and broker have kept."""
+    """The real service, started again after every crash on what disk and broker have kept.
+
+    Attributes:
+        change: returns what the next server is started with, which may be other settings than the one before had.
+    """
 
     def __init__(self, world: World, broker: SimBroker, disk: Disk, setup: Setup) -> None:
         super().__init__(world, broker, "server")
@@ -127,10 +131,11 @@ class Server(Member):
         self.stopping = False
         self.heard: Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None] = lambda *news: None
         self.after_step: Callable[[], None] = lambda: None
+        self.change: Callable[[Setup], Setup] = lambda setup: setup
         self._jump_ms = 0
         self._clock_random = world.random("clock")
         self._secrets = world.random("secrets")
-        self._identity = Identity(world.random("identity").randbytes(32))
+        self.identity = Identity(world.random("identity").randbytes(32))
         self.service: Service
         self.journal: SimJournal
 
@@ -141,11 +146,13 @@ class Server(Member):
 
     def begin(self) -> None:
         self.ended = False
+        if self.incarnation > 1:
+            self.setup = self.change(self.setup)
         setup, world = self.setup, self.world
         if self.incarnation > 1 and self._clock_random.random() < 0.2:
             self._jump_ms += self._clock_random.randint(-5_000, 5_000)  # somebody has set the computer's clock
         self.stopping = False
-        self.edge = self.connect(clean=False, will=last_will("", "literal", self._identity))
+        self.edge = self.connect(clean=False, will=last_will("", "literal", self.identity))
         self.journal = SimJournal(world, self.disk)
         gate = _Gate(
             wake=self.edge.wake,
@@ -163,7 +170,7 @@ class Server(Member):
             clock=lambda: EPOCH_MS + self._jump_ms + int(world.now * 1000),
             gate=gate,
             journal=self.journal,
-            identity=self._identity,
+            identity=self.identity,
             draw=setup.draw,
             fresh_secret=lambda: self._secrets.randbytes(32),
             resume=setup.resume,

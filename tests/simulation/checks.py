@@ -14,9 +14,12 @@ from salvo.session import Session
 from salvo.view import Shot, View
 from salvo.wire.announcements import result_body
 from salvo.wire.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
+from salvo.wire.transcript import Header
+from salvo_server.records.log import GameLog, game_secret
 from salvo_server.recovery import open_table, repeat
 from salvo_server.referee import Player, Referee
 from salvo_server.table import Step
+from salvo_server.trust.identity import Identity
 from salvo_server.verify import verify_lines
 from simulation.disk import every_game
 from simulation.world import Broken
@@ -130,6 +133,7 @@ def _log(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None
     said: dict[tuple[str, int], bytes] = {}
     number = 0
     of = ""
+    opening: Opening | None = None
     for topic, payload in heard:
         if topic != "/game/log":
             continue
@@ -138,9 +142,11 @@ def _log(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None
         if isinstance(entry.body, Opening):
             number = entry.body.game
             known, of = of, entry_digest(text)[:OF_BYTES].hex()
-            hold(
-                number != referee.number or known in ("", of) or not said, "%s heard game %d opened twice", who, number
-            )
+            if said and number == referee.number and known != of:
+                empty = said.keys() == {(known, 0)}
+                hold(empty and _only_settings_differ(opening, entry.body), "%s heard game %d opened twice", who, number)
+                said.clear()
+            opening = entry.body
         if number != referee.number:
             continue
         hold(entry.of in ("", of), "%s heard an entry of another game", who)
@@ -151,6 +157,12 @@ def _log(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None
     report = verify_lines(iter(lines), f"the log that {who} heard")
     hold(report.finding is None, "%s", report.finding)
     hold(report.games[0].players == tuple(referee.players), "%s heard of other players in the log", who)
+
+
+def _only_settings_differ(one: Opening | None, other: Opening) -> bool:
+    """Whether an empty lobby may have been opened again like this: a fair draw's secret stays (SALVO-BACK-6)."""
+    assert one is not None
+    return one.seed == other.seed or m.Draw.SEED in (one.draw, other.draw)
 
 
 def _chain(heard: Sequence[tuple[str, bytes]]) -> None:
@@ -304,17 +316,22 @@ def at_the_end(contest: Contest) -> None:
         left -= {"/players/list", "/players/count"}
     hold(not left, "after the reset there is still %s", left)
     proofs: set[bytes] = set()
+    logged = {take_apart(payload)[0] for topic, payload in contest.said if topic == "/game/log" and payload}
     live = contest.server.service.tables[""]
     games = every_game(contest.disk)
     newest = max((game.opened.id for game in games), default=0)
     for game in games:
         table = open_table(game, live._status)
-        may_begin = 0
+        header, steps, may_begin = table.header, [], 0
         for number, record in enumerate(game.steps, start=1):
             if record.proof is not None:
                 hold(record.proof.nonce not in proofs, "record %d: a nonce was accepted twice", record.id)
                 proofs.add(record.proof.nonce)
-            may_begin = _paced(repeat(table, game, number, record), table.header.limits.pace_ms or 0, may_begin)
+            steps.append(repeat(table, game, number, record))
+            may_begin = _paced(steps[-1], header.limits.pace_ms or 0, may_begin)
+        if steps:
+            texts = _log_texts(header, steps, contest.server.identity)
+            hold(logged.issuperset(texts), "the journal's log of game %d is another one than was said", header.game)
         last = game.opened.id == newest  # one before it may have its number: a lobby in which nothing had happened
         hold(
             last or not game.steps or table.referee.number == game.opened.number + 1,
@@ -324,3 +341,9 @@ def at_the_end(contest: Contest) -> None:
         if last:
             hold(table.check == live.check, "a replay of the journal comes out otherwise")
             hold(table.referee.state is State.LOBBY, "the last game is in state %s", table.referee.state)
+
+
+def _log_texts(header: Header, steps: Sequence[Step], identity: Identity) -> list[bytes]:
+    """Return a game's log as it follows from the journal; what was said is verified where it is heard."""
+    log = GameLog(header, identity.signing_key, game_secret(header, identity.sign))
+    return [log.opening, *(text for step in steps for text in log.take_in(step))]

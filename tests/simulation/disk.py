@@ -168,4 +168,7 @@ def every_game(disk: Disk) -> Sequence[SavedGame]:
             opened[game.id] = game
         for step in batch.steps:
             steps.setdefault(step.game, []).append(step)
-    return [SavedGame(game, steps.get(number, []), []) for number, game in opened.items()]
+    games = list(opened.values())
+    return [
+        SavedGame(game, steps.get(game.id, []), [], then) for game, then in zip(games, [*games[1:], None], strict=True)
+    ]

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from salvo.errors import SalvoError
 from salvo.messages import Draw, Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
-from simulation import checks, faults
+from simulation import checks, faults, settings
 from simulation.actors import Observer, Server, Setup, SpecTeam, Team
 from simulation.broker import SimBroker
 from simulation.disk import Disk
@@ -154,6 +154,8 @@ class Contest:
         setup = Setup(scenario.book, scenario.limits, f"seed {scenario.seed}", "always", scenario.draw)
         self.server = Server(world, self.broker, self.disk, setup)
         self.server.after_step = self._look
+        self.server.change = self._change
+        self._settings = world.random("settings")
         self.observer = Observer(world, self.broker)
         self.teams = [Team(world, self.broker, name, bot) for name, bot in scenario.teams.items() if bot != "spec"]
         self.spec = [
@@ -196,6 +198,16 @@ class Contest:
     def _start_again(self) -> None:
         if not self.server.alive:
             self.server.start()
+
+    def _change(self, setup: Setup) -> Setup:
+        """The operator starts the server again, and every other time with other settings."""
+        if self._settings.random() < 0.5:
+            return setup
+        other = settings.other(setup, self._settings, len(self.scenario.teams))
+        if other != setup:
+            self.world.say("other settings: %s", other)
+            self.statistics["servers with other settings"] += 1
+        return other
 
     # --- the course of events -------------------------------------------------------------------------------------
 

@@ -13,17 +13,19 @@ from salvo.rules import BOOKS
 from salvo.session import Session
 from salvo.view import Shot, View
 from salvo.wire import Publication, write_shot
+from salvo.wire.transcript import read_header
 from salvo.witness import Witness
 from salvo_server.gate import Gate, Opened
-from salvo_server.journal import Batch
+from salvo_server.journal import Batch, SavedGame
 from salvo_server.records.log import TableLog
 from salvo_server.records.resend import Resends
-from salvo_server.recovery import Recovered, recover
+from salvo_server.recovery import Recovered, open_table, recover
 from salvo_server.referee import Referee
 from salvo_server.service import Service
 from salvo_server.sweep import Sweep
+from salvo_server.table import Table
 from simulation import crypto, faults, game, run
-from simulation.disk import SimJournal
+from simulation.disk import SimJournal, every_game
 from simulation.faults import SERVER_POINTS, Fault
 
 #: Short games of two teams of ours on the small board; in the second one no turn may run out.
@@ -97,6 +99,25 @@ def test_what_the_broker_loses_after_its_acknowledgement_costs_no_team_its_place
     assert report.statistics["turns that ran out"] == 0
 
 
+def test_an_empty_lobby_that_is_opened_with_other_settings_is_the_same_game() -> None:
+    """Teams hear its first opening, and the server is killed before any of them is listed."""
+    contest = game.Contest(replace(game.draw(SHORT), games=2, faults=[]))
+    server, heard = contest.server, contest.broker.heard
+    server.change = lambda setup: setup._replace(limits=replace(setup.limits, turn_ms=121_000))
+
+    def kill_at_the_second_opening(client: str, topic: str, payload: bytes, retain: bool) -> None:
+        heard(client, topic, payload, retain)
+        if topic == "/game/log" and server.incarnation == 1 and server.referee.number == 2:
+            contest.world.after(0.0, server.kill)
+            contest.world.after(0.3, server.start)
+
+    contest.broker.heard = kill_at_the_second_opening
+    contest.play()
+    headers = [read_header(each.opened.header) for each in every_game(contest.disk)]
+    played_by = [(each.game, each.limits.turn_ms) for each in headers]
+    assert played_by == [(1, 120_000), (2, 120_000), (2, 121_000), (3, 121_000)]
+
+
 def test_faults_are_read_as_they_are_written() -> None:
     drawn = [fault for seed in range(50) for fault in game.draw(seed).faults]
     assert {fault.action for fault in drawn} == {"crash", "cut", "disk", "lose", "slow", "stop"}
@@ -117,6 +138,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 _settle, _connected, _salvo_resolved = Service._settle, Session.connected, Session._salvo_resolved
 _send_shots, _write_shot, _take_due = Session._send_shots, write_shot, Resends.take_due
 _admit_opened = Service._admit_opened
+_take_over = Service._take_over
 
 
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
@@ -275,6 +297,21 @@ def _forget_what_the_connection_missed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Witness, "connected_anew", lambda self: self._pending.clear())
 
 
+def _replay_the_next_lobby_with_the_settings_of_its_game(patch: pytest.MonkeyPatch) -> None:
+    def alone(game: SavedGame, *given: Any) -> Table:
+        return open_table(game._replace(next_game=None), *given)
+
+    patch.setattr("simulation.checks.open_table", alone)
+
+
+def _play_on_with_the_new_settings(patch: pytest.MonkeyPatch) -> None:
+    def take_over(self: Service, recovered: Recovered, *given: Any) -> None:
+        _take_over(self, recovered, *given)
+        recovered.table.referee.limits = self._limits
+
+    patch.setattr(Service, "_take_over", take_over)
+
+
 PLANTED: list[Plant] = [
     _acknowledge_before_commit,
     _publish_before_commit,
@@ -297,6 +334,8 @@ PLANTED: list[Plant] = [
     _never_ask_for_the_log,
     _say_again_only_the_first_portion,
     _forget_what_the_connection_missed,
+    _replay_the_next_lobby_with_the_settings_of_its_game,
+    _play_on_with_the_new_settings,
 ]
 
 
