@@ -11,21 +11,24 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, NamedTuple
 
 import pytest
 
 from integration.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
 from salvo.topics import Role
+from salvo_server.broker import peers
 from salvo_server.broker.edges import BoundedWebSocket
 from salvo_server.broker.embedded import EmbeddedBroker
 from salvo_server.broker.hardened import HardenedBroker
-from salvo_server.broker.limits import Access, BrokerLimits
+from salvo_server.broker.limits import READ_BYTES, Access, BrokerLimits
+from salvo_server.broker.pace import Pace
 from salvo_server.broker.peers import Peer
 from salvo_server.broker.roster_access import RosterAccess
 from salvo_server.broker.routing import Routes
 from salvo_server.trust.roster import Account
+from socketless import Hall, run
 
 Patch = pytest.MonkeyPatch
 ACCEPTED = b"\x20\2\0\0"
@@ -38,6 +41,7 @@ def _account(user: str, role: Role) -> Account:
 ACCOUNTS = (
     _account("salvo-server", Role.SERVER),
     _account("red", Role.TEAM),
+    _account("red.1", Role.SCREEN),
     _account("blue", Role.TEAM),
     _account("hall", Role.WATCHER),
 )
@@ -281,6 +285,50 @@ def _stay_connected_without_a_sign_of_life() -> bool:
         return silent.read(_patience["seconds"]) is None
 
 
+def _keep_the_broker_busy(packets: bytes) -> Callable[[], bool]:
+    """Send without end what costs a client nothing, and have it all handled before it is another's turn."""
+
+    def act() -> bool:
+        async def play(hall: Hall) -> int:
+            rival, victim = hall.connect("red", "blue")
+            rival.send(packets * (READ_BYTES // len(packets)))
+            victim.send(b"\xc0\0")
+            while b"\xd0\0" not in victim.heard:
+                await hall.turn()
+            return len(rival.heard)
+
+        return _answered(play) > 300
+
+    return act
+
+
+def _have_the_broker_work_for_one(*users: str, packets: bytes) -> Callable[[], bool]:
+    """The same for a second: each in its turn, but of all turns only the rival's connections make use."""
+
+    def act() -> bool:
+        async def play(hall: Hall) -> int:
+            rivals = hall.connect(*users)
+            for rival in rivals:
+                rival.send(packets * (8000 // len(users)))
+            await hall.wait(1.0, steps=10)
+            return sum(len(rival.heard) for rival in rivals)
+
+        return _answered(play) > 2 * 3500
+
+    return act
+
+
+def _answered(play: Callable[[Hall], Coroutine[Any, Any, int]]) -> int:
+    """Play at a contest without sockets; return how many bytes the rival was answered."""
+    found = []
+
+    async def scene() -> None:
+        found.append(await play(Hall(RosterAccess(ACCOUNTS))))
+
+    run(scene())
+    return found[0]
+
+
 # --- the list -----------------------------------------------------------------------------------------------------
 
 
@@ -337,6 +385,18 @@ def _let_half_requests_stay(patch: Patch) -> None:
     patch.setattr(BoundedWebSocket, "_make_room", lambda self: None)
 
 
+def _let_turns_have_no_end(patch: Patch) -> None:
+    patch.setattr(peers, "MAX_TURN_PRICE", 10**9)
+
+
+def _let_every_connection_pay_for_itself(patch: Patch) -> None:
+    patch.setattr(RosterAccess, "payer", lambda self, username: (username, 1))
+
+
+def _let_nobody_pay(patch: Patch) -> None:
+    patch.setattr(Pace, "wait_seconds", lambda *given: 0.0)
+
+
 class Attack(NamedTuple):
     """Something a rival may try; ``act`` returns whether it got what it wanted."""
 
@@ -361,6 +421,20 @@ ATTACKS = [
     Attack("a stuck reader", _hold_others_by_not_reading, _without(stuck_seconds=1000.0)),
     Attack("half-open connections", _occupy_all_connections_without_a_greeting, _let_newcomers_stay),
     Attack("half requests for the page", _keep_browsers_out_by_half_requests, _let_half_requests_stay),
+    *(
+        Attack(f"a turn full of {name}", _keep_the_broker_busy(packets), _let_turns_have_no_end)
+        for name, packets in {
+            "PINGREQ": b"\xc0\0",
+            "SUBSCRIBE": subscribe_packet("/x"),
+            "UNSUBSCRIBE": b"\xa2\6\0\1\0\2/x",
+        }.items()
+    ),
+    Attack("PINGREQ at full speed", _have_the_broker_work_for_one("red", packets=b"\xc0\0"), _let_nobody_pay),
+    Attack(
+        "PINGREQ from two connections",
+        _have_the_broker_work_for_one("red", "red.1", packets=b"\xc0\0"),
+        _let_every_connection_pay_for_itself,
+    ),
     Attack("a connection without life", _stay_connected_without_a_sign_of_life, _never_look_for_life),
 ]
 each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)

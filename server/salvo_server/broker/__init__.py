@@ -10,7 +10,7 @@ stand before the edges. The same accounts and rights for a mosquitto are in
 :mod:`~salvo_server.broker.dynamic_security`, and what it starts from in :mod:`~salvo_server.broker.mosquitto_config`.
 
 :mod:`~salvo_server.broker.embedded` gives it a thread and addresses, :mod:`~salvo_server.broker.limits` says what
-clients may cost.
+clients may make it hold, :mod:`~salvo_server.broker.pace` what they may make it do.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """amqtt's broker, written anew where stock amqtt 0.12.1 falls short.
 
-amqtt starts and stops, and decodes the rarer packets. What is between two connections is in this package, synchronous,
+amqtt starts and stops, and decodes greetings. What is between two connections is in this package, synchronous,
 because each of amqtt's faults came from tasks that overtake each other or from checks that one of several paths forgot:
 
 - every publication, retained or not, live or a will, goes through :meth:`HardenedBroker.publish` and its one check;
@@ -25,9 +25,10 @@ from amqtt.contexts import ListenerType
 from salvo_server.broker.edges import BoundedWebSocket, TcpEdge, WebSocketEdge
 from salvo_server.broker.front import FrontPage
 from salvo_server.broker.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
+from salvo_server.broker.pace import Pace, retained_price
 from salvo_server.broker.packets import REFUSED_SUBSCRIPTION
 from salvo_server.broker.peers import Edge, Peer
-from salvo_server.broker.retained import Retained
+from salvo_server.broker.retained import Retained, has_wildcards
 from salvo_server.broker.routing import Routes
 from salvo_server.broker.sessions import Session, Sessions
 from salvo_server.broker.tls import TlsListener
@@ -84,11 +85,27 @@ class HardenedBroker(Broker):
         self._page = page
         self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
         self._told_of_v5: set[str] = set()
+        self._paces: dict[tuple[str, int], Pace] = {}
 
     def review_sessions(self) -> None:
         """Disconnect those who were admitted and would not be now."""
         self.clients.review(self.access.grant)
         self.flush()
+        in_use = {peer.pace for peer in self.peers}
+        self._paces = {payer: pace for payer, pace in self._paces.items() if pace in in_use}
+
+    def pace_of(self, username: str | None) -> Pace | None:
+        """Return the pace that a user shares with all who belong to the same payer; None where nobody has one.
+
+        It outlives the connections, so that nobody begins anew by connecting again.
+        """
+        rate = self.access.messages_a_second
+        if rate is None:
+            return None
+        payer = self.access.payer(username)
+        if payer not in self._paces:
+            self._paces[payer] = Pace(rate, payer[1], asyncio.get_running_loop().time())
+        return self._paces[payer]
 
     # --- connections --------------------------------------------------------------------------------------------
 
@@ -188,11 +205,15 @@ class HardenedBroker(Broker):
         granted = min(qos, 1)
         return granted if self.routes.subscribe(session, topic_filter, granted) else REFUSED_SUBSCRIPTION
 
-    def send_retained(self, session: Session, topic_filter: str, qos: int) -> None:
-        """Send what is retained below a new subscription."""
+    def look_up(self, session: Session) -> int:
+        """Send what is retained below the next of a session's new subscriptions; return the price of that."""
+        topic_filter = next(iter(session.lookups))
+        qos = session.lookups.pop(topic_filter)
         may = self.access.allows
-        topics = self.retained.matching(topic_filter)
-        session.deliver_retained([t for t in topics if may(session.client_id, session.username, "receive", t)], qos)
+        found = self.retained.matching(topic_filter)
+        topics = [topic for topic in found if may(session.client_id, session.username, "receive", topic)]
+        session.deliver_retained(topics, qos)
+        return retained_price(has_wildcards(topic_filter), len(self.retained.payloads), len(topics))
 
     def publish(self, sender: Session, name: bytes, payload: bytes, qos: int, retain: bool) -> None:
         """Retain and route one message of a client, be it live or a will; the only way in.

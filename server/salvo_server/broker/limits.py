@@ -111,8 +111,9 @@ class Access:
     Attributes:
         revision: another object whenever the rights have changed; what was found out by asking for them may be kept
             as long as it is the same one.
-        messages_a_second: how many a client may publish in the long run, and twice as many at a go; it is read no
-            faster. None: as many as it likes. The server may always.
+        messages_a_second: what the users of one payer may cost together in the long run, in messages published (see
+            :mod:`~salvo_server.broker.pace`), and twice as much at a go; they are read no faster. None: as much as
+            they like. The server may always.
     """
 
     revision: object = None
@@ -128,6 +129,10 @@ class Access:
     def grant(self, username: str | None) -> object:
         """What a user is admitted on, compared by value: a session ends when its user is admitted on something else."""
         return None
+
+    def payer(self, username: str | None) -> tuple[str, int]:
+        """Return at whose expense a user is, and how many users share that."""
+        return username or "", 1
 
     def session_id(self, client_id: str, username: str | None) -> str:
         """The client id under which an admitted client goes, its own or one that is bound to its user."""

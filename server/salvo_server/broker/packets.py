@@ -1,11 +1,10 @@
 """MQTT 3.1.1 packets as bytes: what crosses the broker with every message is written and cut here, without objects.
 
-The rarer packets, a greeting or a subscription, are decoded by amqtt. Layouts are those of chapters 2 and 3.
+A greeting is decoded by amqtt. Layouts are those of chapters 2 and 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from amqtt.adapters import BufferReader
@@ -83,14 +82,27 @@ def client_id_of_v5(body: bytes) -> str:
     return body[start:end].decode(errors="replace")
 
 
-def check_whole(body: bytes, filters: Sequence[str], each: int) -> None:
-    """See that amqtt has read a SUBSCRIBE or UNSUBSCRIBE to its end: it takes one that is cut off for a shorter one.
+def topic_filters(body: bytes, options: int) -> list[tuple[str, int]]:
+    """Return the filters of a SUBSCRIBE with their QoS, or of an UNSUBSCRIBE with 0.
+
+    amqtt needs many times as long, which a flood would make use of, and takes a list that is cut off for a shorter one.
+
+    Args:
+        options: bytes after each filter: 1 for a SUBSCRIBE, its QoS; 0 for an UNSUBSCRIBE.
 
     Raises:
         ProtocolFault: it names no filter, or its last one is not all there.
+        UnicodeDecodeError: one is not UTF-8.
     """
-    if not filters or len(body) != 2 + sum(len(name.encode()) + 2 + each for name in filters):
-        raise ProtocolFault(f"sent a malformed list of {len(filters)} topic filters")
+    found, at = [], 2
+    while at < len(body):
+        start = at + 2
+        end = start + int.from_bytes(body[at:start], "big")
+        at = end + options
+        found.append((body[start:end].decode(), int.from_bytes(body[end:at], "big")))
+    if not found or at != len(body):
+        raise ProtocolFault(f"sent a malformed list of {len(found)} topic filters")
+    return found
 
 
 def cut(stream: bytes, at: int, most: int) -> tuple[int, int] | None:

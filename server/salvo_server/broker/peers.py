@@ -10,15 +10,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from amqtt.mqtt.connect import ConnectPacket
-from amqtt.mqtt.subscribe import SubscribePacket
-from amqtt.mqtt.unsubscribe import UnsubscribePacket
 
 from salvo_server.broker import packets as p
 from salvo_server.broker.limits import WRITE_BYTES
+from salvo_server.broker.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
 from salvo_server.broker.packets import ProtocolFault, Unwelcome
 from salvo_server.broker.sessions import Session
 
@@ -36,24 +35,6 @@ def printable(name: str) -> str:
     return (name if name.isprintable() else ascii(name))[:120]
 
 
-class Pace:
-    """How many messages a client may publish in the long run, and twice as many at a go."""
-
-    __slots__ = ("_left", "_most", "_seen", "a_second")
-
-    def __init__(self, a_second: int | None, now: float) -> None:
-        self.a_second = a_second
-        self._most = self._left = 2.0 * (a_second or 0)
-        self._seen = now
-
-    def wait_seconds(self, now: float) -> float:
-        """Count one message; return for how long no other one may come, until half of the most may come again."""
-        rate = self.a_second or 1
-        self._left = min(self._most, self._left + (now - self._seen) * rate) - 1
-        self._seen = now
-        return 0.0 if self._left >= 1 else self._most / 2 / rate
-
-
 class Edge(Protocol):
     """What a peer needs of its connection."""
 
@@ -65,7 +46,11 @@ class Edge(Protocol):
 
 
 class Peer:
-    """One connection, from its greeting to its end."""
+    """One connection, from its greeting to its end.
+
+    Attributes:
+        pace: what it may cost, together with others; None for the server, and where nobody has one.
+    """
 
     def __init__(self, broker: HardenedBroker, edge: Edge, name: str) -> None:
         self._broker = broker
@@ -76,7 +61,7 @@ class Peer:
         self._most_packet_bytes = broker.limits.packet_bytes
         self._paused = False
         self._held_for: set[Session] = set()
-        self._pace = Pace(broker.access.messages_a_second, self._loop.time())
+        self.pace: Pace | None = None
         self._resting = False
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
@@ -212,22 +197,16 @@ class Peer:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes) -> None:
-        """Handle every packet that has come whole, as long as the client takes its answers and is not held."""
+        """Handle the packets that have come whole, as long as the client takes its answers and is not held.
+
+        After a turn's worth of them the other connections have theirs.
+        """
         if self._closing:
             return
         self._last_heard = self._loop.time()
-        stream = self._unread + data if self._unread else data
-        at, most = 0, self._most_packet_bytes
+        self._unread += data
         try:
-            while at < len(stream) and self._may_read():
-                first = stream[at]
-                if self._session is None and first >> 4 != p.CONNECT:
-                    raise ProtocolFault("the first packet is no CONNECT")
-                found = p.cut(stream, at, most)
-                if found is None:
-                    break
-                start, at = found
-                self._handle(first, stream[start:at])
+            turn_is_over = self._take_turn()
         except (ProtocolFault, UnicodeDecodeError) as fault:
             if isinstance(fault, Unwelcome):
                 self._broker.seldom.warn("unwelcome", f"{self._name} {fault}; refused")
@@ -236,16 +215,51 @@ class Peer:
             self._hang_up()
             return
         finally:
-            self._unread = b"" if self._closing else stream[at:]
             self._broker.flush()
-        if not (self._paused or self._closing or self._may_read()):
-            self._paused = True
-            self._edge.pause_reading()
+        if not self._closing:
+            self._pause(turn_is_over or not self._may_read())
+            self._read_on_soon()
+
+    def _take_turn(self) -> bool:
+        """Handle as many packets as a turn has room for; return whether there are more.
+
+        Raises:
+            ProtocolFault: the client broke the protocol, or may not come in.
+            UnicodeDecodeError: a text is not UTF-8.
+        """
+        stream, at, turn = self._unread, 0, MAX_TURN_PRICE
+        try:
+            while turn > 0 and self._may_read():
+                if self._session is not None and self._session.lookups:
+                    price = self._broker.look_up(self._session)
+                elif (found := self._next(stream, at)) is not None:
+                    first, (start, at) = stream[at], found
+                    price = self._handle(first, stream[start:at])
+                else:
+                    return False
+                turn -= self._pay(price)
+        finally:
+            self._unread = b"" if self._closing else stream[at:]
+        return turn <= 0
+
+    def _next(self, stream: bytes, at: int) -> tuple[int, int] | None:
+        """Return where the body of the next packet begins and ends; None while it is not all there."""
+        if at == len(stream):
+            return None
+        if self._session is None and stream[at] >> 4 != p.CONNECT:
+            raise ProtocolFault("the first packet is no CONNECT")
+        return p.cut(stream, at, self._most_packet_bytes)
+
+    def _pause(self, paused: bool) -> None:
+        if paused != self._paused:
+            self._paused = paused
+            if paused:
+                self._edge.pause_reading()
+            else:
+                self._edge.resume_reading()
 
     def _read_on(self) -> None:
         if self._paused and self._may_read():
-            self._paused = False
-            self._edge.resume_reading()
             self.feed(b"")
 
     def _watch_keep_alive(self) -> None:
@@ -315,32 +329,35 @@ class Peer:
         self._session.peer = self
         if self._session.is_server:
             self._most_packet_bytes = self._broker.limits.server_packet_bytes
+        else:
+            self.pace = self._broker.pace_of(username)
         self.send(p.connack(p.ACCEPTED, present))
         self._session.resume()
 
     # --- packets ------------------------------------------------------------------------------------------------
 
-    def _handle(self, first: int, body: bytes) -> None:
+    def _handle(self, first: int, body: bytes) -> int:
+        """Do what a packet asks for; return its price."""
         session = self._session
         if session is None:
             self._greet(first, body)
-            return
+            return CONNECT_PRICE
         match first >> 4:
             case p.PUBLISH:
                 self._published(session, first, body)
             case p.PUBACK:
-                session.acknowledged(int.from_bytes(body[:2], "big"))
+                return 0 if session.acknowledged(int.from_bytes(body[:2], "big")) else 1
             case p.PUBREL:
                 session.unreleased.discard(body[:2])
                 self.send(p.answer(p.PUBCOMP, body[:2]))
             case p.SUBSCRIBE:
-                self._subscribe(session, body, p.decode(SubscribePacket, first, body).payload.topics)
+                return self._subscribe(session, body)
             case p.UNSUBSCRIBE:
-                unwanted = p.decode(UnsubscribePacket, first, body).payload.topics
-                p.check_whole(body, unwanted, 0)
-                for topic_filter in unwanted:
+                unwanted = p.topic_filters(body, 0)
+                for topic_filter, _ in unwanted:
                     self._broker.routes.unsubscribe(session, topic_filter)
                 self.send(p.answer(p.UNSUBACK, body[:2]))
+                return FILTERS_PRICE + len(unwanted)
             case p.PINGREQ:
                 self.send(p.PINGRESP)
             case p.DISCONNECT:
@@ -350,6 +367,7 @@ class Peer:
                 raise ProtocolFault("answers as if to QoS 2, which no subscription is granted")
             case kind:
                 raise ProtocolFault(f"sent a packet of type {kind}")
+        return 1
 
     def _published(self, session: Session, first: int, body: bytes) -> None:
         qos, retain = first >> 1 & 3, bool(first & 1)
@@ -358,19 +376,25 @@ class Peer:
         mid = body[end:start]
         if qos == 3 or start > len(body) or mid == b"\0\0":
             raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}")
-        if self._pace.a_second is not None and not session.is_server:
-            self._rest(self._pace.wait_seconds(self._loop.time()))
         if qos < 2 or self._is_first(session, mid):
             self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
         if qos:
             self.send(p.answer(p.PUBACK if qos == 1 else p.PUBREC, mid))
 
-    def _rest(self, seconds: float) -> None:
-        """Read no more for a while."""
-        if seconds:
+    def _pay(self, price: int) -> int:
+        """Take a price off what the client may cost, and let it rest when that is used up.
+
+        Returns:
+            How much of a turn it takes; nothing of the server's.
+        """
+        if self._session is not None and self._session.is_server:
+            return 0
+        seconds = 0.0 if self.pace is None else self.pace.wait_seconds(price, self._loop.time())
+        if seconds and not self._closing:
             self._resting = True
-            self._broker.seldom.warn("pace", f"{self._name} publishes faster than it may; it is read more slowly")
+            self._broker.seldom.warn("pace", f"{self._name} sends more than it may; it is read more slowly")
             self._loop.call_later(seconds, self._rested)
+        return max(price, 1)
 
     def _rested(self) -> None:
         self._resting = False
@@ -385,12 +409,13 @@ class Peer:
         session.unreleased.add(mid)
         return True
 
-    def _subscribe(self, session: Session, body: bytes, wanted: Sequence[tuple[str, int]]) -> None:
-        p.check_whole(body, [name for name, _ in wanted], 1)
+    def _subscribe(self, session: Session, body: bytes) -> int:
+        wanted = p.topic_filters(body, 1)
         if any(qos > 2 for _, qos in wanted):
             raise ProtocolFault("subscribed at a QoS above 2")
         granted = [self._broker.subscribe(session, *topic) for topic in wanted]
         self.send(p.packet(p.SUBACK << 4, body[:2] + bytes(granted)))
-        for topic_filter, qos in {name: qos for (name, _), qos in zip(wanted, granted, strict=True)}.items():
+        for (topic_filter, _), qos in zip(wanted, granted, strict=True):
             if qos != p.REFUSED_SUBSCRIPTION:
-                self._broker.send_retained(session, topic_filter, qos)
+                session.lookups[topic_filter] = qos
+        return FILTERS_PRICE + len(wanted)

@@ -54,10 +54,15 @@ class Retained:
 
     def matching(self, topic_filter: str) -> list[str]:
         """Return the topics that a filter matches and that have a retained payload."""
-        if "+" not in topic_filter and "#" not in topic_filter:
+        if not has_wildcards(topic_filter):
             return [topic_filter] if topic_filter in self.payloads else []
         matches = _pattern(topic_filter).fullmatch
         return [topic for topic in self.payloads if matches(topic)]
+
+
+def has_wildcards(topic_filter: str) -> bool:
+    """Whether a filter may match more than one topic."""
+    return "+" in topic_filter or "#" in topic_filter
 
 
 def _cost(topic: str, payload: bytes) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from salvo import topics
@@ -53,6 +54,11 @@ class RosterAccess(Access):
     def grant(self, username: str | None) -> object:
         return self._current.grants.get(username)
 
+    def payer(self, username: str | None) -> tuple[str, int]:
+        account = self._current.accounts.get(username)
+        name = "" if account is None else account.name
+        return name, self._current.users[name]
+
     def session_id(self, client_id: str, username: str | None) -> str:
         return username or ""
 
@@ -76,6 +82,7 @@ class _Snapshot:
 
     Attributes:
         grants: what a session was admitted on, by user: as long as it is the same, the session may stay.
+        users: how many there are of each name.
         decided: by user, action and topic.
     """
 
@@ -84,6 +91,7 @@ class _Snapshot:
         self.grants: dict[str | None, tuple[str, Role, str]] = {
             user: (account.name, account.role, account.secret) for user, account in self.accounts.items()
         }
+        self.users = Counter(account.name for account in self.accounts.values())
         self.decided: dict[tuple[str | None, Action, str], bool] = {}
         self._tables = frozenset(tables)
         for account in self.accounts.values():

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from paho.mqtt.matcher import MQTTMatcher
 
 from salvo_server.broker.limits import Access, BrokerLimits
-from salvo_server.broker.packets import ProtocolFault
+from salvo_server.broker.packets import ProtocolFault, with_length
+from salvo_server.broker.retained import has_wildcards
 from salvo_server.broker.sessions import Session
 
 #: Topics whose receivers are remembered between two changes of subscriptions; a dozen tables use so many.
@@ -36,6 +37,8 @@ class Routes:
     def subscribe(self, session: Session, topic_filter: str, qos: int) -> bool:
         """Add a subscription or change its QoS; return whether the filter is a good one and there is room for it."""
         known = topic_filter in session.subscriptions
+        if known and session.subscriptions[topic_filter] == qos:
+            return True
         if not known and not (self._is_filter(topic_filter) and self._has_room(session)):
             return False
         self._count += not known
@@ -43,7 +46,7 @@ class Routes:
         if topic_filter not in self._by_filter:
             self._by_filter[topic_filter] = self._matcher[topic_filter] = {}
         self._by_filter[topic_filter][session] = qos
-        self._found.clear()
+        self._forget_routes(topic_filter)
         return True
 
     def _is_filter(self, text: str) -> bool:
@@ -68,7 +71,14 @@ class Routes:
         if not subscribers:
             del self._by_filter[topic_filter]
             del self._matcher[topic_filter]
-        self._found.clear()
+        self._forget_routes(topic_filter)
+
+    def _forget_routes(self, topic_filter: str) -> None:
+        """Look up anew what a subscription may have changed; it happens as often as a client likes."""
+        if has_wildcards(topic_filter):
+            self._found.clear()
+        else:
+            self._found.pop(with_length(topic_filter), None)
 
     def find(self, name: bytes) -> Route:
         """Return the way of a topic, given as on the wire with its length in front.

@@ -64,6 +64,7 @@ class Session:
         lanes: what waits for room in flight or for the client to come back, by the publisher's client id, the next
             one's first.
         held: the connections that are held for this session, by the client id of their lane.
+        lookups: new subscriptions for which it is yet to be looked up what is retained, with the granted QoS.
         retained_wanted: topics of which the retained message is yet to be sent, with the granted QoS.
         unreleased: packet ids of QoS 2 messages that were taken and whose PUBREL has not come.
         bytes: what all that costs.
@@ -80,6 +81,7 @@ class Session:
         self.in_flight: dict[int, bytes] = {}
         self.lanes: dict[str, Lane] = {}
         self.held: dict[str, Receiver] = {}
+        self.lookups: dict[str, int] = {}
         self.retained_wanted: dict[str, int] = {}
         self.unreleased: set[bytes] = set()
         self.bytes = 0
@@ -224,15 +226,16 @@ class Session:
 
     # --- from the client ----------------------------------------------------------------------------------------
 
-    def acknowledged(self, mid: int) -> None:
-        """The client has taken a message."""
+    def acknowledged(self, mid: int) -> bool:
+        """The client has taken a message; return whether there was one."""
         packet = self.in_flight.pop(mid, None)
         if packet is None:
-            return
+            return False
         self._in_flight_bytes -= len(packet)
         self._grow(-len(packet) - MESSAGE_BYTES)
         if self._anything_waits():
             self.pump()
+        return True
 
     def resume(self) -> None:
         """Send again what was in flight when the connection ended, marked as a duplicate, then what waits."""
@@ -259,6 +262,7 @@ class Session:
         self._in_flight_bytes = 0
         self.lanes.clear()
         self.in_flight.clear()
+        self.lookups.clear()
         self.retained_wanted.clear()
         self._again.clear()
 
