@@ -301,6 +301,11 @@ def main() -> None:
     server.add_argument("--signed", action="store_true")
     server.add_argument("--roster", type=lambda path: Roster(Path(path)))
     server.add_argument("--tls", type=Path, nargs=2, metavar=("CERT", "KEY"))
+    floods = parts.add_parser("floods")
+    floods.add_argument("host")
+    floods.add_argument("port", type=int)
+    floods.add_argument("name")
+    floods.add_argument("secret")
     parts.add_parser("recovery").add_argument("tables", type=int)
     tables = parts.add_parser("tables")
     tables.add_argument("count", type=int)
@@ -315,6 +320,10 @@ def main() -> None:
         case "server":
             tls = ServerTls(*given.tls) if given.tls else None
             run_server(given.url, given.tables, given.journal, given.signed, given.roster, tls)
+        case "floods":
+            from bench.floods import run_floods  # which starts processes by this module
+
+            run_floods(given.host, given.port, given.name, given.secret)
         case "recovery":
             run_recovery(given.tables)
         case "tables":

@@ -7,6 +7,7 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
     reports.py    engine, bots, brokers, journal, many tables: the rows of the table
     laboratory.py games on all cores, and the errors of comparisons
     profiles.py   the same for the profiles, the signed log, TLS and ``salvo verify``
+    floods.py     what one team's floods take from another table
     figures.py    the table itself
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.figures import ROWS
+from bench.floods import bench_floods
 from bench.laboratory import bench_compare, bench_simulate
 from bench.profiles import bench_embedded_profiles, bench_log, bench_mosquitto_profiles
 from bench.reports import (
@@ -94,6 +96,7 @@ PARTS: dict[str, Callable[[float], None]] = {
     "embedded": _embedded,
     "profiles": _profiles,
     "log": bench_log,
+    "floods": bench_floods,
 }
 
 

@@ -1,0 +1,128 @@
+"""What one team's five connections can take from the players of another table, whatever packets they send without end.
+
+A duel on the server's own broker, in profile contest, is timed by turns without and with a flood. The ratio of the two
+counts: the machine's speed is in both. Every flood is bounded in time and in connections, and stays on this machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import statistics
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+from bench.children import process
+from bench.figures import percentiles, row
+from bench.teams import NAMES, Door, Teams
+from salvo_server.trust.roster import SCREENS, Roster
+
+FLOODER: Final = "red"
+#: A flood ends by itself after so long, should nobody end it.
+_MAX_FLOOD_SECONDS: Final = 120.0
+#: The most that is timed under one flood, however slow the answers are.
+_MAX_ROUND_SECONDS: Final = 20.0
+_ROUNDS: Final = 3
+_FIRST_SALVOS: Final = 20
+
+
+def _text(value: str) -> bytes:
+    return len(value).to_bytes(2, "big") + value.encode()
+
+
+def _packet(first: int, body: bytes) -> bytes:
+    low, high = len(body) & 127, len(body) >> 7
+    return bytes((first, low | 128, high) if high else (first, low)) + body
+
+
+def _filters(first: int, options: bytes, *filters: str) -> bytes:
+    return _packet(first, b"\0\1" + b"".join(_text(name) + options for name in filters))
+
+
+def _wildcards(number: int) -> bytes:
+    """A SUBSCRIBE to 24 filters, each another one and each for everything that a table retains."""
+    return _filters(0x82, b"\0", *(f"{'+/' * (1 + n % 3)}{'#' if n % 2 else f'x{number}{n}/#'}" for n in range(24)))
+
+
+#: By name: what is sent again and again. 300 packets that differ where the broker could remember the last one.
+FLOODS: Final[dict[str, bytes]] = {
+    "PINGREQ": b"\xc0\0" * 8000,
+    "PUBACK": b"\x40\2\0\7" * 4000,
+    "UNSUBSCRIBE": b"".join(_filters(0xA2, b"", f"/x/{n}") for n in range(300)),
+    "SUBSCRIBE": b"".join(_filters(0x82, b"\0", f"/x/{n % 40}") for n in range(300)),
+    "both": b"".join(_filters(0x82, b"\0", "/x/y") + _filters(0xA2, b"", "/x/y") for _ in range(300)),
+    "24 wildcards": b"".join(map(_wildcards, range(300))),
+    "PUBLISH": _packet(0x30, _text(f"/players/{NAMES[0]}/fire") + b"{}") * 300,
+}
+
+
+def run_floods(host: str, port: int, name: str, secret: str) -> None:
+    """Flood a broker from a team's five connections, and read whatever comes; at the lowest priority, as elsewhere."""
+    os.nice(19)
+    users = [FLOODER, *(f"{FLOODER}.{number}" for number in range(1, SCREENS + 1))]
+    connections = [_login(host, port, user, secret) for user in users]
+    end = time.monotonic() + _MAX_FLOOD_SECONDS
+    threads = [threading.Thread(target=_drain, args=(each,), daemon=True) for each in connections]
+    threads += [threading.Thread(target=_send, args=(each, FLOODS[name], end)) for each in connections]
+    for thread in threads:
+        thread.start()
+    print("ready", flush=True)
+    for thread in threads:
+        thread.join()
+
+
+def _login(host: str, port: int, user: str, secret: str) -> socket.socket:
+    connection = socket.create_connection((host, port), 10)
+    connection.settimeout(None)
+    connection.sendall(_packet(0x10, b"\0\4MQTT\4\xc2\0\0" + _text(user) + _text(user) + _text(secret)))
+    assert connection.recv(4) == b"\x20\2\0\0"
+    return connection
+
+
+def _send(connection: socket.socket, packets: bytes, end: float) -> None:
+    with contextlib.suppress(OSError):
+        while time.monotonic() < end:
+            connection.sendall(packets)
+
+
+def _drain(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while connection.recv(65_536):
+            pass
+
+
+def bench_floods(share: float) -> None:
+    """Last shot to hits at one table, quiet and under each flood by turns, on a server of its own for each flood."""
+    for name in FLOODS:
+        ratios, quiet, flooded = [], [], []
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            roster = Roster(Path(folder) / "roster.json")
+            secrets = {team: roster.add(team) for team in NAMES}
+            secret = roster.add(FLOODER)
+            with (
+                process("server", "--tables", 2, "--signed", "--roster", roster.path) as server,
+                Teams(Door(server.told, secrets, ("hits", "current", "log"))) as teams,
+            ):
+                host, _, port = server.told.rpartition("/")[2].rpartition(":")
+                for _ in range(_ROUNDS):
+                    teams.round_trips(_FIRST_SALVOS)  # until the interpreter knows its way, and a flood has run dry
+                    quiet.append(_p99(teams, int(400 * share)))
+                    with process("floods", host, port, name, secret):
+                        flooded.append(_p99(teams, int(400 * share)))
+                    ratios.append(flooded[-1] / quiet[-1])
+        beside = f"p99 {statistics.median(flooded):.1f} ms against {statistics.median(quiet):.1f} ms quiet"
+        spread = f"{_ROUNDS} rounds, {min(ratios):.1f} to {max(ratios):.1f}"
+        row(f"another table under {name} x 5 / quiet: p99", f"{statistics.median(ratios):.2f} x", f"{beside}; {spread}")
+
+
+def _p99(teams: Teams, count: int) -> float:
+    """p99 of so many salvos in ms; of fewer where they take too long."""
+    taken: list[float] = []
+    end = time.monotonic() + _MAX_ROUND_SECONDS
+    while len(taken) < count and time.monotonic() < end:
+        taken += teams.round_trips(10)
+    return percentiles(taken)[1]
