@@ -51,7 +51,7 @@ CODES = {
     "body_mismatch": Code("the open body and the signed one are not equal values", Answered.SENDER, "SALVO-SEAL-5"),
     "nonce_reused": Code("the nonce was used before by this team", Answered.SENDER, "SALVO-FRESH-1"),
     "rate_limited": Code(
-        "too many messages under fresh salts, too many refused ones, or too much said",
+        "too many messages under fresh salts, too many refused ones, a ship placed too often, or too much said",
         Answered.ADDRESSED,
         "SALVO-FRESH-6",
     ),

@@ -12,9 +12,10 @@ is printed from it. ``ACCEPTED`` says in which states a command can be accepted;
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
@@ -68,6 +69,10 @@ ACCEPTED: dict[type, frozenset[State]] = {
 
 #: Answers a player gets to refused commands, for each ship it has afloat, in one turn (SALVO-ERR-4).
 ANSWERS_PER_SHIP = 3
+#: Times that a ship is accepted of a listed team (SALVO-PLACE-7): each is an entry of the log and a nonce for ever.
+MAX_PLACEMENTS = 20
+
+_C = TypeVar("_C", bound=m.Command)
 
 
 @dataclass(slots=True)
@@ -77,6 +82,7 @@ class Player:
     Attributes:
         placements: good placements so far, by ship.
         messages: what stands for the message that a good placement came with, by ship.
+        placed: how often a good placement came, by ship.
         spellings: how the team wrote a ship's name when it placed it, by ship.
         answered: the spelling under which the last answer stands, by ship.
         silent_turns: turns in a row without a shot.
@@ -94,6 +100,7 @@ class Player:
     name: str
     credential: bytes = field(repr=False)
     placements: dict[str, Placement] = field(default_factory=dict)
+    placed: Counter[str] = field(default_factory=Counter)
     spellings: dict[str, str] = field(default_factory=dict)
     messages: dict[str, bytes] = field(default_factory=dict)
     answered: dict[str, str] = field(default_factory=dict)
@@ -256,6 +263,19 @@ class Referee:
 
     def _check_state(self, command: m.Command) -> None:
         accepted = ACCEPTED[type(command)]
+    def hold_to_bounds(self, command: _C) -> _C | m.Unreadable:
+        """Return a command as a server may give it to this table: a ship that was placed too often, as a refusal.
+
+        That is no rule of the game: what a server without this bound has recorded comes out as it was.
+        """
+        if self.state is not State.LOBBY or not isinstance(command, m.PlaceShip):
+            return command
+        player, ship = self.players.get(command.player), command.placement.ship
+        if player is None or self._complete(player) or player.placed[ship] < MAX_PLACEMENTS:
+            return command
+        text = f"{ship} was placed {player.placed[ship]} times, {MAX_PLACEMENTS} at most; its last place stays"
+        return m.Unreadable(player.name, command.spelling, "rate_limited", text, proven=True)
+
         if self.state not in accepted:
             states = " and ".join(sorted(accepted))
             raise IllegalCommand(
@@ -374,6 +394,7 @@ class Referee:
         player.spellings[ship] = command.spelling
         player.messages[ship] = command.message
         self._refill(player)
+        player.placed[ship] += 1
         announcements = self._judge(player, command.spelling, True)
         if self._complete(player):
             self._order.append(player)

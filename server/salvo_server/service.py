@@ -600,12 +600,13 @@ class Service:
                     self._carry_out(table, m.StruckOff(name), now)
 
     def _admit_opened(self, opened: Opened, now: int) -> None:
-        table, command = self.tables[opened.table], self._entrance.hold_to_profile(opened.command)
+        table = self.tables[opened.table]
         self._pass_time(table, now)
         repeated = table.referee.has_had(command)  # changes nothing, so it need not be remembered either
         announcements = () if repeated else self._carry_out(table, command, now, opened.proof)
         refused = isinstance(command, m.Unreadable) or not announcements or _refused(announcements, command.player)
         if opened.spent and not refused:
+        command = table.referee.hold_to_bounds(self._entrance.hold_to_profile(opened.command))
             self.gate.well_spent(opened.table, command.player)
         if refused and opened.proof is not None:
             self.gate.badly_spent(opened.table, command.player, now)
