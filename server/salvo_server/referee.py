@@ -133,6 +133,7 @@ class Referee:
         number: the running number of the game, from 1; the next game gets its number with its lobby.
         players: by name, in order of arrival; in play order once the game began.
         game: the engine's game in the states turn and over.
+        extensions: how often the time to place has begun anew for the teams of a lobby.
     """
 
     def __init__(
@@ -163,6 +164,7 @@ class Referee:
         self._order: list[Player] = []  # play order: as the fleets were completed (SALVO-TURN-2)
         self._cut_short: set[int] = set()  # turns that ended by their deadline
         self._void_shots = 0  # shots of the winning salvo that may still arrive
+        self.extensions = 0
         self._deadline: int | None = None
         self._pause_ms = 0  # that is on before the next turn begins; 0 while a turn is on (SALVO-PACE-1)
         self._delivered: int | None = None  # since when the bank of the current player counts
@@ -261,8 +263,6 @@ class Referee:
         """Whether a player has missed so many turns that its next ones are short (SALVO-TURN-8)."""
         return self.limits.absent_ms is not None and player.missed_turns >= self.limits.empty_turns
 
-    def _check_state(self, command: m.Command) -> None:
-        accepted = ACCEPTED[type(command)]
     def hold_to_bounds(self, command: _C) -> _C | m.Unreadable:
         """Return a command as a server may give it to this table: a ship that was placed too often, as a refusal.
 
@@ -276,6 +276,8 @@ class Referee:
         text = f"{ship} was placed {player.placed[ship]} times, {MAX_PLACEMENTS} at most; its last place stays"
         return m.Unreadable(player.name, command.spelling, "rate_limited", text, proven=True)
 
+    def _check_state(self, command: m.Command) -> None:
+        accepted = ACCEPTED[type(command)]
         if self.state not in accepted:
             states = " and ".join(sorted(accepted))
             raise IllegalCommand(
@@ -303,6 +305,7 @@ class Referee:
         if len(self.players) >= self.limits.most_players:
             return [m.CommandRefused(name, "table_full", f"{len(self.players)} teams take part; that is the most")]
         self.players[name] = Player(name, command.credential)
+        self.extensions = 0
         self._deadline = now + self.limits.placement_ms
         for player in self.players.values():
             self._refill(player)
@@ -391,10 +394,10 @@ class Referee:
     def _accept_placement(self, player: Player, command: m.PlaceShip, now: int) -> list[m.Announcement]:
         ship = command.placement.ship
         player.placements[ship] = command.placement
+        player.placed[ship] += 1
         player.spellings[ship] = command.spelling
         player.messages[ship] = command.message
         self._refill(player)
-        player.placed[ship] += 1
         announcements = self._judge(player, command.spelling, True)
         if self._complete(player):
             self._order.append(player)
@@ -721,6 +724,7 @@ class Referee:
             return []
         match self.state:
             case State.LOBBY:
+                self.extensions += 1
                 self._deadline = now + self.limits.placement_ms
             case State.OVER:
                 pass

@@ -68,6 +68,9 @@ KEPT_COMMANDS_MS = 8_000
 #: away: teams lose little by it, and everybody would be told of a new deadline (SALVO-BACK-5).
 HELD_UP_MS = 250
 HELD_UP_SHARE = 10
+#: A lobby's time begins anew so often, until a further team is listed: with a flood that holds the server up, somebody
+#: would hold the lobby open for ever.
+MAX_EXTENSIONS = 3
 
 #: When a game out of the journal goes on: after a crash, after any end, or never.
 Resume = Literal["crash", "always", "never"]
@@ -602,11 +605,11 @@ class Service:
     def _admit_opened(self, opened: Opened, now: int) -> None:
         table = self.tables[opened.table]
         self._pass_time(table, now)
+        command = table.referee.hold_to_bounds(self._entrance.hold_to_profile(opened.command))
         repeated = table.referee.has_had(command)  # changes nothing, so it need not be remembered either
         announcements = () if repeated else self._carry_out(table, command, now, opened.proof)
         refused = isinstance(command, m.Unreadable) or not announcements or _refused(announcements, command.player)
         if opened.spent and not refused:
-        command = table.referee.hold_to_bounds(self._entrance.hold_to_profile(opened.command))
             self.gate.well_spent(opened.table, command.player)
         if refused and opened.proof is not None:
             self.gate.badly_spent(opened.table, command.player, now)
@@ -722,10 +725,10 @@ class Service:
 
 
 def _long_for(referee: Referee, away_ms: int) -> bool:
-    """Tell whether so long an absence costs a player a good part of its time to act."""
-    limits = referee.limits
-    to_act_ms = limits.placement_ms if referee.state is State.LOBBY else limits.turn_ms
-    return away_ms > to_act_ms // HELD_UP_SHARE
+    """Tell whether so long an absence costs a player a good part of its time to act, and lets it begin anew."""
+    limits, in_lobby = referee.limits, referee.state is State.LOBBY
+    to_act_ms = limits.placement_ms if in_lobby else limits.turn_ms
+    return away_ms > to_act_ms // HELD_UP_SHARE and not (in_lobby and referee.extensions >= MAX_EXTENSIONS)
 
 
 def _keys(identity: Identity | None) -> m.ServerKeys | None:

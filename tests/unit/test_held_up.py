@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from salvo import wire
 from salvo.messages import Limits, State
 from unit.test_recovery import World
 
@@ -108,12 +109,60 @@ def test_a_disk_that_is_always_slow_does_not_stop_the_time(world: HeldUpWorld) -
     assert world.turns_said() < 12
 
 
-def test_in_a_lobby_the_time_to_place_begins_anew(tmp_path: Path) -> None:
+PLACEMENT_MS = 60_000
+
+
+def ask(world: HeldUpWorld, name: str) -> None:
+    world.wire.give("/game/request_participation", wire.write_participation(name, f"secret {name}"))
+    world.run()
+
+
+def hold_up(world: HeldUpWorld, share: float = 1.0) -> None:
+    """Stand still for nearly so much of the time that is left."""
+    world.poll_ms = round(share * world.left_ms) - 1
+    world.run()
+
+
+@pytest.fixture
+def lobby(tmp_path: Path) -> Iterator[HeldUpWorld]:
     world = HeldUpWorld(tmp_path / "b.journal")
-    world.wire.give("/game/request_participation", b'{"name": "ann", "secret": "secret ann"}')
-    world.run()
-    assert world.left_ms == 60_000
-    world.poll_ms = 59_999
-    world.run()
-    assert world.left_ms == 60_000
+    ask(world, "ann")
+    assert world.left_ms == PLACEMENT_MS
+    yield world
     world.journal.close()
+
+
+def test_in_a_lobby_the_time_to_place_begins_anew(lobby: HeldUpWorld) -> None:
+    hold_up(lobby)
+    assert lobby.left_ms == PLACEMENT_MS
+
+
+def test_a_flood_that_holds_the_server_up_does_not_hold_a_lobby_open(lobby: HeldUpWorld) -> None:
+    """Each time that it stood still the minute began anew, for as long as somebody liked."""
+    began, times = lobby.now, 0
+    while lobby.table.referee.players:
+        times += 1
+        assert times < 10
+        lobby.poll_ms = PLACEMENT_MS // 2
+        lobby.run()
+    assert lobby.now - began < 3 * PLACEMENT_MS
+
+
+def test_the_bound_of_a_lobby_outlives_the_server_and_an_outage_is_never_bounded(lobby: HeldUpWorld) -> None:
+    for _ in range(3):
+        hold_up(lobby)
+    assert lobby.left_ms == PLACEMENT_MS
+    lobby.service = lobby.restart(limits=Limits(players=2, turn_ms=TURN_MS), away=PLACEMENT_MS)
+    assert lobby.left_ms == PLACEMENT_MS  # nobody could place
+    lobby.now += 1000
+    lobby.service._held_up_ms = PLACEMENT_MS // 2
+    lobby.run()
+    assert lobby.left_ms == PLACEMENT_MS - 1000
+
+
+def test_a_further_team_has_a_whole_minute_however_often_the_server_stood_still_before(lobby: HeldUpWorld) -> None:
+    for _ in range(3):
+        hold_up(lobby)
+    ask(lobby, "bob")
+    hold_up(lobby)
+    assert lobby.left_ms == PLACEMENT_MS
