@@ -20,6 +20,8 @@ from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import BY_NAME, Role
 from salvo.wire import commands, strict_json
 from salvo_server import gate as gates
+from salvo_server import referee as referees
+from salvo_server import service as services
 from salvo_server.chat import Chat
 from salvo_server.entrance import Entrance
 from salvo_server.gate import Bucket, Gate, Opened
@@ -524,6 +526,25 @@ def _outrun_a_slow_broker_by_the_log() -> bool:
     return sum(topic == "/game/log" for topic, _ in stage.heard) > 100
 
 
+def _place_one_ship_without_end() -> bool:
+    """Each time is kept, signed and told to everybody, and once more when the game begins."""
+    stage = Stage(("ann", "bob"), play=False)
+    stage.hush()
+    for number in range(60):
+        placement = Placement("carrier", 1, number % 10 + 1, Orientation.HORIZONTAL)
+        stage.say("/players/ann/ships/carrier/place", wire.write_placement(placement, stage.sealers["ann"]))
+    return sum(topic == "/game/log" for topic, _ in stage.heard) > 30
+
+
+def _hold_a_lobby_open() -> bool:
+    """Slow the server down so much, again and again, that it takes itself for away."""
+    stage = Stage(("ann",), play=False)
+    for _ in range(20):
+        stage.service._held_up_ms = 30_000
+        stage.wait(30)
+    return bool(stage.referee.players)
+
+
 def _leave_a_command_behind() -> bool:
     """Leave a request with the broker: every server that starts will have a ghost at its table."""
     stage = Stage((), play=False)
@@ -589,6 +610,14 @@ def _count_levels_by_recursion(patch: Patch) -> None:
 
 def _answer_without_end(patch: Patch) -> None:
     patch.setattr("salvo_server.referee.ANSWERS_PER_SHIP", 1_000_000)
+
+
+def _let_ships_be_placed_for_ever(patch: Patch) -> None:
+    patch.setattr(referees, "MAX_PLACEMENTS", 1_000_000)
+
+
+def _extend_lobbies_for_ever(patch: Patch) -> None:
+    patch.setattr(services, "MAX_EXTENSIONS", 1_000_000)
 
 
 def _take_kept_commands(patch: Patch) -> None:
@@ -713,6 +742,8 @@ ATTACKS = [
     ),
     Attack("the log without end", "SALVO-LOG-12", _have_the_log_said_without_end, _limit_no_derivations),
     Attack("a broker outrun by the log", "SALVO-LOG-12", _outrun_a_slow_broker_by_the_log, _wait_for_no_broker),
+    Attack("a ship placed without end", "SALVO-PLACE-7", _place_one_ship_without_end, _let_ships_be_placed_for_ever),
+    Attack("a lobby held open", "SALVO-BACK-5", _hold_a_lobby_open, _extend_lobbies_for_ever),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
     Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
     Attack("where shots go by length", "SALVO-SEAL-9", _tell_shots_by_the_length_of_their_messages, _pad_nothing),
