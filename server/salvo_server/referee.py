@@ -69,7 +69,7 @@ ACCEPTED: dict[type, frozenset[State]] = {
 
 #: Answers a player gets to refused commands, for each ship it has afloat, in one turn (SALVO-ERR-4).
 ANSWERS_PER_SHIP = 3
-#: Times that a ship is accepted of a listed team (SALVO-PLACE-7): each is an entry of the log and a nonce for ever.
+#: Accepted placements of each ship while its team is listed (SALVO-PLACE-7): each is a log entry, and a nonce for ever.
 MAX_PLACEMENTS = 20
 
 _C = TypeVar("_C", bound=m.Command)
@@ -82,7 +82,7 @@ class Player:
     Attributes:
         placements: good placements so far, by ship.
         messages: what stands for the message that a good placement came with, by ship.
-        placed: how often a good placement came, by ship.
+        placed: number of accepted placements, by ship.
         spellings: how the team wrote a ship's name when it placed it, by ship.
         answered: the spelling under which the last answer stands, by ship.
         silent_turns: turns in a row without a shot.
@@ -133,7 +133,7 @@ class Referee:
         number: the running number of the game, from 1; the next game gets its number with its lobby.
         players: by name, in order of arrival; in play order once the game began.
         game: the engine's game in the states turn and over.
-        extensions: how often the time to place has begun anew for the teams of a lobby.
+        extensions: how often the placement time has been restarted since the newest team was listed.
     """
 
     def __init__(
@@ -264,9 +264,10 @@ class Referee:
         return self.limits.absent_ms is not None and player.missed_turns >= self.limits.empty_turns
 
     def hold_to_bounds(self, command: _C) -> _C | m.Unreadable:
-        """Return a command as a server may give it to this table: a ship that was placed too often, as a refusal.
+        """Return a command as it may be given to this table: one placement too many becomes a refusal.
 
-        That is no rule of the game: what a server without this bound has recorded comes out as it was.
+        The service calls this; :meth:`receive` does not check, so that records of servers without this
+        limit still replay as they were written.
         """
         if self.state is not State.LOBBY or not isinstance(command, m.PlaceShip):
             return command

@@ -68,8 +68,8 @@ KEPT_COMMANDS_MS = 8_000
 #: away: teams lose little by it, and everybody would be told of a new deadline (SALVO-BACK-5).
 HELD_UP_MS = 250
 HELD_UP_SHARE = 10
-#: A lobby's time begins anew so often, until a further team is listed: with a flood that holds the server up, somebody
-#: would hold the lobby open for ever.
+#: Restarts of a lobby's placement time until another team is listed: otherwise a flood that holds the server up could
+#: hold the lobby open for ever.
 MAX_EXTENSIONS = 3
 
 #: When a game out of the journal goes on: after a crash, after any end, or never.
@@ -725,7 +725,7 @@ class Service:
 
 
 def _long_for(referee: Referee, away_ms: int) -> bool:
-    """Tell whether so long an absence costs a player a good part of its time to act, and lets it begin anew."""
+    """Tell whether an absence costs a player so much of its time to act that the time is to be restarted."""
     limits, in_lobby = referee.limits, referee.state is State.LOBBY
     to_act_ms = limits.placement_ms if in_lobby else limits.turn_ms
     return away_ms > to_act_ms // HELD_UP_SHARE and not (in_lobby and referee.extensions >= MAX_EXTENSIONS)

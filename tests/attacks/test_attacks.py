@@ -527,7 +527,7 @@ def _outrun_a_slow_broker_by_the_log() -> bool:
 
 
 def _place_one_ship_without_end() -> bool:
-    """Each time is kept, signed and told to everybody, and once more when the game begins."""
+    """Each placement is journalled, signed and published, and published again when the game begins."""
     stage = Stage(("ann", "bob"), play=False)
     stage.hush()
     for number in range(60):
@@ -537,7 +537,7 @@ def _place_one_ship_without_end() -> bool:
 
 
 def _hold_a_lobby_open() -> bool:
-    """Slow the server down so much, again and again, that it takes itself for away."""
+    """Slow the server down again and again until it believes that it was away."""
     stage = Stage(("ann",), play=False)
     for _ in range(20):
         stage.service._held_up_ms = 30_000

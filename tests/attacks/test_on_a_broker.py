@@ -286,7 +286,7 @@ def _stay_connected_without_a_sign_of_life() -> bool:
 
 
 def _keep_the_broker_busy(packets: bytes) -> Callable[[], bool]:
-    """Send without end what costs a client nothing, and have it all handled before it is another's turn."""
+    """Send packets at full speed, and have them all handled before another client gets its turn."""
 
     def act() -> bool:
         async def play(hall: Hall) -> int:
@@ -303,7 +303,7 @@ def _keep_the_broker_busy(packets: bytes) -> Callable[[], bool]:
 
 
 def _have_the_broker_work_for_one(*users: str, packets: bytes) -> Callable[[], bool]:
-    """The same for a second: each in its turn, but of all turns only the rival's connections make use."""
+    """Send packets at full speed for a second, each handled in its turn, and have more handled than a team may send."""
 
     def act() -> bool:
         async def play(hall: Hall) -> int:
@@ -389,11 +389,11 @@ def _let_turns_have_no_end(patch: Patch) -> None:
     patch.setattr(peers, "MAX_TURN_PRICE", 10**9)
 
 
-def _let_every_connection_pay_for_itself(patch: Patch) -> None:
+def _charge_each_connection(patch: Patch) -> None:
     patch.setattr(RosterAccess, "payer", lambda self, username: (username, 1))
 
 
-def _let_nobody_pay(patch: Patch) -> None:
+def _charge_nothing(patch: Patch) -> None:
     patch.setattr(Pace, "wait_seconds", lambda *given: 0.0)
 
 
@@ -429,11 +429,11 @@ ATTACKS = [
             "UNSUBSCRIBE": b"\xa2\6\0\1\0\2/x",
         }.items()
     ),
-    Attack("PINGREQ at full speed", _have_the_broker_work_for_one("red", packets=b"\xc0\0"), _let_nobody_pay),
+    Attack("PINGREQ at full speed", _have_the_broker_work_for_one("red", packets=b"\xc0\0"), _charge_nothing),
     Attack(
         "PINGREQ from two connections",
         _have_the_broker_work_for_one("red", "red.1", packets=b"\xc0\0"),
-        _let_every_connection_pay_for_itself,
+        _charge_each_connection,
     ),
     Attack("a connection without life", _stay_connected_without_a_sign_of_life, _never_look_for_life),
 ]

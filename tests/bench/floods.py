@@ -1,7 +1,7 @@
-"""What one team's five connections can take from the players of another table, whatever packets they send without end.
+"""How much one team's floods, from its five connections, slow the game at another table.
 
-A duel on the server's own broker, in profile contest, is timed by turns without and with a flood. The ratio of the two
-counts: the machine's speed is in both. Every flood is bounded in time and in connections, and stays on this machine.
+A duel on the server's own broker, in profile contest, is timed alternately without and with a flood. The ratio is the
+result: the machine's speed is in both halves. Every flood is bounded in time and connections, and stays on loopback.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bench.teams import NAMES, Door, Teams
 from salvo_server.trust.roster import SCREENS, Roster
 
 FLOODER: Final = "red"
-#: A flood ends by itself after so long, should nobody end it.
+#: A flood ends by itself after this time if it is not stopped.
 _MAX_FLOOD_SECONDS: Final = 120.0
 #: The most that is timed under one flood, however slow the answers are.
 _MAX_ROUND_SECONDS: Final = 20.0
@@ -44,11 +44,11 @@ def _filters(first: int, options: bytes, *filters: str) -> bytes:
 
 
 def _wildcards(number: int) -> bytes:
-    """A SUBSCRIBE to 24 filters, each another one and each for everything that a table retains."""
+    """A SUBSCRIBE with 24 wildcard filters: 12 that match everything retained, and 12 that are new each time."""
     return _filters(0x82, b"\0", *(f"{'+/' * (1 + n % 3)}{'#' if n % 2 else f'x{number}{n}/#'}" for n in range(24)))
 
 
-#: By name: what is sent again and again. 300 packets that differ where the broker could remember the last one.
+#: What each flood sends again and again.
 FLOODS: Final[dict[str, bytes]] = {
     "PINGREQ": b"\xc0\0" * 8000,
     "PUBACK": b"\x40\2\0\7" * 4000,
@@ -61,7 +61,7 @@ FLOODS: Final[dict[str, bytes]] = {
 
 
 def run_floods(host: str, port: int, name: str, secret: str) -> None:
-    """Flood a broker from a team's five connections, and read whatever comes; at the lowest priority, as elsewhere."""
+    """Flood a broker from a team's five connections and read the answers, at the lowest priority of this machine."""
     os.nice(19)
     users = [FLOODER, *(f"{FLOODER}.{number}" for number in range(1, SCREENS + 1))]
     connections = [_login(host, port, user, secret) for user in users]
@@ -96,7 +96,7 @@ def _drain(connection: socket.socket) -> None:
 
 
 def bench_floods(share: float) -> None:
-    """Last shot to hits at one table, quiet and under each flood by turns, on a server of its own for each flood."""
+    """Time from the last shot to the hits, alternately quiet and flooded, on a new server for each flood."""
     for name in FLOODS:
         ratios, quiet, flooded = [], [], []
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
@@ -109,18 +109,20 @@ def bench_floods(share: float) -> None:
             ):
                 host, _, port = server.told.rpartition("/")[2].rpartition(":")
                 for _ in range(_ROUNDS):
-                    teams.round_trips(_FIRST_SALVOS)  # until the interpreter knows its way, and a flood has run dry
+                    teams.round_trips(_FIRST_SALVOS)  # warm up, and let the rest of the last flood run out
                     quiet.append(_p99(teams, int(400 * share)))
                     with process("floods", host, port, name, secret):
                         flooded.append(_p99(teams, int(400 * share)))
                     ratios.append(flooded[-1] / quiet[-1])
-        beside = f"p99 {statistics.median(flooded):.1f} ms against {statistics.median(quiet):.1f} ms quiet"
+        figures = f"p99 {statistics.median(flooded):.1f} ms against {statistics.median(quiet):.1f} ms quiet"
         spread = f"{_ROUNDS} rounds, {min(ratios):.1f} to {max(ratios):.1f}"
-        row(f"another table under {name} x 5 / quiet: p99", f"{statistics.median(ratios):.2f} x", f"{beside}; {spread}")
+        row(
+            f"another table under {name} x 5 / quiet: p99", f"{statistics.median(ratios):.2f} x", f"{figures}; {spread}"
+        )
 
 
 def _p99(teams: Teams, count: int) -> float:
-    """p99 of so many salvos in ms; of fewer where they take too long."""
+    """Return the p99 of ``count`` salvos in ms, or of those that fit into :data:`_MAX_ROUND_SECONDS`."""
     taken: list[float] = []
     end = time.monotonic() + _MAX_ROUND_SECONDS
     while len(taken) < count and time.monotonic() < end:

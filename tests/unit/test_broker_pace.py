@@ -1,7 +1,7 @@
-"""Whatever a client sends the embedded broker without end, others have their turn, and its team pays for all of it.
+"""A client that floods the embedded broker takes no turns from others, and its team pays for every packet.
 
-A flood at full speed of packets that cost it nothing, from five connections of one team, slowed another table twenty
-times and more: only what was published had a pace, and whatever was read at a time was handled in one go.
+Only PUBLISH had a price, and everything read at once was handled at once: a flood of any other packet from one team's
+five connections slowed the game at another table twenty times and more.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from socketless import Hall, Line, run
 
 PING, PONG = b"\xc0\0", b"\xd0\0"
 TEAM = ("red", "red.1", "red.2", "red.3", "red.4")
-#: Packets of the smallest price that a turn of one connection has room for.
+#: Packets of the lowest price in one turn of a connection.
 TURN = 32
-#: What a team's packets may cost in a second, and twice as much at a go.
+#: What a team may spend in a second; a burst is twice as much.
 A_SECOND = RosterAccess.messages_a_second
 
 
@@ -82,7 +82,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Counter[Peer]:
 def test_between_two_turns_of_another_client_five_floods_are_served_a_turn_each(
     flood: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On an open broker nobody has a pace, and nobody more than his turn either."""
+    """On an open broker clients have no allowance, but turns all the same."""
     counts = served(monkeypatch)
 
     async def play() -> None:
@@ -173,7 +173,7 @@ def test_a_flood_that_ends_leaves_no_trace_and_one_line_in_the_log(
     run(play())
 
 
-def test_who_connects_again_does_not_begin_with_a_new_allowance() -> None:
+def test_reconnecting_does_not_refill_the_allowance() -> None:
     async def play() -> None:
         hall = contest()
         [red] = hall.connect("red")
@@ -204,7 +204,7 @@ def test_what_one_packet_costs_is_paid_off_before_a_keep_alive_ends() -> None:
     run(play())
 
 
-def test_a_roster_that_changes_keeps_only_what_those_who_are_connected_have_left() -> None:
+def test_a_changed_roster_keeps_the_allowances_of_connected_teams_only() -> None:
     async def play() -> None:
         hall = contest()
         red, blue = hall.connect("red", "blue")
@@ -219,7 +219,7 @@ def test_a_roster_that_changes_keeps_only_what_those_who_are_connected_have_left
     run(play())
 
 
-# --- who is not harmed ----------------------------------------------------------------------------------------------
+# --- honest clients --------------------------------------------------------------------------------------------------
 
 
 def test_the_server_is_read_as_fast_as_it_speaks() -> None:
@@ -234,8 +234,8 @@ def test_the_server_is_read_as_fast_as_it_speaks() -> None:
     run(play())
 
 
-def test_who_follows_everything_may_acknowledge_everything() -> None:
-    """Far more than a team may publish: what it takes is up to the server."""
+def test_a_client_that_follows_everything_may_acknowledge_everything() -> None:
+    """That is far more than a team may publish, but the server decides how much."""
 
     async def play() -> None:
         hall = contest()

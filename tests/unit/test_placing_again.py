@@ -1,7 +1,7 @@
 """A ship may be placed again until the fleet is complete, and not for ever (SALVO-PLACE-7).
 
-Each time is an entry of the signed log, and all of the lobby is said once more when the game begins: after a flood of
-18 seconds that were 15.6 MB to each who listened.
+Each placement is an entry of the signed log, and the lobby's entries are published again when the game begins: after a
+flood of 18 seconds that was 15.6 MB for every subscriber.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def test_each_ship_of_each_team_has_its_own_count_and_the_game_begins() -> None:
     assert stage.codes() == ["wrong_state"]
 
 
-def test_a_team_that_comes_again_after_its_time_begins_anew() -> None:
+def test_a_team_that_joins_again_after_the_placement_time_has_a_new_count() -> None:
     stage = lobby()
     stage.wait(61)
     assert stage.referee.players == {}
@@ -152,7 +152,7 @@ def test_a_killed_server_goes_on_counting(world: Lobby) -> None:
 def test_a_lobby_without_the_bound_comes_out_of_the_journal_as_it_was(
     world: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server of before wrote it: the next one goes on with it, and its log is as good as any."""
+    """An earlier server wrote it; this one continues the game, and the log verifies."""
     with monkeypatch.context() as before:
         before.setattr(referees, "MAX_PLACEMENTS", 1000)
         world.again(3 * MOST)

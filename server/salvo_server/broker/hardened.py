@@ -95,9 +95,9 @@ class HardenedBroker(Broker):
         self._paces = {payer: pace for payer, pace in self._paces.items() if pace in in_use}
 
     def pace_of(self, username: str | None) -> Pace | None:
-        """Return the pace that a user shares with all who belong to the same payer; None where nobody has one.
+        """Return the pace that a user shares with all users of the same payer; None on a broker without paces.
 
-        It outlives the connections, so that nobody begins anew by connecting again.
+        It outlives the connections: reconnecting does not refill it.
         """
         rate = self.access.messages_a_second
         if rate is None:

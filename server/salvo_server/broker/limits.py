@@ -111,9 +111,8 @@ class Access:
     Attributes:
         revision: another object whenever the rights have changed; what was found out by asking for them may be kept
             as long as it is the same one.
-        messages_a_second: what the users of one payer may cost together in the long run, in messages published (see
-            :mod:`~salvo_server.broker.pace`), and twice as much at a go; they are read no faster. None: as much as
-            they like. The server may always.
+        messages_a_second: what all users of one payer may spend together (:mod:`~salvo_server.broker.pace`), with
+            bursts of twice as much; they are read no faster. None: no limit. The server never has one.
     """
 
     revision: object = None
@@ -131,7 +130,7 @@ class Access:
         return None
 
     def payer(self, username: str | None) -> tuple[str, int]:
-        """Return at whose expense a user is, and how many users share that."""
+        """Return the name under which a user's packets are charged, and how many users share it."""
         return username or "", 1
 
     def session_id(self, client_id: str, username: str | None) -> str:

@@ -85,7 +85,7 @@ def client_id_of_v5(body: bytes) -> str:
 def topic_filters(body: bytes, options: int) -> list[tuple[str, int]]:
     """Return the filters of a SUBSCRIBE with their QoS, or of an UNSUBSCRIBE with 0.
 
-    amqtt needs many times as long, which a flood would make use of, and takes a list that is cut off for a shorter one.
+    amqtt's decoder is many times slower, which helps a flood, and accepts a list that is cut off.
 
     Args:
         options: bytes after each filter: 1 for a SUBSCRIBE, its QoS; 0 for an UNSUBSCRIBE.

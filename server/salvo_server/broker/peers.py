@@ -49,7 +49,7 @@ class Peer:
     """One connection, from its greeting to its end.
 
     Attributes:
-        pace: what it may cost, together with others; None for the server, and where nobody has one.
+        pace: the allowance that it shares with its payer's other connections; None if it has no limit.
     """
 
     def __init__(self, broker: HardenedBroker, edge: Edge, name: str) -> None:
@@ -197,9 +197,9 @@ class Peer:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes) -> None:
-        """Handle the packets that have come whole, as long as the client takes its answers and is not held.
+        """Handle complete packets, as long as the client takes its answers and is not held.
 
-        After a turn's worth of them the other connections have theirs.
+        One call handles one turn's worth; the rest is handled after the other connections have had their turn.
         """
         if self._closing:
             return
@@ -221,7 +221,7 @@ class Peer:
             self._read_on_soon()
 
     def _take_turn(self) -> bool:
-        """Handle as many packets as a turn has room for; return whether there are more.
+        """Handle packets until the turn is used up; return whether it was.
 
         Raises:
             ProtocolFault: the client broke the protocol, or may not come in.
@@ -337,7 +337,7 @@ class Peer:
     # --- packets ------------------------------------------------------------------------------------------------
 
     def _handle(self, first: int, body: bytes) -> int:
-        """Do what a packet asks for; return its price."""
+        """Carry out a packet; return its price."""
         session = self._session
         if session is None:
             self._greet(first, body)
@@ -382,10 +382,10 @@ class Peer:
             self.send(p.answer(p.PUBACK if qos == 1 else p.PUBREC, mid))
 
     def _pay(self, price: int) -> int:
-        """Take a price off what the client may cost, and let it rest when that is used up.
+        """Charge a price to the client's pace, and stop reading it for a while when that is used up.
 
         Returns:
-            How much of a turn it takes; nothing of the server's.
+            How much of the turn is spent; 0 for the server, whose turns have no limit.
         """
         if self._session is not None and self._session.is_server:
             return 0

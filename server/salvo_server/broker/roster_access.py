@@ -82,7 +82,7 @@ class _Snapshot:
 
     Attributes:
         grants: what a session was admitted on, by user: as long as it is the same, the session may stay.
-        users: how many there are of each name.
+        users: number of users of each name.
         decided: by user, action and topic.
     """
 

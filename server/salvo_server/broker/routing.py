@@ -74,7 +74,7 @@ class Routes:
         self._forget_routes(topic_filter)
 
     def _forget_routes(self, topic_filter: str) -> None:
-        """Look up anew what a subscription may have changed; it happens as often as a client likes."""
+        """Forget only the routes that a subscription may have changed: a client can subscribe as often as it likes."""
         if has_wildcards(topic_filter):
             self._found.clear()
         else:

@@ -64,7 +64,7 @@ class Session:
         lanes: what waits for room in flight or for the client to come back, by the publisher's client id, the next
             one's first.
         held: the connections that are held for this session, by the client id of their lane.
-        lookups: new subscriptions for which it is yet to be looked up what is retained, with the granted QoS.
+        lookups: new subscriptions whose retained messages have not been looked up yet, with the granted QoS.
         retained_wanted: topics of which the retained message is yet to be sent, with the granted QoS.
         unreleased: packet ids of QoS 2 messages that were taken and whose PUBREL has not come.
         bytes: what all that costs.
