@@ -15,8 +15,9 @@ from salvo import seal, topics, wire
 from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
 from salvo.pictures.marks import Mark
-from salvo.rules import SALVO, Grid, Orientation, Placement, generator, random_fleet
+from salvo.rules import SALVO, XBS, Grid, Orientation, Placement, generator, random_fleet
 from salvo_server.cli import watch
+from salvo_server.service import Service
 from salvo_server.showing import watching
 from salvo_server.showing.watching import (
     EVERYBODY,
@@ -27,6 +28,7 @@ from salvo_server.showing.watching import (
     WatchError,
     screen_account,
 )
+from unbrokered import Wire
 
 SHIPS = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")
 ALICE = m.RefereeBoard("alice", (*SHIPS, *[".........."] * 5), 5, 2, False)
@@ -62,15 +64,23 @@ class Held:
 
     def say(self, *announcements: m.Announcement, table: str = "") -> None:
         for announcement in announcements:
-            for topic, payload, retain in wire.write_announcement(announcement, table):
-                self.arriving.append(Inbound(topic, payload, retain, 1, 1))
+            for topic, payload, _ in wire.write_announcement(announcement, table):
+                self.deliver(topic, payload)
+
+    def deliver(self, topic: str, payload: bytes) -> None:
+        self.arriving.append(Inbound(topic, payload, False, 1, 1))
+
+    def connect(self, retained: Iterable[tuple[str, bytes]] = ()) -> None:
+        """Let the connection stand again; the broker delivers what it keeps."""
+        assert self.on_connect is not None
+        self.on_connect(False)
+        self.arriving += [Inbound(topic, payload, True, 1, 1) for topic, payload in retained]
 
 
 def connected(kind: type[Watcher], *given: Any) -> tuple[Held, Any]:
     held = Held()
     watcher = kind(held, *given)  # type: ignore[arg-type]
-    assert held.on_connect is not None
-    held.on_connect(False)
+    held.connect()
     return held, watcher
 
 
@@ -95,6 +105,145 @@ def page(watcher: Watcher) -> str:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits has waited long enough."""
     monkeypatch.setattr(watching, "PATIENCE_SECONDS", -1.0)
+
+
+# --- coming late ----------------------------------------------------------------------------------------------------
+
+
+def kept(*announcements: m.Announcement) -> list[tuple[str, bytes]]:
+    """Return what the broker keeps of announcements, the last of each topic."""
+    written = (each for announcement in announcements for each in wire.write_announcement(announcement))
+    return list({topic: payload for topic, payload, retain in written if retain}.items())
+
+
+MID_GAME = kept(
+    m.RulesAnnounced(SALVO, "", 60, 30, 300, 3),
+    m.PlayersListed(("alice", "bob", "carol")),
+    m.StateChanged(State.TURN),
+    m.SalvoResolved(1, 39, "bob", 4, 1, (m.SunkShip("carol", "patrolboat", "Patrol-Boat"),), ("carol",)),
+    m.SalvoResolved(1, 40, "alice", 5, 2, (m.SunkShip("bob", "carrier", "carrier"),), ()),
+    m.TurnBegan(1, 41, "bob", 3, 0, 30_000),
+)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_opened_in_mid_game_it_shows_who_is_out_and_what_has_sunk(step: int) -> None:
+    """The story: a defeated player had four ships afloat, as only the last salvo's losses were taken in."""
+    held, watcher = connected(Watcher, "")
+    held.connect(MID_GAME[::step])
+    watcher.poll(0)
+    alice, bob, carol = watcher.boards.values()
+    assert [sum(each.ships.values()) for each in (alice, bob, carol)] == [5, 4, 4]
+    assert [bob.ships["carrier"], carol.ships["patrolboat"]] == [False, False]
+    assert [each.out for each in (alice, bob, carol)] == [False, False, True]
+
+
+def test_figures_that_leave_out_earlier_turns_say_so() -> None:
+    held, watcher = connected(Watcher, "")
+    held.connect(MID_GAME)
+    held.say(m.SalvoResolved(1, 41, "bob", 3, 1, (), ()))
+    watcher.poll(0)
+    assert "3+" in page(watcher)
+    held.say(m.PlayerStats("bob", 80, 19, 6, 18, 2))
+    watcher.poll(0)
+    assert (watcher.boards["bob"].shots, watcher.boards["bob"].partial) == (80, False)
+
+
+def test_of_a_turn_that_began_before_only_what_is_left_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: 1_000_000.0)
+    for began_seconds_ago, left in ((20, "has 10 s"), (40, "has 0 s"), (-5, "has 30 s")):  # -5: our clock is behind
+        held, watcher = connected(Watcher, "")
+        now = 1_000_000_000 - 1000 * began_seconds_ago
+        held.connect(kept(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "alice", 5, now, now + 30_000)))
+        watcher.poll(0)
+        assert watcher.heading().endswith(left)
+
+
+def test_where_the_rules_tell_of_no_sinkings_no_ship_is_said_to_be_afloat() -> None:
+    held, watcher = connected(Watcher, "")
+    held.connect(kept(m.RulesAnnounced(XBS, "", 60, 30, 300, 3), m.PlayersListed(("alice", "bob"))))
+    watcher.poll(0)
+    assert "alice" in page(watcher)
+    assert "▮" not in page(watcher)
+
+
+def test_games_of_a_server_that_counts_from_1_again_are_shown() -> None:
+    """The story: without a journal the next server's first turns were taken for old ones and passed over."""
+    held, watcher = connected(Watcher, "")
+    held.connect(MID_GAME)
+    watcher.poll(0)
+    held.say(m.StateChanged(State.LOBBY))
+    begin(held)
+    held.say(m.SalvoResolved(1, 1, "alice", 5, 2, (m.SunkShip("bob", "carrier", "carrier"),), ()))
+    assert lines(watcher)[-1] == "turn 1: alice hits 2 of 5; bob's carrier sunk"
+    board = watcher.boards["alice"]
+    assert (board.shots, board.hits, board.partial) == (5, 2, False)
+
+
+def test_what_an_earlier_server_left_is_shown_no_longer_than_it_stands() -> None:
+    held, watcher = connected(Watcher, "")
+    broker = Wire()
+    broker.retained = dict(MID_GAME)
+    held.connect(broker.retained.items())
+    watcher.poll(0)
+    service = Service(broker, [""], seed=1)
+    broker.connect()
+    for _ in range(3):
+        service.step()
+    for message in broker.said:
+        held.deliver(*message)
+    watcher.poll(0)
+    assert (watcher.state, watcher.names, watcher.turn) == (State.LOBBY, (), None)
+    held.say(m.PlayersListed(("bob", "carol")))
+    watcher.poll(0)
+    assert all(not each.out and all(each.ships.values()) for each in watcher.boards.values())
+
+
+def test_a_win_is_told_once_in_whatever_order_it_is_heard() -> None:
+    end = kept(m.StateChanged(State.OVER), m.TurnBegan(1, 41, "bob", 3, 0, 1), m.GameWon("bob"))
+    places = kept(m.PlayerStats("alice", 80, 19, 6, 18, 2), m.PlayerStats("bob", 80, 20, 6, 18, 1))
+    for order in ([*end, *places], [*places, *end], [*places, *end[::-1]]):
+        held, watcher = connected(Watcher, "")
+        told = []
+        for _ in range(2):
+            held.connect(order)
+            told += [line for line in lines(watcher) if "winner: bob" in line]
+        assert (watcher.games_ended, len(told)) == (1, 1)
+        assert ("places: 1. bob, 2. alice" in told[0]) == (order[0] in places)
+
+
+def test_a_win_after_a_lobby_that_was_missed_is_another_one() -> None:
+    """The story: the same winner again, after a cut, was taken for what is known already."""
+    held, watcher = connected(Watcher, "")
+    for game in (1, 2, 2):
+        turn = m.TurnBegan(game, 41, "bob", 3, 1000 * game, 1000 * game + 30_000)
+        held.connect(kept(m.StateChanged(State.OVER), turn, m.GameWon("bob")))
+        watcher.poll(0)
+    assert watcher.games_ended == 2
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_boards_with_the_winner_and_the_news_of_it_are_one_game(step: int) -> None:
+    """The story: who opened the referee's view after the end counted the game twice for --games."""
+    last = dataclasses.replace(AFTER, turn=41, winner="bob")
+    end = kept(last, m.StateChanged(State.OVER), m.TurnBegan(1, 41, "bob", 3, 0, 1), m.GameWon("bob"))
+    held, referee = connected(RefereeWatcher, "")
+    for _ in range(2):
+        held.connect(end[::step])
+        referee.poll(0)
+    assert referee.games_ended == 1
+
+
+def test_facts_that_somebody_makes_up_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "MAX_FACTS", 10)
+    held, watcher = connected(Watcher, "")
+    for number in range(50):
+        held.deliver(f"/players/team{number}/defeated", b"true")
+        held.deliver(f"/players/team{number}/ships/carrier/sunk", b"true")
+        held.say(m.PlayerStats(f"team{number}", 1, 1, 0, 1, 1))
+        held.say(m.SalvoResolved(1, number + 1, f"team{number}", 1, 0, (), ()))
+    watcher.poll(0)
+    assert {len(each) for each in (watcher._out, watcher._sunk, watcher._stats, watcher._tallies)} == {10}
 
 
 # --- what each asks for -------------------------------------------------------------------------------------------
@@ -409,8 +558,7 @@ def test_a_further_tables_status_is_that_of_the_first_table() -> None:
     held.say(m.ServerStatus(False, "1", 4, "contest"))
     assert lines(watcher) == ["server offline"]
     held.filters.clear()
-    assert held.on_connect is not None
-    held.on_connect(False)
+    held.connect()
     assert "/game/server" in held.filters
 
 
@@ -425,6 +573,7 @@ def test_a_status_topic_that_is_none_is_not_subscribed(topic: str) -> None:
 def test_a_winner_without_places_has_nothing_said_of_places_and_comes_behind_them() -> None:
     held, watcher = connected(Watcher, "")
     assert held.filters.index("/game/stats/+") < held.filters.index("/game/winner")
+    begin(held)
     held.say(m.GameWon("alice"))
     assert "places" not in lines(watcher)[-1]
 
@@ -434,10 +583,9 @@ def test_another_user_is_told_of_when_the_broker_has_let_it_in() -> None:
     held, watcher = connected(Watcher, "")
     watcher.change_user("hall.2")
     assert (held.user, lines(watcher)) == ("hall.2", [])
-    assert held.on_connect is not None
-    held.on_connect(False)
+    held.connect()
     assert lines(watcher) == ["looking on as hall.2 now"]
-    held.on_connect(False)
+    held.connect()
     assert lines(watcher) == []
 
 

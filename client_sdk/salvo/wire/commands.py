@@ -251,13 +251,18 @@ def _read_signed(value: Any) -> tuple[dict[str, Any], Blob]:
     return signed.data, parse_blob(signed.signature)
 
 
+def plain_ship(spelling: str) -> str:
+    """Return a ship's name as rule books have it, however it is spelled (SALVO-NAME-5)."""
+    return re.sub(r"[-_ ]", "", spelling).lower()
+
+
 def read_ship(spelling: str, book: RuleBook) -> str:
     """Return the rule book's name of a ship, however it is spelled (SALVO-NAME-5).
 
     Raises:
         WireError: ``unknown_ship``.
     """
-    plain = re.sub(r"[-_ ]", "", spelling).lower()
+    plain = plain_ship(spelling)
     if plain in book.ship_number and len(spelling) <= LONGEST_SHIP_SPELLING:
         return plain
     ships = ", ".join(book.ship_number)

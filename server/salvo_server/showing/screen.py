@@ -44,11 +44,12 @@ class Board:
     """One player as the screen shows it.
 
     Attributes:
-        ships: names by ship, True while afloat.
+        ships: names by ship, True while afloat; none where the rules do not tell.
         struck: cells that were shot at.
         fleet: the ships' places where the onlooker may see them, else None.
         marks: the board ready-made, one letter a cell; empty to draw it from ``fleet`` and ``struck``.
         latest: cells to point out.
+        partial: whether shots and hits leave out earlier turns.
     """
 
     ships: dict[str, bool]
@@ -60,6 +61,7 @@ class Board:
     fleet: Fleet | None = None
     marks: str = ""
     latest: frozenset[int] = frozenset()
+    partial: bool = False
 
 
 def draw_board(
@@ -128,13 +130,14 @@ def draw_players(boards: Mapping[str, Board], current: str) -> Table:
         sunk = [ship for ship, floats in board.ships.items() if not floats]
         mark = "☠" if board.out else ("▶" if name == current else "")
         style = "dim" if board.out else ("bold green" if name == current else "")
+        and_more = "+" if board.partial else ""
         table.add_row(
             mark,
             name,
             "▮" * len(afloat),
             ", ".join(sunk),
-            str(board.shots),
-            str(board.hits),
+            f"{board.shots}{and_more}",
+            f"{board.hits}{and_more}",
             board.last,
             style=style,
         )

@@ -2,6 +2,10 @@
 
 A watcher is fed by a connection and has news, as lines for people and as records for programs, and a page for a
 terminal. The kinds differ in the topics that they ask for and in what they know of the boards.
+
+What is retained comes whole on every connection, in any order, so each such fact is kept on its own, forgotten when the
+connection is new, and put together only when somebody looks. What is heard once, such as the shots of a salvo, is kept
+as long as it is of the same game.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ import string
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from salvo import messages as m
 from salvo import seal, topics, wire
@@ -19,8 +23,9 @@ from salvo.messages import State
 from salvo.mqtt import BrokerUrl, Inbound
 from salvo.pictures.marks import Mark, picture
 from salvo.proof import ProofConnection
-from salvo.rules import SALVO, Fleet, Grid, RuleBook
+from salvo.rules import SALVO, Fleet, Grid, RuleBook, Sinkings
 from salvo.topics import BY_NAME, Reader
+from salvo.wire.commands import plain_ship
 from salvo_server.showing.screen import Board, draw_boards, draw_page, draw_players, printable
 from salvo_server.showing.telling import places_line, won_line
 
@@ -33,7 +38,12 @@ _NEWS_LINES: Final = 6
 _CHAT_LINES: Final = 4
 #: What is retained comes at once; who has heard nothing for so long is told what is probably wrong.
 PATIENCE_SECONDS: Final = 5.0
+#: Facts of a kind that are kept: 26 ships of a thousand players. On an open broker anybody may make some up.
+MAX_FACTS: Final = 26_000
 
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 _NO_FLEET: Final = (
     "our fleet and where our bot has fired are not known here: they travel sealed from the bot to the server, which "
@@ -89,6 +99,25 @@ def _table_of(status_topic: str) -> str:
         return ""
 
 
+class _Tally(NamedTuple):
+    """What was heard of a player's salvos."""
+
+    shots: int
+    hits: int
+    last: str
+
+
+_NO_TALLY: Final = _Tally(0, 0, "")
+
+
+def _keep(facts: dict[_Key, _Value], key: _Key, value: _Value | None) -> None:
+    """Keep a fact, or forget it (None)."""
+    if value is None:
+        facts.pop(key, None)
+    elif key in facts or len(facts) < MAX_FACTS:
+        facts[key] = value
+
+
 def _line_said(said: m.ChatSaid | m.MessageSaid) -> News:
     private = isinstance(said, m.MessageSaid)
     line = f"{said.sender or 'the server'} says{' to us' * private}: {said.text}"
@@ -102,26 +131,38 @@ class Watcher:
         games_ended: how many winners were announced.
     """
 
+    turn: m.TurnBegan | None
+    _winner: m.GameWon | None
+    _stats: dict[str, m.PlayerStats]
+    _sunk: dict[tuple[str, str], bool]  # by player and ship
+    _out: dict[str, bool]
+    _begun: m.TurnBegan | None
+    _last: m.SalvoResolved | None
+    _before: tuple[m.TurnBegan | None, m.SalvoResolved | None]  # the last ones of the connection before
+    _tallies: dict[str, _Tally]
+
     def __init__(self, connection: ProofConnection, table: str) -> None:
         """Ask for the topics whenever the connection stands; nothing is sent before the first :meth:`poll`."""
         self.games_ended = 0
-        self.state = ""
-        self.names: tuple[str, ...] = ()
         self.book: RuleBook = SALVO
         self.table = table
-        self.boards: dict[str, Board] = {}
-        self.turn: m.TurnBegan | None = None
+        self.state = ""
+        self.names: tuple[str, ...] = ()
+        self.forget_retained()
+        self.forget_heard()
         self._connection = connection
         self._deadline = 0.0
-        self._places: dict[str, int] = {}
-        self._heard: tuple[int, int] = (0, 0)
+        self._clock_ahead_ms = 0.0  # the server's clock before ours, once a turn has begun before our eyes
         self._news: deque[str] = deque(maxlen=_NEWS_LINES)
         self._chat: deque[str] = deque(maxlen=_CHAT_LINES)
         self._quiet_since: float | None = None
         self._known = False
         self._told: set[str] = set()
         self._online: bool | None = None
-        self._won_told: m.GameWon | None = None
+        self._state_told = ""
+        self._names_told: tuple[str, ...] | None = None
+        self._end_told: tuple[m.TurnBegan, m.GameWon] | None = None
+        self._end_counted = (0, 0)  # game and turn
         self._status_topic = ""
         self._user = ""  # to be told of when the broker has let it in
         self._fresh_user: list[News] = []
@@ -136,6 +177,9 @@ class Watcher:
 
     def _connected(self, session_present: bool) -> None:
         self._quiet_since = time.monotonic()
+        self.state, self.names = "", ()
+        self._before = (self._begun, self._last)
+        self.forget_retained()
         self._connection.subscribe(self.filters())
         if self._user:
             user, self._user = self._user, ""
@@ -180,9 +224,16 @@ class Watcher:
             return [] if message.retain else [_line_said(announcement)]
         if isinstance(announcement, m.ServerStatus):
             return self._server(announcement, address.table)
+        if isinstance(announcement, (m.TurnBegan, m.SalvoResolved)) and message.retain:
+            self._come_back_to(announcement)
+        if isinstance(announcement, m.TurnBegan):
+            self._set_clock(announcement, begun_before=message.retain)
         if announcement is not None:
             return self.take_in(announcement)
-        return self.take_in_sealed(message.payload) if address.topic.name == "recap" else []
+        if address.topic.name == "recap":
+            return self.take_in_sealed(message.payload)
+        self.take_in_fact(address, there=message.payload != b"")
+        return []
 
     def take_in_sealed(self, payload: bytes) -> list[News]:
         """Take in a blob for this watcher; this one has no key to any."""
@@ -222,17 +273,37 @@ class Watcher:
             case m.PlayersListed(names):
                 return self._listed(names)
             case m.TurnBegan():
-                self.turn = announcement
-                self._deadline = time.monotonic() + (announcement.deadline - announcement.now) / 1000
+                self._in_game(announcement.game)
+                self.turn = self._begun = announcement
+                return self._tell_of_the_end()
             case m.SalvoResolved():
                 return self._salvo(announcement)
-            case m.PlayerStats():
-                self._places[announcement.player] = announcement.place
+            case m.PlayerStats(player):
+                _keep(self._stats, player, announcement)
             case m.GameWon():
-                return self._won(announcement)
+                self._winner = announcement
+                return self._tell_of_the_end()
             case _:
                 pass
         return []
+
+    def take_in_fact(self, address: topics.Address, *, there: bool) -> None:
+        """Take in what a retained topic says by being there: a ship that sank, a defeat; or that a topic is cleared."""
+        match address.topic.name:
+            case "sunk":
+                _keep(self._sunk, (address.player, plain_ship(address.ship)), there or None)
+            case "defeated":
+                _keep(self._out, address.player, there or None)
+            case "stats":
+                self._stats.pop(address.player, None)
+            case "list":
+                self.names, self._names_told = (), None
+            case "turn":
+                self.turn = None
+            case "winner":
+                self._winner = None
+            case _:
+                pass
 
     def _server(self, status: m.ServerStatus, table: str) -> list[News]:
         """Take in a status; a further table's says only at which table it is told."""
@@ -250,61 +321,114 @@ class Watcher:
         return [News(f"server {said}", {"event": "server", "online": status.online})]
 
     def _state_changed(self, state: State) -> list[News]:
-        again, self.state = state is self.state, state
+        self.state = state
         self._quiet_since = time.monotonic()
         if state is State.LOBBY:
-            self.forget()
-        if state is not State.OVER:
-            self._won_told = None
+            self._end_told, self._end_counted = None, (0, 0)
+            self.forget_retained()
+            self.forget_heard()
         # What is retained is heard again on every connection, and is no news then.
-        return [] if again else [News(f"state {state}", {"event": "state", "state": state})]
+        if state is self._state_told:
+            return []
+        self._state_told = state
+        if state is State.LOBBY:
+            self._names_told = None
+        return [News(f"state {state}", {"event": "state", "state": state})]
 
-    def forget(self) -> None:
-        """The next game begins from nothing."""
-        self.boards, self._places, self.turn = {}, {}, None
+    def forget_retained(self) -> None:
+        """Forget the retained facts of a game: the next one begins from nothing, and a connection brings all again."""
+        self.turn = self._winner = None
+        self._stats, self._sunk, self._out = {}, {}, {}
+
+    def forget_heard(self) -> None:
+        """Forget what was heard of a game, and comes no second time."""
+        self._game = 0
+        self._begun = self._last = None
+        self._before = (None, None)
+        self._tallies, self._partial = {}, False
+
+    def _in_game(self, game: int) -> None:
+        """Forget what was heard of another game: this screen may have been away in the lobby between."""
+        if self._game not in (0, game):
+            self.forget_heard()
+        self._game = game
+
+    def _come_back_to(self, retained: m.TurnBegan | m.SalvoResolved) -> None:
+        """Forget what was heard before the connection was lost if what is retained is not, or may not be, its sequel.
+
+        Game numbers do not tell: a server without a journal counts from 1 again.
+        """
+        begun, last = self._before
+        if last is None or retained in (begun, last):
+            return
+        if retained.turn <= last.turn:
+            self.forget_heard()
+        elif isinstance(retained, m.SalvoResolved):
+            self._last = None
 
     def _listed(self, names: tuple[str, ...]) -> list[News]:
-        names = tuple(map(printable, names))
-        again, self.names = bool(self.boards) and names == self.names, names
-        ships = dict.fromkeys((ship.name for ship in self.book.fleet), True)
-        self.boards = {name: self.boards.get(name) or Board(dict(ships)) for name in names}
+        self.names = names = tuple(map(printable, names))
+        again, self._names_told = names == self._names_told, names
         return [] if again else [News(f"players: {', '.join(names) or 'none'}", {"event": "players", "names": names})]
 
     def _salvo(self, result: m.SalvoResolved) -> list[News]:
-        if (result.game, result.turn) <= self._heard:
+        self._in_game(result.game)
+        turns_known = self._last.turn if self._last is not None else 0
+        if result.turn <= turns_known:
             return []
-        self._heard = (result.game, result.turn)
-        shooter = self.boards.get(result.player)
-        if shooter is not None:
-            shooter.shots += result.shots
-            shooter.hits += result.hits
-            shooter.last = f"{result.hits} of {result.shots}"
-        for ship in result.sunk:
-            if ship.player in self.boards:
-                self.boards[ship.player].ships[ship.ship] = False
-        for name in result.defeated:
-            if name in self.boards:
-                self.boards[name].out = True
-        line = f"turn {result.turn}: {result.player} hits {result.hits} of {result.shots}"
+        if result.turn > turns_known + 1:
+            self._tallies, self._partial = {}, True
+        self._last = result
+        tally = self._tallies.get(result.player, _NO_TALLY)
+        last = f"{result.hits} of {result.shots}"
+        _keep(self._tallies, result.player, _Tally(tally.shots + result.shots, tally.hits + result.hits, last))
+        line = f"turn {result.turn}: {result.player} hits {last}"
         line += "".join(f"; {ship.player}'s {ship.ship} sunk" for ship in result.sunk)
         line += "".join(f"; {name} defeated" for name in result.defeated)
         return [News(line, {"event": "salvo", **wire.announcements.result_body(result)})]
 
-    def _won(self, won: m.GameWon) -> list[News]:
-        if won == self._won_told:
+    def _tell_of_the_end(self) -> list[News]:
+        """Tell who has won, once for each game: which one it was, its last turn says."""
+        won, turn = self._winner, self.turn
+        if won is None or turn is None or (turn, won) == self._end_told:
             return []
-        self._won_told = won
-        self.games_ended += self._is_last()
-        record: dict[str, Any] = {"event": "won", "winner": won.winner, "places": dict(self._places)}
+        self._end_told = (turn, won)
+        if self._is_last():
+            self.games_ended += 1
+            self._end_counted = (turn.game, turn.turn)
+        places = {name: stats.place for name, stats in self._stats.items()}
+        record: dict[str, Any] = {"event": "won", "winner": won.winner, "places": places}
         record |= {"tied": list(won.tied)} if won.tied else {}
-        places = f"; places: {places_line(self._places)}" if self._places else ""
-        return [News(f"{won_line(won.winner, won.tied)}{places}", record)]
+        told = f"; places: {places_line(places)}" if places else ""
+        return [News(f"{won_line(won.winner, won.tied)}{told}", record)]
 
     def _is_last(self) -> bool:
         """Whether nothing more of the game is to come once the winner was told."""
         return True
 
     # --- the page -------------------------------------------------------------------------------------------------
+
+    def _set_clock(self, turn: m.TurnBegan, *, begun_before: bool) -> None:
+        """Reckon when a turn ends; of one that had begun before this connection, only what is left is still to come."""
+        now_ms = time.time() * 1000
+        left_ms: float = turn.deadline - turn.now
+        if begun_before:
+            left_ms = min(left_ms, turn.deadline - now_ms - self._clock_ahead_ms)
+        else:
+            self._clock_ahead_ms = turn.now - now_ms
+        self._deadline = time.monotonic() + left_ms / 1000
+
+    @property
+    def boards(self) -> dict[str, Board]:
+        """What is known of each player, in play order."""
+        return {name: self._board(name) for name in self.names}
+
+    def _board(self, name: str) -> Board:
+        tally, stats = self._tallies.get(name, _NO_TALLY), self._stats.get(name)
+        shots, hits = (tally.shots, tally.hits) if stats is None else (stats.shots, stats.hits)
+        fleet = self.book.fleet if self.book.sinkings is Sinkings.TOLD else ()
+        ships = {ship.name: (name, ship.name) not in self._sunk for ship in fleet}
+        return Board(ships, shots, hits, tally.last, name in self._out, partial=self._partial and stats is None)
 
     @property
     def current(self) -> str:
@@ -321,7 +445,7 @@ class Watcher:
         line = f"{self._connection.url}{table}   {self.state or 'waiting for a server'}"
         if self.current and self.turn is not None:
             left = f"has {max(0.0, self._deadline - time.monotonic()):.0f} s"
-            if (self.turn.game, self.turn.turn) <= self._heard:  # a pause (SALVO-PACE-1)
+            if self._last is not None and self._last.turn >= self.turn.turn:  # a pause (SALVO-PACE-1)
                 left = "has had its turn"
             line += f"   game {self.turn.game}, turn {self.turn.turn}: {self.current} {left}"
         return line
@@ -338,15 +462,16 @@ class TeamWatcher(Watcher):
     from the recap, when the team asks for one (SALVO-JOIN-7).
     """
 
+    _struck: list[int]
+    _fresh: set[int]
+    _fleet: Fleet | None
+    _aimed: dict[str, set[int]]
+    _recalled: m.Recap | None
+
     def __init__(self, connection: ProofConnection, table: str, name: str, secret: str | None) -> None:
         super().__init__(connection, table)
         self.name = name
         self._secret = secret
-        self._struck: list[int] = []
-        self._fresh: set[int] = set()
-        self._fleet: Fleet | None = None
-        self._aimed: dict[str, set[int]] = {}
-        self._recalled: m.Recap | None = None
 
     def filters(self) -> list[str]:
         """Return what is subscribed."""
@@ -421,22 +546,24 @@ class TeamWatcher(Watcher):
             return True
         return self.turn is not None and (recap.game, recap.turn) < (self.turn.game, self.turn.turn)
 
-    def forget(self) -> None:
-        """The next game begins from nothing."""
-        super().forget()
+    def forget_heard(self) -> None:
+        """Forget what was heard of a game, and comes no second time."""
+        super().forget_heard()
         self._struck, self._fleet, self._aimed, self._recalled = [], None, {}, None
-        self._fresh.clear()
+        self._fresh = set()
 
     def body(self) -> Any:
         """Return the boards: the own one, and of the others what this team aimed at."""
-        grid = self.book.grid
-        for name, board in self.boards.items():
-            if name == self.name:
-                board.marks, board.latest = self.own_marks(), frozenset(self._fresh)
-            else:
-                aimed = self._aimed.get(name, ())
-                board.marks = "".join(Mark.FIRED if cell in aimed else Mark.BLANK for cell in range(grid.size))
-        return draw_boards(self.boards, grid, self.current)
+        return draw_boards(self.boards, self.book.grid, self.current)
+
+    def _board(self, name: str) -> Board:
+        board = super()._board(name)
+        if name == self.name:
+            board.marks, board.latest = self.own_marks(), frozenset(self._fresh)
+        else:
+            aimed = self._aimed.get(name, ())
+            board.marks = "".join(Mark.FIRED if cell in aimed else Mark.BLANK for cell in range(self.book.grid.size))
+        return board
 
     def own_marks(self) -> str:
         """Return the own board, one letter a cell."""
@@ -449,10 +576,12 @@ class TeamWatcher(Watcher):
 class RefereeWatcher(Watcher):
     """Sees all boards, as late as the server shows them (SALVO-VIEW-4)."""
 
+    view: m.RefereeView | None
+
     def __init__(self, connection: ProofConnection, table: str) -> None:
         super().__init__(connection, table)
-        self.view: m.RefereeView | None = None
-        self._last: dict[str, str] = {}
+        self._view_told: m.RefereeView | None = None
+        self._last_salvos: dict[str, str] = {}
 
     def filters(self) -> list[str]:
         """Return what is subscribed."""
@@ -476,26 +605,32 @@ class RefereeWatcher(Watcher):
         """Take in what was announced to everybody, or the boards."""
         if not isinstance(announcement, m.RefereeView):
             return super().take_in(announcement)
-        known = self.view is not None and self.view.game == announcement.game and self.view.turn >= announcement.turn
-        self.view = announcement
-        if announcement.winners and not known:
+        self.view, told = announcement, self._view_told
+        if announcement == told:
+            return []
+        self._view_told = announcement
+        if told is None or (announcement.game, announcement.turn) != (told.game, told.turn + 1):
+            self._last_salvos = {}
+        if (last := announcement.last) is not None:
+            self._last_salvos[last.player] = f"{sum(shot.hit for shot in last.shots)} of {len(last.shots)}"
+        if announcement.winners and (announcement.game, announcement.turn) != self._end_counted:
             self.games_ended += 1
-        last = announcement.last
-        if last is None:
-            self._last = {}
-        else:
-            self._last[last.player] = f"{sum(shot.hit for shot in last.shots)} of {len(last.shots)}"
-        record = {"event": "boards", **wire.announcements.referee_body(announcement)}
-        return [] if known else [News(boards_line(announcement), record)]
+        return [News(boards_line(announcement), {"event": "boards", **wire.announcements.referee_body(announcement)})]
+
+    def take_in_fact(self, address: topics.Address, *, there: bool) -> None:
+        """Take in what a retained topic says by being there, or that a topic is cleared."""
+        if address.topic.name == "referee":
+            self.view = None
+        super().take_in_fact(address, there=there)
 
     def _is_last(self) -> bool:
         """The boards with the winner come after the news, by as much as they are late; without boards nothing does."""
         return self.view is None
 
-    def forget(self) -> None:
-        """The next game begins from nothing."""
-        super().forget()
-        self.view, self._last = None, {}
+    def forget_retained(self) -> None:
+        """Forget the retained facts of a game, the boards too."""
+        super().forget_retained()
+        self.view = None
 
     def heading(self) -> str:
         """Return where this is and what the boards show."""
@@ -513,7 +648,7 @@ class RefereeWatcher(Watcher):
             return super().body()
         last = self.view.last
         shooter = last.player if last is not None else self.view.player
-        return draw_boards(boards_of(self.view, self.book, self._last), self.book.grid, shooter)
+        return draw_boards(boards_of(self.view, self.book, self._last_salvos), self.book.grid, shooter)
 
 
 def boards_of(view: m.RefereeView, book: RuleBook, last: dict[str, str] | None = None) -> dict[str, Board]:
