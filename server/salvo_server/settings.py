@@ -24,6 +24,7 @@ from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.toml_lines import line_of
 from salvo.topics import check_name
+from salvo_server.unused import Unused, beside, refuse_unused
 
 try:
     import platformdirs
@@ -210,6 +211,32 @@ class ServerSettings(BaseSettings):
         return replace(self.limits, over_ms=GATEWAY_OVER_SECONDS * 1000)
 
 
+_NO_JOURNAL: Final = "without a journal; name one with --journal FILE, or leave it out"
+#: Which settings do nothing beside others; ``kept`` is whether there is a journal, ``encrypted`` as in the settings.
+_UNUSED: Final = (
+    Unused("listen", beside("broker"), "beside --broker, which is used instead; leave one of them out"),
+    Unused(
+        "websocket",
+        beside("broker"),
+        "beside --broker: only the embedded broker gives browsers the page; for another one write it to a file, "
+        "salvo watch ws://HOST:PORT/mqtt --html live.html",
+    ),
+    Unused("tls_ca", lambda them: not them["encrypted"], "without TLS; say --broker mqtts://HOST, or leave it out"),
+    Unused(
+        "roster",
+        lambda them: them["profile"] == "literal",
+        "with --profile literal, where anybody may come; take --profile contest, or leave it out",
+    ),
+    Unused(
+        "players",
+        lambda them: them["players"] > them["most_players"],
+        "above --most-players, as so many never come; raise that, or lower this",
+    ),
+    *(Unused(each, lambda them: not them["kept"], _NO_JOURNAL) for each in ("journal_key", "journal_safe", "resume")),
+)
+
+#: Options whose first name is not that of the setting.
+_OPTIONS: Final = {"websocket": "live"}
 #: Environment variables behind the same prefix that are the bot's, not the server's.
 _OF_BOTS = frozenset(
     {
@@ -234,21 +261,29 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
 
     Raises:
         SettingsError: ``bad_setting`` or ``unknown_setting``.
+        UnusedOption: ``unused_option``.
         WireError: ``bad_name`` for a table.
         RuleFileError: ``bad_rules``.
     """
     said = {key: value for key, value in given.items() if value not in (None, ())}
-    kept = _read_file(file) if file is not None else {}
+    stored = _read_file(file) if file is not None else {}
     _check_environment()
     from_environment = {name for name in ServerSettings.model_fields if f"SALVO_{name.upper()}" in os.environ}
-    values = {key: value for key, value in kept.items() if key not in from_environment} | said
+    values = {key: value for key, value in stored.items() if key not in from_environment} | said
     try:
         settings = ServerSettings(**values)
     except ValidationError as error:
-        raise _explain(error, said, kept, file) from None
+        raise _explain(error, said, stored, file) from None
     for table in settings.tables:
         check_name(table, "table")
     _check_profile(settings)
+    kept = settings.with_journal().journal not in (None, "none")
+    refuse_unused(
+        _UNUSED,
+        settings.model_fields_set,
+        {**settings.model_dump(), "kept": kept, "encrypted": settings.encrypted},
+        lambda name: _where(name, said, stored, file),
+    )
     if settings.increment_seconds is not None and settings.bank_seconds is None:
         raise SettingsError("bad_setting", "--increment-seconds adds to a bank; --bank-seconds says how much is in it")
     _ = settings.book  # a mistake in it is told before anything starts
@@ -329,16 +364,19 @@ def _unknown(where: str, name: str, names: list[str]) -> SettingsError:
 
 
 def _explain(
-    error: ValidationError, said: Mapping[str, Any], kept: Mapping[str, Any], file: Path | None
+    error: ValidationError, said: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None
 ) -> SettingsError:
     first = error.errors(include_url=False)[0]
-    name = str(first["loc"][0])
-    if name in said:
-        where = f"--{name.replace('_', '-')}"
-    elif f"SALVO_{name.upper()}" in os.environ:
-        where = f"environment variable SALVO_{name.upper()}"
-    elif name in kept and file is not None:
-        where = f"{file}, line {line_of(file.read_text(), name)}: {name}"
-    else:
-        where = name
+    where = _where(str(first["loc"][0]), said, stored, file)
     return SettingsError("bad_setting", f"{where}: {first['input']!r}: {first['msg'].lower()}")
+
+
+def _where(name: str, said: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None) -> str:
+    """Return how a setting was given: as an option, as a variable, or where in a file."""
+    if name in said:
+        return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    if f"SALVO_{name.upper()}" in os.environ:
+        return f"environment variable SALVO_{name.upper()}"
+    if name in stored and file is not None:
+        return f"{file}, line {line_of(file.read_text(), name)}: {name}"
+    return name

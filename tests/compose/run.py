@@ -276,7 +276,8 @@ class Outside:
 
     def health(self, url: str) -> str:
         """Ask whether the server is online; there is no roster here whose account could help."""
-        return self.salvo("health", "--broker", url, "--roster", str(self._folder / "none"))
+        nobody = () if "@" in url else ("--roster", str(self._folder / "none"))
+        return self.salvo("health", url, *nobody)
 
     def is_refused(self, url: str) -> bool:
         return "refused the connection" in self.health(url)

@@ -375,7 +375,8 @@ def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_pa
     ],
 )
 def test_a_server_that_cannot_start_leaves_nothing_behind(arguments: list[str], error: str, tmp_path: Path) -> None:
-    files = ["--roster", "r.json", "--identity", "i.key", "--journal", "a.journal", "--transcripts", "games"]
+    files = ["--profile", "contest", "--roster", "r.json", "--identity", "i.key"]
+    files += ["--journal", "a.journal", "--transcripts", "games"]
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         words = [address if word == "TAKEN" else word for word in arguments]

@@ -301,7 +301,8 @@ def test_a_roster_that_never_was_is_not_begun_by_the_doctor(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_url_it_examines_the_contest_of_the_settings(tmp_path: Path) -> None:
+def test_without_a_url_it_examines_the_contest_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SALVO_PROFILE")
     config = tmp_path / "contest.toml"
     address = _unreachable()
     config.write_text(f'listen = "{address}"\nroster = "{tmp_path / "roster.json"}"\n')
@@ -314,7 +315,7 @@ def test_without_a_url_it_examines_the_contest_of_the_settings(tmp_path: Path) -
     ("arguments", "said"),
     [
         (["ws://127.0.0.1:9/mqtt"], "name the broker's mqtt:// address"),
-        (["127.0.0.1:9", "--ca", "/nowhere"], "bad_ca: /nowhere: No such file"),
+        (["mqtts://127.0.0.1:9", "--ca", "/nowhere"], "bad_ca: /nowhere: No such file"),
         (["127.0.0.1:9", "--as", "a:/nowhere", "--as", "b:/nowhere"], "/nowhere: No such file"),
         (["127.0.0.1:9", "--as", "a", "--as", "b"], "is not NAME:SECRETFILE"),
     ],

@@ -48,6 +48,7 @@ _WRONG_USAGE = frozenset(
     {
         "bad_setting",
         "unknown_setting",
+        "unused_option",
         "bad_address",
         "bad_url",
         "bad_rules",

@@ -12,15 +12,20 @@ from salvo.errors import BotError
 from salvo.laboratory.simulation import TURN_SECONDS
 from salvo.sources import EXEC
 from salvo.versions import pinned
+from salvo_server.cli.checked import Checked
 from salvo_server.cli.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
 from salvo_server.cli.dev_report import lines, record
 from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, has_terminal
+from salvo_server.unused import Unused, beside
 
 #: Games against each opponent, for an error that means something.
 LEAST_GAMES = 4
 
 
-@click.command()
+@click.command(
+    cls=Checked,
+    unused=[Unused("traceback", beside("as_json"), "beside --json, whose lines have no trace; leave one of them out")],
+)
 @click.argument("bot")
 @click.option(
     "--against",

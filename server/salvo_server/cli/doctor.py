@@ -17,11 +17,13 @@ import click
 from salvo.errors import SalvoError
 from salvo.mqtt import BrokerUrl
 from salvo.tls import client_context
+from salvo_server.cli.checked import NO_TLS, given
 from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests, is_here
 from salvo_server.running import RunningServer, running_servers
 from salvo_server.settings import ServerSettings, load_settings, roster_path
 from salvo_server.trust.roster import Roster, RosterError, has_begun
+from salvo_server.unused import Unused, refuse_unused
 
 _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", Verdict.SKIP: "dim"}
 
@@ -65,13 +67,18 @@ def doctor(
     """
     if len(accounts) not in (0, 2):
         raise click.UsageError("--as is needed twice: one team attacks, the other is attacked")
-    settings = load_settings({"tables": tables, "roster": roster}, config)
+    settings = load_settings({"tables": tables}, config)
+    if roster is not None:
+        settings = settings.model_copy(update={"roster": roster})
     patient = _patient(url, settings, here=config is not None or roster is not None)
     patient.profile = profile or (settings.profile if "profile" in settings.model_fields_set else None)
     if tables:
         patient.tables = ("", *tables)
     if websocket is not None:
         patient.websocket = BrokerUrl.parse(websocket)
+    encrypted = any(each and each.scheme in ("mqtts", "wss") for each in (patient.url, patient.websocket))
+    context = click.get_current_context()
+    refuse_unused([Unused("ca", lambda _: not encrypted, NO_TLS)], given(context), context.params, lambda _: "--ca")
     if (trusted := ca or (patient.settings or settings).tls_ca) is not None:
         patient.ca = str(trusted)
         client_context(patient.ca)  # a file that is none is the caller's mistake, not the contest's

@@ -11,7 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
@@ -21,11 +21,13 @@ from salvo.mqtt import BrokerUrl
 from salvo.rules import BOOKS, RuleBook
 from salvo.topics import check_name
 from salvo_server.broker.addresses import split_address
+from salvo_server.cli.checked import ca_rule, given, option_of
 from salvo_server.gateway.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.house import House
 from salvo_server.settings import SettingsError, gateway_key_path, roster_path
 from salvo_server.trust.roster import Roster, has_begun
+from salvo_server.unused import Unused, UnusedOption, beside, refuse_unused
 
 #: Protocol -> what comes in there.
 DOORS = {
@@ -35,6 +37,17 @@ DOORS = {
     "classic": "The two-player game of set-up, shots and replies, over TCP or a pair of MQTT topics.",
 }
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
+
+#: Of the options that say which table a gateway leads to.
+TABLE_RULES: Final = (
+    ca_rule("broker"),
+    Unused("roster", beside("no_roster"), "beside --no-roster; leave one of them out"),
+)
+#: What a server tells the gateways that it runs.
+_SAID_BY_SERVER: Final = [
+    Unused(each, lambda _: True, "beside a server, which says it to its gateways; leave it out")
+    for each in ("broker", "roster", "no_roster", "ca", "no_pin")
+]
 
 _LOOK_SECONDS = 0.5
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -91,7 +104,8 @@ def read_gateway(line: str, book: RuleBook) -> GatewayCall:
         book: what the server plays.
 
     Raises:
-        SettingsError: ``bad_setting``: no such protocol, option or opponent, or other rules than the protocol's.
+        SettingsError: ``bad_setting``: no such protocol, option or opponent, or other rules than the protocol's;
+            ``unused_option``.
     """
     try:
         words = shlex.split(line)
@@ -104,11 +118,14 @@ def read_gateway(line: str, book: RuleBook) -> GatewayCall:
     if {"-h", "--help"} & {*words}:
         raise SettingsError("bad_setting", f"gateway {line!r}: --help is for salvo gateway {words[0]}")
     try:
-        table: str = command.make_context(words[0], words[1:]).params["table"]
+        context = command.make_context(words[0], words[1:])
+        refuse_unused(_SAID_BY_SERVER, given(context), context.params, lambda name: option_of(context, name))
     except click.ClickException as error:
         raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
+    except UnusedOption as error:
+        raise SettingsError(error.code, f"gateway {line!r}: {error.text}") from None
     _check_rules(words[0], book)
-    return GatewayCall(words, table)
+    return GatewayCall(words, context.params["table"])
 
 
 def _check_rules(protocol: str, book: RuleBook) -> None:

@@ -8,13 +8,30 @@ from typing import Any
 
 import click
 
-from salvo_server.cli.gateway import ended_by_signals, house_of, opponent_option, serve_guests, table_options
+from salvo_server.cli.checked import Checked
+from salvo_server.cli.gateway import (
+    TABLE_RULES,
+    ended_by_signals,
+    house_of,
+    opponent_option,
+    serve_guests,
+    table_options,
+)
 from salvo_server.gateway.classic import Role, door
 from salvo_server.gateway.classic.carried import Carrier
 from salvo_server.gateway.host import Host
+from salvo_server.unused import Unused, beside, without
 
 
-@click.command()
+@click.command(
+    cls=Checked,
+    unused=[
+        Unused("listen", beside("channel"), "beside --channel, over which programs come; leave one of them out"),
+        Unused("carrier", without("channel"), "without --channel NAME; give that, too, or leave it out"),
+        Unused("rounds", lambda given: given["role"] == Role.CLIENT, "as client: the server ends; leave it out"),
+        *TABLE_RULES,
+    ],
+)
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4000", help="Where programs connect.")
 @click.option(
     "--channel",

@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
-from salvo_server.cli.gateway import house_of, opponent_option, serve_guests, table_options
+from salvo_server.cli.checked import Checked
+from salvo_server.cli.gateway import TABLE_RULES, house_of, opponent_option, serve_guests, table_options
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.jsonline import NO_OPPONENT, door
 from salvo_server.gateway.jsonline.words import Dialect
 
 
-@click.command()
+@click.command(cls=Checked, unused=TABLE_RULES)
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
 @opponent_option(
     f"Who plays for the server: a bot that ships, a bot's file, or {NO_OPPONENT}: whoever sits at the table.",

@@ -12,16 +12,31 @@ from typing import Any
 import click
 
 from salvo.topics import check_name
-from salvo_server.cli.gateway import ended_by_signals, house_of, serve_guests, table_options, wait_until_set
+from salvo_server.cli.checked import Checked
+from salvo_server.cli.gateway import (
+    TABLE_RULES,
+    ended_by_signals,
+    house_of,
+    serve_guests,
+    table_options,
+    wait_until_set,
+)
 from salvo_server.gateway.children import Child
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.smackdown import ANSWER_SECONDS, Names, check, child_door, door
+from salvo_server.unused import Unused, without
 
 #: What a program is told its opponent is called where that cannot be known.
 _SOMEBODY = "opponent"
 
 
-@click.command()
+@click.command(
+    cls=Checked,
+    unused=[
+        Unused("opponent", without("commands"), "without --exec: TCP clients are told who sits there; leave it out"),
+        *TABLE_RULES,
+    ],
+)
 @click.option("--exec", "commands", multiple=True, metavar="COMMAND", help="A program to start; may be repeated.")
 @click.option(
     "--name",

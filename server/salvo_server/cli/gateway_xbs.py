@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from salvo_server.cli.gateway import house_of, serve_guests, table_options
+from salvo_server.cli.checked import Checked
+from salvo_server.cli.gateway import TABLE_RULES, house_of, serve_guests, table_options
 from salvo_server.gateway.host import Host
 from salvo_server.gateway.xbs import MOST_PLAYERS, door
 
 
-@click.command("xbs")
+@click.command("xbs", cls=Checked, unused=TABLE_RULES)
 @click.option(
     "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients come in."
 )

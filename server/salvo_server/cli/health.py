@@ -13,11 +13,23 @@ from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
 from salvo.mqtt import BrokerUrl, Connection, without_password
 from salvo.topics import BY_NAME
+from salvo_server.cli.checked import Checked
 from salvo_server.settings import roster_path
 from salvo_server.trust.roster import Account, Roster, has_begun
+from salvo_server.unused import Unused, beside
 
 
-@click.command()
+@click.command(
+    cls=Checked,
+    unused=[
+        Unused("broker", beside("url"), "beside URL, which says the same; leave one of them out"),
+        Unused(
+            "roster",
+            lambda given: "@" in (given["url"] or given["broker"]),
+            "beside a URL with a user, who asks; leave one of them out",
+        ),
+    ],
+)
 @click.argument("url", required=False)
 @click.option("--broker", metavar="URL", envvar="SALVO_BROKER", default="mqtt://127.0.0.1:1883", help="Where to ask.")
 @click.option("--table", default="", help="The server's first table, when it is not the default one.")

@@ -21,11 +21,20 @@ from salvo.programs.exec_bot import ExecBot
 from salvo.rules import generator
 from salvo.seat import Seat
 from salvo.sources import EXEC, load, team_name
+from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import leave_on_sigterm
 from salvo_server.human import HUMAN
+from salvo_server.unused import Unused, beside
 
 
-@click.command()
+@click.command(
+    cls=Checked,
+    unused=[
+        ca_rule("url"),
+        Unused("secret_file", beside("secret"), "beside --secret, which comes first; leave one of them out"),
+        Unused("strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, who is no bot that fails; leave it out"),
+    ],
+)
 @click.argument("url")
 @click.argument("bot", required=False)
 @click.option("--exec", "command", metavar="CMD", help="A program in place of BOT, as exec:CMD.")

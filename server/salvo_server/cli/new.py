@@ -11,13 +11,18 @@ import click
 
 from salvo.bots import HOUSE_BOTS
 from salvo.errors import BotError
+from salvo_server.cli.checked import Checked
 from salvo_server.kits import KITS, Kit
+from salvo_server.unused import Unused
 
 #: What a file may be called that stands in command lines and in comments of any language.
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
 
 
-@click.command()
+@click.command(
+    cls=Checked,
+    unused=[Unused("program", lambda given: given["file"].suffix != ".py", "but for FILE.py: any other is a program")],
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--program", is_flag=True, help="In Python, too, a program that knows nothing of our SDK.")
 def new(file: Path, program: bool) -> None:

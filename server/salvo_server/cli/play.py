@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -27,6 +27,7 @@ from salvo.player import Bot
 from salvo.rules import RuleBook, draw_starter
 from salvo.rules.files import load_book
 from salvo.sources import EXEC, make
+from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import (
     FORCE,
     JOBS,
@@ -43,6 +44,7 @@ from salvo_server.cli.output import (
 from salvo_server.human import HUMAN
 from salvo_server.records.transcript import play_at_table, write_transcript
 from salvo_server.showing.telling import places_line
+from salvo_server.unused import Unused
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
@@ -66,7 +68,19 @@ class _Recording(NamedTuple):
         keep_recorded(self.file(game), force=self.force)
 
 
-@click.command()
+_SEVERAL_AT_ONCE: Final = Unused(
+    "jobs",
+    lambda given: (
+        given["games"] == 1
+        or any(given[each] is not None for each in ("record", "bank"))
+        or given["commands"]
+        or any(bot.startswith(EXEC) for bot in given["bots"])
+    ),
+    "for one game, with --record or --bank, or where programs play, whose games come one after the other; leave it out",
+)
+
+
+@click.command(cls=Checked, unused=[_SEVERAL_AT_ONCE, force_rule("record")])
 @click.argument("bots", nargs=-1)
 @click.option("--exec", "commands", metavar="CMD", multiple=True, help="A program; it sits before BOTS. As exec:CMD.")
 @click.option(

@@ -6,21 +6,52 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
 
+from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, write_page
 from salvo_server.records.recordings import Recordings, Summary, open_recordings
 from salvo_server.showing import telling
 from salvo_server.showing.page import html_page
 from salvo_server.showing.replay import REFEREE, Replay
 from salvo_server.showing.telling import places_line
+from salvo_server.unused import Unused, beside
 
 _Each = TypeVar("_Each")
+_OPTIONS: Final = {
+    "listed": "--games",
+    "checked": "--check",
+    "export": "--export",
+    "html": "--html",
+    "as_json": "--json",
+    "plain": "--plain",
+}
 
 
-@click.command()
+#: What each thing to do with a game leaves aside.
+_LEAVES_ASIDE: Final = {
+    "listed": ("view", "turn", "speed", "plain"),
+    "checked": ("view", "turn", "speed", "plain"),
+    "export": ("view", "turn", "speed", "plain", "as_json"),
+    "html": ("speed", "plain", "as_json"),
+    "as_json": ("speed", "plain"),
+    "plain": ("speed",),
+}
+
+
+@click.command(
+    cls=Checked,
+    unused=[
+        *(
+            Unused(each, beside(other), f"beside {_OPTIONS[other]}; leave one of them out")
+            for other, others in _LEAVES_ASIDE.items()
+            for each in others
+        ),
+        force_rule("export"),
+    ],
+)
 @click.argument("file")
 @click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
 @click.option(

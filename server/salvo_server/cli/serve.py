@@ -117,7 +117,8 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
 def _gateway_options(contest: Contest, settings: ServerSettings) -> list[str]:
     """Say where the gateways beside this server find it; they need not know it by its key."""
     accounts = ["--no-roster"] if contest.roster is None else ["--roster", str(contest.roster.path)]
-    trusted = [] if settings.tls_ca is None else ["--ca", str(settings.tls_ca)]
+    on_tls = contest.own_url.startswith(("mqtts:", "wss:"))
+    trusted = ["--ca", str(settings.tls_ca)] if on_tls and settings.tls_ca is not None else []
     return ["--broker", contest.own_url, "--no-pin", *accounts, *trusted]
 
 

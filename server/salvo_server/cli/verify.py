@@ -15,6 +15,8 @@ import click
 
 from salvo.seal import fingerprint
 from salvo.wire.log import KEY_BYTES
+from salvo_server.cli.checked import Checked
+from salvo_server.unused import Unused, beside
 from salvo_server.verify import (
     BLAME,
     UNPROVEN,
@@ -49,7 +51,9 @@ def _read_key(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return key
 
 
-@click.command()
+@click.command(
+    cls=Checked, unused=[Unused("plain", beside("as_json"), "beside --json, which has no colours; leave it out")]
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--key", metavar="FINGERPRINT|BASE64", callback=_read_key, help="The server that it must have been.")
 @click.option("--plain", is_flag=True, help="Without colours, on a terminal too.")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -18,13 +18,25 @@ from salvo.errors import ConnectionLost
 from salvo.mqtt import BrokerUrl
 from salvo.proof import Proof, ProofConnection
 from salvo.topics import check_name
+from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import has_terminal, write_page
 from salvo_server.showing.live import live_page
 from salvo_server.showing.screen_users import ScreenUsers
 from salvo_server.showing.watching import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
+from salvo_server.unused import Unused, beside
+
+_PAGE_ONLY: Final = (
+    "beside --html, which writes a page and ends: who opens it says what is needed; leave one of them out"
+)
 
 
-@click.command()
+@click.command(
+    cls=Checked,
+    unused=[
+        *(Unused(each, beside("html"), _PAGE_ONLY) for each in ("view", "ca", "games", "proof", "as_json")),
+        ca_rule("url"),
+    ],
+)
 @click.argument("url")
 @click.option("--table", default="", help="The table; the default one when not given.")
 @click.option("--view", default=EVERYBODY, metavar="VIEW", help="everybody, referee, or a team's name.")

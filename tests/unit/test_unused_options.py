@@ -1,0 +1,144 @@
+"""An option that does nothing beside others is an error: which one, why, and what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from salvo_server import settings
+from salvo_server.cli import COMMANDS, cli, main
+from salvo_server.cli.checked import Checked, option_of
+from salvo_server.settings import load_settings
+from salvo_server.unused import UnusedOption
+
+#: A command line, and the option in it that does nothing.
+USELESS = {
+    "serve --broker mqtt://h --listen 127.0.0.1:1": "--listen",
+    "serve --broker mqtt://h --live 127.0.0.1:1": "--live",
+    "serve --broker mqtt://h --tls-ca ca.pem": "--tls-ca",
+    "serve --tls-ca ca.pem": "--tls-ca",
+    "serve --profile literal --roster r.json": "--roster",
+    "serve --players 9 --most-players 8": "--players",
+    "serve --journal none --journal-key k": "--journal-key",
+    "serve --journal none --journal-safe power": "--journal-safe",
+    "serve --listen 127.0.0.1:0 --resume always": "--resume",
+    "serve --gateway 'xbs --broker mqtt://h'": "--broker",
+    "serve --gateway 'xbs --roster r.json'": "--roster",
+    "serve --gateway 'xbs --no-roster'": "--no-roster",
+    "serve --gateway 'xbs --ca ca.pem --broker mqtts://h'": "--broker",
+    "serve --gateway 'xbs --no-pin'": "--no-pin",
+    "serve --rules classic --gateway 'classic --carrier mqtt://h'": "--carrier",
+    "gateway classic --channel c --listen 127.0.0.1:1": "--listen",
+    "gateway classic --carrier mqtt://h": "--carrier",
+    "gateway classic --role client --rounds 2": "--rounds",
+    "gateway classic --ca ca.pem": "--ca",
+    "gateway classic --roster r.json --no-roster": "--roster",
+    "gateway jsonline --ca ca.pem --broker mqtt://h": "--ca",
+    "gateway jsonline --roster r.json --no-roster": "--roster",
+    "gateway xbs --ca ca.pem --broker h:1883": "--ca",
+    "gateway xbs --roster r.json --no-roster": "--roster",
+    "gateway smackdown --listen 127.0.0.1:1 --opponent bob": "--opponent",
+    "gateway smackdown --listen 127.0.0.1:1 --ca ca.pem": "--ca",
+    "gateway smackdown --listen 127.0.0.1:1 --roster r.json --no-roster": "--roster",
+    "demo --force": "--force",
+    "new mybot.js --program": "--program",
+    "play hunter random --jobs 2": "--jobs",
+    "play hunter random --games 4 --jobs 2 --bank 9": "--jobs",
+    "play hunter random --games 4 --jobs 2 --record g-{game}": "--jobs",
+    "play hunter exec:x --games 4 --jobs 2": "--jobs",
+    "play hunter --exec x --games 4 --jobs 2": "--jobs",
+    "play hunter random --force": "--force",
+    "dev mybot.py --json --traceback": "--traceback",
+    "join mqtt://h hunter --ca ca.pem": "--ca",
+    "join mqtt://h hunter --secret s --secret-file f": "--secret-file",
+    "join mqtt://h human --strict": "--strict",
+    "watch mqtt://h --ca ca.pem": "--ca",
+    "watch ws://h --html p.html --view referee": "--view",
+    "watch wss://h --html p.html --ca ca.pem": "--ca",
+    "watch ws://h --html p.html --games 1": "--games",
+    "watch ws://h --html p.html --proof p": "--proof",
+    "watch ws://h --html p.html --json": "--json",
+    "replay f --games --view referee": "--view",
+    "replay f --games --turn 1": "--turn",
+    "replay f --check --speed 1": "--speed",
+    "replay f --check --plain": "--plain",
+    "replay f --export g --json": "--json",
+    "replay f --html p --speed 1": "--speed",
+    "replay f --json --plain": "--plain",
+    "replay f --plain --speed 1": "--speed",
+    "replay f --force": "--force",
+    "verify f --plain --json": "--plain",
+    "doctor mqtt://192.0.2.1 --ca ca.pem": "--ca",
+    "health mqtt://h --broker mqtt://g": "--broker",
+    "health mqtt://u:s@h --roster r.json": "--roster",
+}
+
+
+def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+def split(line: str) -> list[str]:
+    quoted = line.split("'")
+    return [*quoted[0].split(), *quoted[1:2]]
+
+
+@pytest.mark.parametrize(("line", "option"), USELESS.items(), ids=USELESS)
+def test_an_option_that_does_nothing_is_refused(
+    line: str, option: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = said(split(line), capsys)
+    assert told.startswith("error: unused_option: ")
+    assert f"{option} does nothing " in told
+    assert not list(tmp_path.iterdir())
+
+
+def commands(group: click.Group = cli, path: str = "") -> Iterator[tuple[str, Checked]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path}{name} ")
+        elif isinstance(command, Checked):
+            yield f"{path}{name}", command
+
+
+def test_every_rule_has_its_line_here() -> None:
+    """One that can never be broken would hide that its option does nothing."""
+    assert len(COMMANDS) > 10
+    for path, command in commands():
+        lines = {option for line, option in USELESS.items() if line.startswith(f"{path} ")}
+        context = click.Context(command)
+        assert {option_of(context, rule.name) for rule in command.unused} <= lines, path
+    of_serve = {option for line, option in USELESS.items() if line.startswith("serve ")}
+    assert {f"--{rule.name}".replace("_", "-").replace("websocket", "live") for rule in settings._UNUSED} <= of_serve
+
+
+def test_a_setting_that_does_nothing_is_refused_wherever_it_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "salvo.toml"
+    file.write_text('broker = "mqtt://h"\nwebsocket = "127.0.0.1:1"\n')
+    with pytest.raises(UnusedOption, match=r"salvo\.toml, line 2: websocket does nothing beside --broker"):
+        load_settings({}, file)
+    monkeypatch.setenv("SALVO_WEBSOCKET", "127.0.0.1:1")
+    with pytest.raises(UnusedOption, match=r"^unused_option: environment variable SALVO_WEBSOCKET does nothing"):
+        load_settings({"broker": "mqtt://h"})
+
+
+def test_defaults_and_variables_for_all_commands_are_no_options_that_were_given(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert load_settings({"broker": "mqtt://h"}).listen == "127.0.0.1:1883"
+    for name, value in {"SALVO_CA": "ca.pem", "SALVO_BROKER": "mqtt://h", "SALVO_ROSTER": "r.json"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        main(["health", "mqtt://u:s@127.0.0.1:1", "--timeout", "0.1"])
+    assert "unused_option" not in capsys.readouterr().err
