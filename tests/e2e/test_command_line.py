@@ -1,4 +1,4 @@
-"""The command line as programs and people use it: real processes, signals, mistakes."""
+"""The command line as programs and people use it: mistakes, files, and real processes where a process is the point."""
 
 from __future__ import annotations
 
@@ -11,25 +11,45 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from command_line import run
+from integration import players
 from processes import started
+from salvo.bots.slow import Slow
 from salvo_server.broker.addresses import lan_addresses
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+#: A game that is quickly played, and quickly explained.
+POND = """\
+name = "pond"
+like = "salvo"
+width = 5
+height = 5
+[fleet]
+cruiser = 3
+raft = 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def _nobody_stays() -> Iterator[None]:
+    yield
+    players.send_all_home()
 
 
 def _environment(**extra: str) -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")} | extra
 
 
-def _run(*arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
+def _start(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own."""
     return subprocess.run(
-        [SALVO, *arguments], capture_output=True, text=True, timeout=60, env=_environment(**extra), check=False
+        [SALVO, *arguments], capture_output=True, text=True, timeout=60, env=_environment(), check=False
     )
 
 
@@ -57,7 +77,7 @@ def test_a_server_ends_cleanly_on_signals(number: signal.Signals) -> None:
         assert url.startswith("mqtt://127.0.0.1:")
         _until_said(server, '"lobby"')
         for where in ([url], ["--broker", url]):
-            health = _run("health", *where)
+            health = run("health", *where)
             assert health.stdout.startswith("online")
         server.send_signal(number)
         out, err = server.communicate(timeout=60)
@@ -70,22 +90,23 @@ def test_a_server_ends_cleanly_on_signals(number: signal.Signals) -> None:
 def test_health_tells_why_not() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        done = _run("health", "--broker", f"mqtt://127.0.0.1:{closed.getsockname()[1]}", "--timeout", "0.5")
+        done = run("health", "--broker", f"mqtt://127.0.0.1:{closed.getsockname()[1]}", "--timeout", "0.5")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("error: unreachable: ")
 
 
 def test_play_in_json_is_the_same_game_for_the_same_seed() -> None:
-    one, two = (_run("play", "hunter", "random", "--seed", "7", "--json") for _ in range(2))
-    assert one.stdout == two.stdout
+    words = ("play", "hunter", "random", "--seed", "7", "--json")
+    one, two = run(*words), _start(*words)
+    assert (one.returncode, one.stdout, one.stderr) == (two.returncode, two.stdout, two.stderr)
     assert set(json.loads(one.stdout)) == {"winner", "places", "turns", "seed", "game", "stats"}
 
 
 def test_the_demo_in_json_names_the_same_game() -> None:
-    done = _run("demo", "--players", "2", "--seed", "7", "--json")
+    done = run("demo", "--players", "2", "--seed", "7", "--json")
     result = json.loads(done.stdout)
     assert result["again"] == "salvo play hunter random --seed 7"
-    again = json.loads(_run("play", "hunter", "random", "--seed", "7", "--json").stdout)
+    again = json.loads(run("play", "hunter", "random", "--seed", "7", "--json").stdout)
     assert (result["winner"], result["places"], result["turns"]) == (again["winner"], again["places"], again["turns"])
 
 
@@ -119,16 +140,23 @@ def test_the_demo_in_json_names_the_same_game() -> None:
     ],
 )
 def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], code: int, error: str) -> None:
-    done = _run(*arguments)
+    done = run(*arguments)
     assert done.returncode == code
     assert error in done.stderr
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [("play", "nobody", "hunter"), ("nonsense",)])
+def test_a_process_ends_with_the_line_and_the_code_of_the_mistake(arguments: tuple[str, ...]) -> None:
+    called, ended = run(*arguments), _start(*arguments)
+    assert ended.returncode != 0
+    assert (ended.returncode, ended.stdout, ended.stderr) == (called.returncode, called.stdout, called.stderr)
+
+
 def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> None:
     config = tmp_path / "salvo.toml"
     config.write_text('# a contest\nprofile = "literal"\nplacement_second = 60\n')
-    done = _run("serve", "--config", str(config))
+    done = run("serve", "--config", str(config))
     assert (done.returncode, done.stderr.strip()) == (
         2,
         f"error: unknown_setting: {config}, line 3: 'placement_second' is no setting; did you mean placement_seconds?",
@@ -136,9 +164,9 @@ def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> N
 
 
 def test_a_mistake_in_the_environment_names_the_variable() -> None:
-    done = _run("serve", SALVO_TURN_SECOND="5")
+    done = run("serve", SALVO_TURN_SECOND="5")
     assert "environment variable SALVO_TURN_SECOND is no setting; did you mean SALVO_TURN_SECONDS?" in done.stderr
-    done = _run("serve", SALVO_TURN_SECONDS="soon")
+    done = run("serve", SALVO_TURN_SECONDS="soon")
     assert "environment variable SALVO_TURN_SECONDS: 'soon'" in done.stderr
 
 
@@ -146,20 +174,16 @@ def test_a_taken_port_is_one_clear_line() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        done = _run("serve", "--listen", f"127.0.0.1:{taken.getsockname()[1]}")
+        done = run("serve", "--listen", f"127.0.0.1:{taken.getsockname()[1]}")
     assert done.returncode == 1
     assert done.stderr.startswith("error: address_in_use: cannot listen on 127.0.0.1:")
 
 
 def test_a_name_that_somebody_else_has_is_one_clear_line() -> None:
-    nowhere = subprocess.DEVNULL
     with _serve("--players", "3") as (server, url):
-        command = [SALVO, "join", url, "random", "--team", "a", "--secret", "one"]
-        with started(command, stdout=nowhere, stderr=nowhere, env=_environment()) as first:
-            _until_said(server, '"names": ["a"]')
-            second = _run("join", url, "random", "--team", "A", "--secret", "two", "--games", "1")
-            first.send_signal(signal.SIGINT)
-            assert first.wait(60) == 130
+        players.join(url, "a")
+        _until_said(server, '"names": ["a"]')
+        second = run("join", url, "random", "--team", "A", "--secret", "two", "--games", "1")
     assert second.returncode == 1
     assert "error: name_taken: 'A' is taken" in second.stderr
 
@@ -179,6 +203,7 @@ def test_a_secret_from_a_file_or_the_environment_is_in_no_list_of_processes(tmp_
                 assert b"cockadoodledoo" not in Path(f"/proc/{bot.pid}/cmdline").read_bytes()
                 bot.send_signal(signal.SIGINT)
                 said = "".join(bot.communicate(timeout=60))
+            assert bot.returncode == 130
             assert "the server is" in said
             assert "cockadoodledoo" not in said
 
@@ -188,7 +213,7 @@ def test_a_file_without_a_secret_is_one_clear_line(tmp_path: Path, content: str 
     file = tmp_path / "secret"
     if content is not None:
         file.write_text(content)
-    done = _run("join", "mqtt://127.0.0.1:1", "random", "--secret-file", str(file))
+    done = run("join", "mqtt://127.0.0.1:1", "random", "--secret-file", str(file))
     assert (done.returncode, text in done.stderr) == (1, True)
     assert done.stderr.startswith(f"error: secret_file: {file}")
 
@@ -200,7 +225,6 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
     for module, command, extra in (
         ("rich.columns", "watch", "terminal"),
         ("pydantic_settings", "serve", "server"),
-        ("websockets", "serve", "server"),
         ("amqtt", "serve", "server"),
     ):
         done = subprocess.run(
@@ -214,18 +238,25 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
         assert f"pip install 'battleship-salvo[{extra}]'" in done.stderr
 
 
-@pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    path = tmp_path / "game.jsonl"
-    done = _run("play", "hunter", "random", "--seed", "7", "--record", str(path))
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("recording") / "game.jsonl"
+    done = run("play", "hunter", "random", "--seed", "7", "--record", str(path))
     assert done.stdout.splitlines()[-1] == f"look again: salvo replay {path}"
+    return path.read_bytes()
+
+
+@pytest.fixture
+def recorded(recording: bytes, tmp_path: Path) -> Path:
+    path = tmp_path / "game.jsonl"
+    path.write_bytes(recording)
     return path
 
 
 def test_a_replay_is_told_in_lines_with_boards_and_places_at_the_end(recorded: Path) -> None:
-    told = _run("replay", str(recorded)).stdout.splitlines()
+    told = run("replay", str(recorded)).stdout.splitlines()
     assert told[0] == "game 1: salvo on 10 x 10; 2 players: hunter, random; seed 7"
-    played = _run("play", "hunter", "random", "--seed", "7").stdout.splitlines()
+    played = run("play", "hunter", "random", "--seed", "7").stdout.splitlines()
     turns = int(played[0].split()[3])
     assert [line.split()[1] for line in told[1 : turns + 1]] == [str(turn) for turn in range(1, turns + 1)]
     assert told[-1] == played[1]
@@ -249,13 +280,13 @@ def test_where_nothing_more_can_be_written_that_is_one_line(command: list[str]) 
 
 
 def test_a_turn_of_a_replay_is_shown_from_a_players_view(recorded: Path) -> None:
-    seen = _run("replay", str(recorded), "--turn", "6", "--view", "random").stdout
+    seen = run("replay", str(recorded), "--turn", "6", "--view", "random").stdout
     assert "view: random" in seen
-    record = json.loads(_run("replay", str(recorded), "--turn", "6", "--view", "random", "--json").stdout)
+    record = json.loads(run("replay", str(recorded), "--turn", "6", "--view", "random", "--json").stdout)
     hunters = "".join(record["boards"]["hunter"]["rows"])
     assert set(hunters) == {".", "*"}
     assert {"#", "X"} & set("".join(record["boards"]["random"]["rows"]))
-    wrong = _run("replay", str(recorded), "--view", "carol")
+    wrong = run("replay", str(recorded), "--view", "carol")
     assert (wrong.returncode, wrong.stderr) == (
         1,
         "error: unknown_view: no view 'carol'; there are referee, hunter, random\n",
@@ -263,7 +294,7 @@ def test_a_turn_of_a_replay_is_shown_from_a_players_view(recorded: Path) -> None
 
 
 def test_a_replay_in_json_has_a_line_a_turn(recorded: Path) -> None:
-    lines = [json.loads(line) for line in _run("replay", str(recorded), "--json").stdout.splitlines()]
+    lines = [json.loads(line) for line in run("replay", str(recorded), "--json").stdout.splitlines()]
     assert [line["turn"] for line in lines] == list(range(1, len(lines) + 1))
     assert all(len(line["fired"]) == line["shots"] for line in lines)
     assert sum(shot["hit"] for line in lines for shot in line["fired"]) == sum(line["hits"] for line in lines)
@@ -271,19 +302,19 @@ def test_a_replay_in_json_has_a_line_a_turn(recorded: Path) -> None:
 
 
 def test_a_check_counts_or_names_the_line(recorded: Path) -> None:
-    good = _run("replay", str(recorded), "--check")
+    good = run("replay", str(recorded), "--check")
     assert (good.returncode, good.stderr) == (0, "")
     assert good.stdout.startswith(f"{recorded}: 1 game, ")
     lines = recorded.read_text().splitlines(keepends=True)
     lines[40] = lines[40].replace('"x":', '"x":1', 1)
     recorded.write_text("".join(lines))
-    bad = _run("replay", str(recorded), "--check")
+    bad = run("replay", str(recorded), "--check")
     assert bad.returncode == 1
     assert bad.stderr.startswith(f"error: transcript_diverged: {recorded}, line 41: the referee says ")
 
 
 def test_several_games_are_recorded_under_their_numbers(tmp_path: Path) -> None:
-    _run("play", "hunter", "random", "--games", "3", "--game", "5", "--record", str(tmp_path / "g-{game}.jsonl.gz"))
+    run("play", "hunter", "random", "--games", "3", "--game", "5", "--record", str(tmp_path / "g-{game}.jsonl.gz"))
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"g-{game}.jsonl.gz" for game in (5, 6, 7)]
 
 
@@ -292,73 +323,72 @@ def test_a_recorded_game_is_not_replaced_unawares(recorded: Path) -> None:
     there = f"error: transcript_exists: {recorded} is there already; name another file, or replace it with --force\n"
     other = ("play", "hunter", "random", "--seed", "8", "--record", str(recorded))
     for words in (other, ("demo", "--record", str(recorded)), ("replay", str(recorded), "--export", str(recorded))):
-        done = _run(*words)
+        done = run(*words)
         assert (done.returncode, done.stdout, done.stderr) == (1, "", there)
     assert recorded.read_bytes() == before
-    assert _run(*other, "--force").returncode == 0
+    assert run(*other, "--force").returncode == 0
     assert recorded.read_bytes() != before
     bot = recorded.with_name("mybot.py")
     bot.write_text("import salvo\n")
-    assert "is there and is no transcript" in _run(*other[:-1], str(bot), "--force").stderr
+    assert "is there and is no transcript" in run(*other[:-1], str(bot), "--force").stderr
 
 
 def test_several_games_stop_before_the_first_where_one_is_recorded_already(tmp_path: Path) -> None:
     (tmp_path / "g-3.jsonl").write_text("")
     words = ("play", "hunter", "random", "--games", "3", "--record", str(tmp_path / "g-{game}.jsonl"))
-    assert "g-3.jsonl is there already" in _run(*words).stderr
+    assert "g-3.jsonl is there already" in run(*words).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["g-3.jsonl"]
 
 
-def test_a_page_replaces_a_page_and_nothing_else(recorded: Path) -> None:
-    page, before = recorded.with_name("game.html"), recorded.read_bytes()
+def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
+    recorded, page, pond = (tmp_path / name for name in ("game.jsonl", "game.html", "pond.toml"))
+    pond.write_text(POND)
+    assert run("play", "hunter", "random", "--rules", str(pond), "--record", str(recorded)).returncode == 0
+    before = recorded.read_bytes()
     for command in ("replay", "explain"):
-        refused = _run(command, str(recorded), "--html", str(recorded))
+        refused = run(command, str(recorded), "--html", str(recorded))
         assert refused.stderr.splitlines()[-1].startswith(
             f"error: html_unwritable: {recorded} is there and is no page; "
         )
         assert recorded.read_bytes() == before
-        assert _run(command, str(recorded), "--html", str(page)).returncode == 0
+        assert run(command, str(recorded), "--html", str(page)).returncode == 0
     assert "why: " in page.read_text()
 
 
 def test_the_demo_is_recorded_as_the_game_that_it_names(tmp_path: Path) -> None:
     path = tmp_path / "demo.jsonl.gz"
-    told = _run("demo", "--players", "2", "--seed", "7", "--record", str(path)).stdout
+    told = run("demo", "--players", "2", "--seed", "7", "--record", str(path)).stdout
     assert told.splitlines()[-1] == f"look again: salvo replay {path}"
-    again = _run("replay", str(path)).stdout.splitlines()
+    again = run("replay", str(path)).stdout.splitlines()
     assert again[-1] in told.splitlines()
-    assert _run("replay", str(path), "--check").returncode == 0
+    assert run("replay", str(path), "--check").returncode == 0
 
 
 @pytest.mark.parametrize("journal", ["none", "contest.journal"])
 def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_path: Path, journal: str) -> None:
     where = journal if journal == "none" else str(tmp_path / journal)
-    folder = tmp_path / "games"
+    folder, pond = tmp_path / "games", tmp_path / "pond.toml"
+    pond.write_text(POND)
     folder.mkdir()
     (folder / "game-1.jsonl.gz").write_text("of an earlier contest")
-    given, nowhere = ("--journal", where, "--transcripts", str(folder)), subprocess.DEVNULL
-    with _serve("--players", "2", "--games", "1", *given) as (server, url), ExitStack() as stack:
-        commands = [[SALVO, "join", url, bot, "--team", bot, "--games", "1"] for bot in ("hunter", "random")]
-        teams = [
-            stack.enter_context(started(command, stdout=nowhere, stderr=nowhere, env=_environment()))
-            for command in commands
-        ]
+    given = ("--rules", str(pond), "--journal", where, "--transcripts", str(folder))
+    with _serve("--players", "2", "--games", "1", *given) as (server, url):
+        teams = [players.join(url, name, games=1) for name in ("ann", "bob")]
         out, err = server.communicate(timeout=60)
-        assert [team.wait(60) for team in teams] == [0, 0]
+        for team in teams:
+            team.join(60)
     assert (server.returncode, err) == (0, "")
     events = [json.loads(line) for line in out.splitlines()]
     [written] = [event for event in events if event["event"] == "transcript"]
     assert written["file"] == str(folder / "game-1.2.jsonl.gz")
     assert written["proof"] == str(folder / "game-1.2.proof.jsonl")
-    assert _run("verify", written["proof"]).returncode == 0
+    assert run("verify", written["proof"]).returncode == 0
     assert (folder / "game-1.jsonl.gz").read_text() == "of an earlier contest"
-    assert _run("replay", written["file"], "--check").returncode == 0
+    assert run("replay", written["file"], "--check").returncode == 0
     [won] = [event for event in events if event["event"] == "won"]
-    assert _run("replay", written["file"]).stdout.splitlines()[-1].startswith(f"places: 1. {won['winner']}")
-    explained = [
-        _run("explain", file, "--fleets", "100").stdout.split("\n", 1)
-        for file in (written["file"], written["proof"], *([where] if journal != "none" else []))
-    ]
+    assert run("replay", written["file"]).stdout.splitlines()[-1].startswith(f"places: 1. {won['winner']}")
+    files = [written["file"], written["proof"], where] if journal != "none" else [written["proof"]]
+    explained = [run("explain", file, "--fleets", "100").stdout.split("\n", 1) for file in files]
     assert {lines for _, lines in explained} == {explained[0][1]}  # whichever file it is told from
     assert f"\n{won['winner']} won: luck " in explained[0][1]
 
@@ -380,15 +410,7 @@ def test_a_server_that_cannot_start_leaves_nothing_behind(arguments: list[str], 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         words = [address if word == "TAKEN" else word for word in arguments]
-        done = subprocess.run(
-            [SALVO, "serve", *words, *files],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=_environment(),
-            cwd=tmp_path,
-            check=False,
-        )
+        done = run("serve", *words, *files, cwd=tmp_path)
     assert done.stderr.startswith(f"error: {error}")
     assert list(tmp_path.iterdir()) == []
 
@@ -396,7 +418,7 @@ def test_a_server_that_cannot_start_leaves_nothing_behind(arguments: list[str], 
 def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on_and_the_next_one_that_it_does(tmp_path: Path) -> None:
     journal = str(tmp_path / "a.journal")
     command = [SALVO, "serve", "--players", "2", "--journal", journal, "--listen"]
-    with started([*command, "0.0.0.0:0"], stdout=subprocess.PIPE) as server, ExitStack() as stack:
+    with started([*command, "0.0.0.0:0"], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         said = server.stdout.readline()
         url = said.split()[-1]
@@ -404,10 +426,8 @@ def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on_and_the_next_o
         if reachable:
             assert f"listening on 0.0.0.0:{url.rpartition(':')[2]}, here {url}" in said
             assert f" teams: salvo join {reachable[0]} mybot.py" in server.stdout.readline()
-        slow = os.environ | {"SALVO_SLOW_SECONDS": "0.2"}
         for name in ("ann", "bob"):
-            words = [SALVO, "join", url, "slow", "--team", name]
-            stack.enter_context(started(words, stderr=subprocess.DEVNULL, env=slow))
+            players.join(url, name, Slow())
         _until_said(server, "the game begins")
         server.send_signal(signal.SIGTERM)
         said = server.communicate(timeout=60)[0]

@@ -1,0 +1,64 @@
+"""The command line called in this process: what its caller sees, without a new Python for every call.
+
+Signals, terminals, closed streams, process trees and what is left when the process ends need a real process.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from salvo.laboratory.simulation import pool
+from salvo_server.cli import main
+
+
+def run(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Call ``salvo`` as ``subprocess.run`` would, with no settings but those given."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+    with (
+        chdir(cwd or "."),
+        patch.dict(os.environ, clean | environment, clear=True),
+        patch.object(pool, "_is_single_threaded", lambda: True),  # as the command is; xdist's threads are beside us
+        _process_state_kept(),
+        open(os.devnull) as nothing,
+        patch.object(sys, "stdin", nothing),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        code = _exit_code(list(arguments))
+    said = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    return subprocess.CompletedProcess(["salvo", *arguments], code, *said)
+
+
+def _exit_code(arguments: list[str]) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+@contextmanager
+def _process_state_kept() -> Iterator[None]:
+    """Put back what a command changes of its process: who hears signals, and where the log goes."""
+    heard = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers.clear()  # else the command leaves the log to pytest
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        for number, handler in heard.items():
+            signal.signal(number, handler)
