@@ -14,12 +14,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import FrameType
+from typing import Final, NoReturn
 from unittest.mock import patch
 
 import pytest
 
 from salvo.laboratory.simulation import pool
 from salvo_server.cli import main
+
+#: How long a command may take, as a guard against one that never ends.
+_MAX_SECONDS: Final = 60
 
 
 def run(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -51,14 +56,21 @@ def _exit_code(arguments: list[str]) -> int:
 @contextmanager
 def _process_state_kept() -> Iterator[None]:
     """Put back what a command changes of its process: who hears signals, and where the log goes."""
-    heard = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers.clear()  # else the command leaves the log to pytest
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(_MAX_SECONDS)
     try:
         yield
     finally:
+        signal.alarm(0)
         root.handlers[:] = handlers
         root.setLevel(level)
         for number, handler in heard.items():
             signal.signal(number, handler)
+
+
+def _give_up(number: int, frame: FrameType | None) -> NoReturn:
+    raise TimeoutError(f"salvo has not ended within {_MAX_SECONDS} s")

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from command_line import run
 from processes import started
 from salvo_server.kits import FOLDER
 from terminal import Terminal
@@ -44,7 +45,8 @@ def _environment() -> dict[str, str]:
     return clean | {"PYTHONUNBUFFERED": "1"}
 
 
-def _run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def _start(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own."""
     return subprocess.run(
         [*SALVO, *arguments], capture_output=True, text=True, timeout=60, env=_environment(), cwd=cwd, check=False
     )
@@ -62,22 +64,22 @@ def bot(tmp_path: Path) -> Path:
 
 def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> None:
     arguments = ("play", "hunter", str(bot), "--games", "20", "--seed", "7", "--seats", "paired", "--json")
-    one, two = (_run(*arguments, "--jobs", jobs) for jobs in "12")
+    one, two = (run(*arguments, "--jobs", jobs) for jobs in "12")
     assert one.stdout == two.stdout
     lines = [json.loads(line) for line in one.stdout.splitlines()]
     assert [line["game"] for line in lines] == list(range(1, 21))
-    again = _run("play", "hunter", str(bot), "--game", "7", "--seed", "7", "--seats", "paired", "--json")
+    again = run("play", "hunter", str(bot), "--game", "7", "--seed", "7", "--seats", "paired", "--json")
     assert json.loads(again.stdout) == lines[6]
 
 
 def test_a_game_of_a_pair_is_recorded_as_it_is_played(bot: Path) -> None:
     arguments = ("play", "hunter", str(bot), "--seats", "paired", "--games", "2", "--seed", "7", "--json")
-    recorded = _run(*arguments, "--record", "g-{game}.jsonl.gz", cwd=bot.parent)
-    told = [json.loads(line) for line in _run(*arguments).stdout.splitlines()]
+    recorded = run(*arguments, "--record", "g-{game}.jsonl.gz", cwd=bot.parent)
+    told = [json.loads(line) for line in run(*arguments).stdout.splitlines()]
     assert [json.loads(line)["turns"] for line in recorded.stdout.splitlines()] == [game["turns"] for game in told]
     for game in told:
-        checked = _run("replay", f"g-{game['game']}.jsonl.gz", "--check", cwd=bot.parent)
-        shown = _run("replay", f"g-{game['game']}.jsonl.gz", cwd=bot.parent).stdout
+        checked = run("replay", f"g-{game['game']}.jsonl.gz", "--check", cwd=bot.parent)
+        shown = run("replay", f"g-{game['game']}.jsonl.gz", cwd=bot.parent).stdout
         assert (checked.returncode, f"1. {game['winner']}" in shown) == (0, True), checked.stderr
 
 
@@ -89,44 +91,44 @@ def test_a_bot_that_is_only_played_here_loads_no_mqtt(bot: Path) -> None:
 
 
 def test_play_tells_who_is_out_for_its_silence(bot: Path) -> None:
-    assert "out:" not in _run("play", str(bot), "random").stdout
+    assert "out:" not in run("play", str(bot), "random").stdout
     bot.write_text(WEAK)
-    assert "\nout:    mine, after 3 turns in a row without a shot\n" in _run("play", str(bot), "random").stdout
+    assert "\nout:    mine, after 3 turns in a row without a shot\n" in run("play", str(bot), "random").stdout
 
 
 def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot: Path) -> None:
     bot.write_text(
         BOT.replace("    return", "    if view.game == 3 and view.turn > 4:\n        os._exit(7)\n    return")
     )
-    done = _run("play", "mine.py", "random", "--games", "10", "--seed", "7", cwd=bot.parent)
+    done = run("play", "mine.py", "random", "--games", "10", "--seed", "7", cwd=bot.parent)
     assert done.returncode == 0, done.stderr
     told = re.search(r"failed: mine 1 time, first bot_crashed: .* game 3: .* exit code 7\n +salvo (.*)\n", done.stdout)
     assert told is not None, done.stdout
-    assert _run(*told[1].split(), cwd=bot.parent).returncode == 7
+    assert _start(*told[1].split(), cwd=bot.parent).returncode == 7
 
 
 @pytest.mark.parametrize("way", [(), ("--bank", "9")], ids=["many processes", "this process"])
 def test_what_bots_print_in_many_games_goes_nowhere(bot: Path, way: tuple[str, ...]) -> None:
     bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
-    done = _run("play", str(bot), "random", "--games", "3", "--json", *way)
+    done = _start("play", str(bot), "random", "--games", "3", "--json", *way)
     assert [json.loads(line)["game"] for line in done.stdout.splitlines()] == [1, 2, 3]
     assert done.stderr == ""
-    assert _run("play", str(bot), "random", "--games", "3", *way).stdout.startswith("wins:   mine ")
+    assert run("play", str(bot), "random", "--games", "3", *way).stdout.startswith("wins:   mine ")
 
 
 def test_what_bots_print_in_one_game_is_seen_but_not_in_json(bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
-    done = _run("play", str(bot), "random", "--json")
+    done = run("play", str(bot), "random", "--json")
     assert json.loads(done.stdout)["game"] == 1
     assert done.stderr.startswith("loaded\nthinking\n")
-    assert _run("play", str(bot), "random").stdout.startswith("loaded\nthinking\n")
+    assert run("play", str(bot), "random").stdout.startswith("loaded\nthinking\n")
 
 
 def test_many_games_show_how_far_they_are_on_a_terminal() -> None:
-    with Terminal([*SALVO, "play", "hunter", "hunter", "--games", "120"], _environment()) as terminal:
+    with Terminal([*SALVO, "play", "random", "random", "--games", "120"], _environment()) as terminal:
         terminal.until_seen("games  [")
         terminal.until_seen("games a second")
-        terminal.until_seen("again:  salvo play hunter hunter")
+        terminal.until_seen("again:  salvo play random random")
         assert terminal.end() == 0
 
 
@@ -189,25 +191,25 @@ def _is_running(pid: int) -> bool:
 
 
 def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
-    told = _run("compare", "hunter", str(bot), "--seed", "7")
+    told = run("compare", "hunter", str(bot), "--seed", "7")
     assert told.returncode == 0, told.stderr
     assert told.stdout.startswith("hunter is better than mine; this verdict is wrong at most 0.05 of the time\n")
     assert re.search(r"win rate: \d+\.\d% against mine, .* with 0\.95 confidence, \d+ games in pairs", told.stdout)
-    assert "lost by" not in _run("compare", "hunter", str(bot), "--seed", "3", "--games", "4").stdout
-    found = json.loads(_run("compare", str(bot), "hunter", "--seed", "7", "--jobs", "1", "--json").stdout)
+    assert "lost by" not in run("compare", "hunter", str(bot), "--seed", "3", "--games", "4").stdout
+    found = json.loads(run("compare", str(bot), "hunter", "--seed", "7", "--jobs", "1", "--json").stdout)
     assert (found["verdict"], found["bots"]) == ("worse", ["mine", "hunter"])
     assert found["interval"][0] <= found["rate"] <= found["interval"][1] <= 0.5
-    again = json.loads(_run(*found["again"].split()[1:], "--json").stdout)
+    again = json.loads(run(*found["again"].split()[1:], "--json").stdout)
     assert again == found
 
 
 def test_compare_tells_of_several_with_one_error_for_all(bot: Path) -> None:
     arguments = ("compare", "mine.py", "hunter", "random", "--seed", "7", "--games", "100")
-    told = _run(*arguments, cwd=bot.parent).stdout
+    told = run(*arguments, cwd=bot.parent).stdout
     assert told.startswith("mine is worse than hunter; this verdict is wrong at most 0.025 of the time\nwin rate: ")
     assert "\nin all:   mine is worse than hunter; undecided against random; any of it is wrong at most 0.05 " in told
     assert told.endswith("again:    salvo compare mine.py hunter random --seed 7 --games 100\n")
-    lines = [json.loads(line) for line in _run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
+    lines = [json.loads(line) for line in run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
     assert [(line["bots"][1], line["verdict"], line["error"]) for line in lines] == [
         ("hunter", "worse", 0.025),
         ("random", "undecided", 0.025),
@@ -216,33 +218,33 @@ def test_compare_tells_of_several_with_one_error_for_all(bot: Path) -> None:
 
 def test_compare_names_lost_games_that_come_out_again(bot: Path) -> None:
     arguments = ("compare", "mine.py", "hunter", "--seed", "7")
-    [found] = [json.loads(line) for line in _run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
+    [found] = [json.loads(line) for line in run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
     assert [lost["why"] for lost in found["lost"]] == ["lost by most", "lost by least"]
     assert found["lost"][0]["hits"] < found["lost"][1]["hits"] < found["lost"][1]["rival_hits"] == 17
-    told = _run(*arguments, cwd=bot.parent).stdout
+    told = run(*arguments, cwd=bot.parent).stdout
     for lost in found["lost"]:
-        shown = json.loads(_run(*lost["again"].split()[1:], "--json", cwd=bot.parent).stdout)
+        shown = json.loads(run(*lost["again"].split()[1:], "--json", cwd=bot.parent).stdout)
         assert (shown["winner"], shown["stats"]["mine"]["hits"]) == ("hunter", lost["hits"])
         assert f"{lost['why']}, {lost['hits']} hits to 17: {lost['again']}\n" in told
 
 
 def test_compare_says_how_many_games_more(bot: Path) -> None:
-    told = _run("compare", str(bot), "random", "--seed", "7", "--games", "200", "--margin", "0.01")
+    told = run("compare", str(bot), "random", "--seed", "7", "--games", "200", "--margin", "0.01")
     assert re.match(r"undecided: (about [\d,]+|millions of) more games would probably be needed\n", told.stdout)
     assert f"again:    salvo compare {bot} random --seed 7 --games 200 --margin 0.01\n" in told.stdout
-    near = _run("compare", str(bot), "random", "--seed", "7", "--margin", "0.1", "--confidence", "0.9")
+    near = run("compare", str(bot), "random", "--seed", "7", "--margin", "0.1", "--confidence", "0.9")
     assert near.stdout.startswith("undecided: mine and random differ by less than 0.1, error at most 0.1\n")
 
 
 def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path) -> None:
     bot.write_text(RAISES)
-    told = _run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
+    told = run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
     failed, _, verdict = told.stdout.splitlines()[:3]
     assert re.match(r"failed: mine \d+ times, first bot_raised: ", failed)
     assert failed.endswith("ZeroDivisionError: division by zero (mine.py, line 9)")
     assert verdict.startswith("mine is worse than random")
     [command] = re.findall(r"^ +salvo (play .*)$", told.stdout, re.MULTILINE)
-    shown = _run(*command.split(), cwd=bot.parent)
+    shown = run(*command.split(), cwd=bot.parent)
     assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)
 
 
@@ -256,8 +258,8 @@ Traceback (most recent call last):
 @pytest.mark.parametrize("command", ["play", "solo"])
 def test_an_error_that_ends_a_command_names_the_option_that_shows_it_whole(bot: Path, command: str) -> None:
     bot.write_text(RAISES)
-    words = (command, "mine.py", *(["random"] if command == "play" else []), "--seed", "7")
-    short, whole = _run(*words, cwd=bot.parent), _run(*words, "--traceback", cwd=bot.parent)
+    words = (command, "mine.py", *(["random"] if command == "play" else ["--boards", "1"]), "--seed", "7")
+    short, whole = run(*words, cwd=bot.parent), run(*words, "--traceback", cwd=bot.parent)
     assert short.stderr.endswith("division by zero (mine.py, line 9); --traceback shows it whole\n")
     assert short.stderr.count("\n") == 1
     assert whole.stderr.startswith(WHOLE.format(file=bot))
@@ -269,7 +271,7 @@ def test_an_error_that_ends_a_command_names_the_option_that_shows_it_whole(bot: 
 def test_an_error_in_many_games_is_shown_whole_where_that_is_wanted(bot: Path, command: str) -> None:
     bot.write_text(RAISES)
     words = (command, "mine.py", "random", "--seed", "7", "--games", "4")
-    short, whole = _run(*words, cwd=bot.parent), _run(*words, "--traceback", cwd=bot.parent)
+    short, whole = run(*words, cwd=bot.parent), run(*words, "--traceback", cwd=bot.parent)
     assert "Traceback" not in short.stdout + short.stderr
     assert re.search(r"^ +salvo play mine.py random .*--traceback$", short.stdout, re.MULTILINE)
     assert WHOLE.format(file=bot) in "\n".join(line[8:] for line in whole.stdout.splitlines())
@@ -277,7 +279,7 @@ def test_an_error_in_many_games_is_shown_whole_where_that_is_wanted(bot: Path, c
 
 def test_a_file_that_cannot_be_read_is_shown_with_the_place(bot: Path) -> None:
     bot.write_text(BOT + "x = (\n")
-    whole = _run("play", "mine.py", "random", "--traceback", cwd=bot.parent).stderr
+    whole = run("play", "mine.py", "random", "--traceback", cwd=bot.parent).stderr
     assert f'  File "{bot}", line 10\n    x = (\n' in whole
     assert "salvo_server" not in whole
 
@@ -306,7 +308,7 @@ def test_a_file_that_cannot_be_read_is_shown_with_the_place(bot: Path) -> None:
     ],
 )
 def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], error: str) -> None:
-    done = _run(*arguments)
+    done = run(*arguments)
     assert done.returncode in (1, 2)
     assert error in done.stderr
     assert "Traceback" not in done.stderr
@@ -361,7 +363,7 @@ def test_dev_plays_several_opponents_and_the_bot_as_it_was_before(bot: Path) -> 
         assert (before["against"], before["verdict"], before["change"]) == ("before", "worse", -0.5)
         fell, most = weak["lost"]
         assert (fell["why"], most["why"]) == ("won before, lost now", "lost by most")
-        shown = json.loads(_run(*fell["again"].split()[1:], "--json", cwd=bot.parent).stdout)
+        shown = json.loads(run(*fell["again"].split()[1:], "--json", cwd=bot.parent).stdout)
         assert shown["stats"]["mine"]["hits"] == fell["hits"] == 0
         (bot.parent / "helper.py").write_text("shots = 9 \n")
         back = _said(playing)
@@ -410,7 +412,7 @@ def test_dev_ends_at_once_where_no_save_would_mend_it(
     (bot.parent / "picky.py").write_text(
         "import salvo\nclass Picky(salvo.Bot):\n    def __init__(self):\n        raise OSError('no weights')\n"
     )
-    done = _run("dev", "mine.py", *arguments, cwd=bot.parent)
+    done = run("dev", "mine.py", *arguments, cwd=bot.parent)
     assert (done.returncode, done.stdout) == (code, "")
     assert error in done.stderr
 
@@ -422,7 +424,7 @@ def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Pat
         failure = _said(playing)["failure"]
         assert (failure["code"], failure["game"], failure["where"]) == ("bot_raised", 1, "mine.py:9")
         assert failure["text"] == f"mine, seed dev, game 1: turn {failure['turn']}: ZeroDivisionError: division by zero"
-        shown = _run(*failure["again"].split()[1:], cwd=bot.parent)
+        shown = run(*failure["again"].split()[1:], cwd=bot.parent)
         assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)
         bot.write_text(BOT + "x = (")
         error = _said(playing)["error"]
@@ -506,7 +508,7 @@ def test_dev_plays_a_program_at_every_save_and_stops_at_its_first_mistake(tmp_pa
         failure = _said(playing)["failure"]
         assert failure["code"] == "bot_failed"
         assert "its last words: NameError: name 'oops' is not defined" in failure["text"]
-    refused = _run("dev", command, "--against", "before", cwd=tmp_path)
+    refused = run("dev", command, "--against", "before", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.startswith(
         "error: bad_version: --against before is of bots in Python; keep a copy of mine.py"
