@@ -8,14 +8,19 @@ import os
 import re
 import subprocess
 import sysconfig
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from command_line import run
+from integration import players
 from integration.mosquitto import Mosquitto, free_port
 from programs import BROKERS
+from salvo.bots.random_bot import RandomBot
+from salvo.player import Bot
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 _SECONDS = 60.0
@@ -100,9 +105,12 @@ class Stage:
             assert time.monotonic() < end
             time.sleep(0.01)
 
+    def seat(self, team: str, bot: Bot) -> threading.Thread:
+        """Let a team that nobody kills play in this process."""
+        return players.join(self.url, team, bot, games=1, proof=self.proof(team))
+
     def verify(self, *names: str) -> str:
-        words = [SALVO, "verify", *(str(self.proof(name)) for name in names)]
-        done = subprocess.run(words, capture_output=True, text=True, env=self.environment, timeout=_SECONDS)
+        done = run("verify", *(str(self.proof(name)) for name in names))
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -111,6 +119,7 @@ class Stage:
         return [line["entry"]["n"] for line in lines if "entry" in line]
 
     def end(self) -> None:
+        players.send_all_home()
         for process in self._running:
             process.kill()
             process.communicate()
@@ -163,27 +172,26 @@ def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
 
 def test_a_bot_is_killed_and_goes_on_with_its_proof(stage: Stage) -> None:
     stage.serve()
-    first, other = stage.join("a"), stage.join("b")
+    first, other = stage.join("a"), stage.seat("b", players.Slower())
     stage.until_salvos("a", 4)
     kill(first)
     noted = stage.proof("a").read_bytes()
     again = stage.join("a")
-    for team, name in ((again, "a"), (other, "b")):
-        assert f"{stage.proof(name)}: game 1 is whole" in ends(team)
+    assert f"{stage.proof('a')}: game 1 is whole" in ends(again)
+    other.join(_SECONDS)
     assert stage.proof("a").read_bytes().startswith(noted[: noted.rindex(b"\n") + 1])
     _whole(stage, "a", "b")
 
 
 def test_server_and_bot_are_killed_at_a_time(stage: Stage) -> None:
     server = stage.serve()
-    first, other = stage.join("a"), stage.join("b")
+    first, other = stage.join("a"), stage.seat("b", players.Slower())
     stage.until_salvos("b", 5)
     for process in (server, first):
         kill(process)
     stage.serve()
-    again = stage.join("a")
-    for team in (again, other):
-        ends(team)
+    ends(stage.join("a"))
+    other.join(_SECONDS)
     _whole(stage, "a", "b")
 
 
@@ -193,7 +201,7 @@ def test_a_spectator_is_told_whether_his_file_is_whole(stage: Stage) -> None:
     assert watcher.stdout is not None
     assert watcher.stdout.readline()  # it is there
     for name in ("a", "b"):
-        stage.join(name)
+        stage.seat(name, RandomBot())
     _, told = watcher.communicate(timeout=_SECONDS)
     assert f"{stage.proof('hall')}: game 1 is whole" in told
     _whole(stage, "hall")
