@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import FrameType
@@ -27,13 +27,15 @@ from salvo_server.cli import main
 _MAX_SECONDS: Final = 60
 
 
-def run(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Call ``salvo`` as ``subprocess.run`` would, with no settings but those given."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
     with (
         chdir(cwd or "."),
-        patch.dict(os.environ, clean | environment, clear=True),
+        patch.dict(os.environ, clean | dict(environment or {}), clear=True),
         patch.object(pool, "_is_single_threaded", lambda: True),  # as the command is; xdist's threads are beside us
         _process_state_kept(),
         open(os.devnull) as nothing,

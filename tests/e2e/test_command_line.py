@@ -164,9 +164,9 @@ def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> N
 
 
 def test_a_mistake_in_the_environment_names_the_variable() -> None:
-    done = run("serve", SALVO_TURN_SECOND="5")
+    done = run("serve", environment={"SALVO_TURN_SECOND": "5"})
     assert "environment variable SALVO_TURN_SECOND is no setting; did you mean SALVO_TURN_SECONDS?" in done.stderr
-    done = run("serve", SALVO_TURN_SECONDS="soon")
+    done = run("serve", environment={"SALVO_TURN_SECONDS": "soon"})
     assert "environment variable SALVO_TURN_SECONDS: 'soon'" in done.stderr
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from command_line import run
 from integration.mosquitto import free_port
 from processes import started
 from programs import needs, path_of
@@ -31,12 +32,14 @@ class Organiser:
         self.folder = folder
         self._stack = stack
         clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-        self.environment = clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
+        self._folders = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
+        self.environment = clean | self._folders
+
+    def call(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return run(*words, environment=self._folders | environment)
 
     def run(self, *words: str, **environment: str) -> str:
-        done = subprocess.run(
-            [SALVO, *words], capture_output=True, text=True, timeout=_SECONDS, env=self.environment | environment
-        )
+        done = self.call(*words, **environment)
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout
 
@@ -185,8 +188,7 @@ def test_strangers_play_under_tls(organiser: Organiser) -> None:
     ],
 )
 def test_what_does_not_go_together_is_said(organiser: Organiser, words: tuple[str, ...], error: str) -> None:
-    command = [SALVO, "serve", "--listen", "127.0.0.1:0", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=organiser.environment)
+    done = organiser.call("serve", "--listen", "127.0.0.1:0", *words)
     assert done.returncode != 0
     assert done.stderr.startswith(f"error: {error}"), done.stderr
     assert done.stderr.count("\n") == 1
@@ -199,8 +201,7 @@ def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organis
     config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
     running = subprocess.Popen([path_of("mosquitto"), "-c", str(config)], stderr=subprocess.DEVNULL)
     try:
-        command = [SALVO, "serve", "--broker", f"mqtt://127.0.0.1:{port}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=organiser.environment)
+        done = organiser.call("serve", "--broker", f"mqtt://127.0.0.1:{port}")
     finally:
         running.terminate()
         running.wait(60)

@@ -17,10 +17,28 @@ from typing import Any
 
 import pytest
 
+from command_line import run
 from integration.mosquitto import free_port
-from integration.test_gateway_xbs import Patient, Playing
+from integration.test_gateway_xbs import Patient, Playing, small
 
 _SECONDS = 60.0
+
+
+class Held(Patient):
+    """Shoots until something is hit, and then not before something is killed."""
+
+    def __init__(self, host: str, port: int, name: str, seed: int, killed: threading.Event) -> None:
+        super().__init__(host, port, name, seed)
+        self._killed = killed
+
+    @property
+    def has_hit(self) -> bool:
+        return any(player.score for player in list(self.players.values()))
+
+    def choose(self) -> str:
+        if self.has_hit:
+            self._killed.wait(_SECONDS)
+        return super().choose()
 
 
 class Server:
@@ -91,13 +109,16 @@ def listens(port: int) -> bool:
 
 @pytest.mark.parametrize("profile", ["literal", "contest"])
 def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, profile: str) -> None:
-    with server(tmp_path, profile, "--rules", "xbs", "--games", "1") as running:
+    with server(tmp_path, profile, "--rules", small(tmp_path), "--games", "1") as running:
         running.listening()
         address = "127.0.0.1", running.port
-        playing = Playing([Patient(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
-        wait_until(lambda: any(player.score >= 3 for player in list(playing.clients[0].players.values())))
+        killed = threading.Event()
+        clients = [Held(*address, name, seed, killed) for seed, name in enumerate(("ann", "bob"))]
+        playing = Playing(clients)
+        wait_until(lambda: any(client.has_hit for client in clients))
         [gateway] = gateways_of(running.process)
         os.kill(gateway, signal.SIGKILL)
+        killed.set()
         assert playing.wait().state == "finished"
         running.listening(2)
         assert running.process.wait(_SECONDS) == 0
@@ -127,14 +148,7 @@ def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
     ],
 )
 def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, said: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "salvo_server", "serve", "--listen", "127.0.0.1:0", "--gateway", given],
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        env=os.environ | {"XDG_STATE_HOME": str(tmp_path)},
-        check=False,
-    )
+    done = run("serve", "--listen", "127.0.0.1:0", "--gateway", given, environment={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 2
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from command_line import run
 from programs import PACKAGES, needs
 from salvo.bots.random_bot import RandomBot
 from salvo.laboratory.simulation import simulate
@@ -17,22 +15,13 @@ from salvo.sources import load
 from salvo.testing import check_bot
 from salvo_server.kits import FOLDER, KITS, Kit
 
-SALVO = [sys.executable, "-m", "salvo_server"]
-
-
-def salvo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-    return subprocess.run(
-        [*SALVO, *arguments], capture_output=True, text=True, timeout=100, env=clean, cwd=folder, check=False
-    )
-
 
 @pytest.mark.parametrize(
     "kit", [pytest.param(kit, id=kit.file, marks=[needs(kit.runs)] if kit.runs in PACKAGES else []) for kit in KITS]
 )
 def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Kit, tmp_path: Path) -> None:
     name = f"mine{kit.suffix}"
-    written = salvo(tmp_path, "new", name, *(["--program"] if kit.file == "program.py" else []))
+    written = run("new", name, *(["--program"] if kit.file == "program.py" else []), cwd=tmp_path)
     assert (written.returncode, written.stderr) == (0, "")
     text = (tmp_path / name).read_text()
     assert kit.file not in text
@@ -41,7 +30,7 @@ def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Kit, tmp_path:
     command = next(step[19:] for step in steps if step.startswith("a game to look at:"))
     assert command in text, "it says how to play it"
     _, *words = shlex.split(command)
-    played = salvo(tmp_path, *words, "--seed", "7")
+    played = run(*words, "--seed", "7", cwd=tmp_path)
     assert (played.returncode, played.stderr) == (0, "")
     assert "mine" in played.stdout
 
@@ -61,7 +50,7 @@ def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Kit, tmp_path:
 )
 def test_what_cannot_be_written_is_told_and_nothing_is_lost(arguments: list[str], says: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("# hours of work")
-    done = salvo(tmp_path, "new", *arguments)
+    done = run("new", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("mine.py", "# hours of work")]
@@ -69,8 +58,8 @@ def test_what_cannot_be_written_is_told_and_nothing_is_lost(arguments: list[str]
 
 def test_a_program_taken_for_a_bot_is_told_how_it_is_named(tmp_path: Path) -> None:
     for name, says in (("plain.py", "a program is named by its command, exec:COMMAND"), ("plain.js", "exec:COMMAND")):
-        assert salvo(tmp_path, "new", name, "--program").returncode == 0
-        done = salvo(tmp_path, "play", name, "random")
+        assert run("new", name, "--program", cwd=tmp_path).returncode == 0
+        done = run("play", name, "random", cwd=tmp_path)
         assert done.returncode == 1
         assert done.stderr.startswith("error: bad_bot: ")
         assert says in done.stderr

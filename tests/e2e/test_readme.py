@@ -76,7 +76,7 @@ def _run(command: str, folder: Path) -> str:
     if words[0] != "salvo":
         return _start(command, folder)
     own = {name: value for name, value in _environment(folder).items() if name.startswith("XDG_")}
-    return _said(command, command_line.run(*words[1:], cwd=folder, **own))
+    return _said(command, command_line.run(*words[1:], cwd=folder, environment=own))
 
 
 def _start(command: str, folder: Path) -> str:

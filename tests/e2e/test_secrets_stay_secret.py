@@ -240,7 +240,7 @@ def _roster(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for role, names in (("team", (*TEAMS, "rival")), ("watcher", ("hall",)), ("referee", ("booth",))):
         words = ("--log-level", "debug", "teams", "add", "--json", "--role", role, *names)
-        done = run(*words, XDG_STATE_HOME=str(folder / "state"))
+        done = run(*words, environment={"XDG_STATE_HOME": str(folder / "state")})
         found |= {line["name"]: line["secret"] for line in map(json.loads, done.stdout.splitlines())}
         assert not any(secret in done.stderr for secret in found.values())
     return found

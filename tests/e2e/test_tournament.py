@@ -222,7 +222,7 @@ def test_under_a_debugger_nothing_times_out(tmp_path: Path, debugged: bool) -> N
     tracer.mkdir()
     (tracer / "sitecustomize.py").write_text("import sys\nsys.settrace(lambda *_: None)\n" if debugged else "")
     path = os.pathsep.join([str(tracer), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=tmp_path, PYTHONPATH=path)
+    done = run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=tmp_path, environment={"PYTHONPATH": path})
     strikes = {each["bot"]: each["strikes"] for each in json.loads(done.stdout)["table"]}
     assert (strikes["slow"] > 0) is not debugged
 
