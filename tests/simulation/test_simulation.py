@@ -307,7 +307,7 @@ def _replay_the_next_lobby_with_the_settings_of_its_game(patch: pytest.MonkeyPat
 def _play_on_with_the_new_settings(patch: pytest.MonkeyPatch) -> None:
     def take_over(self: Service, recovered: Recovered, *given: Any) -> None:
         _take_over(self, recovered, *given)
-        recovered.table.referee.limits = self._limits
+        recovered.table.referee.limits = self._limits[recovered.table.name]
 
     patch.setattr(Service, "_take_over", take_over)
 
