@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+from email.message import Message
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,7 +169,11 @@ def _software(monkeypatch: pytest.MonkeyPatch, python: str, needed: list[str], i
         return installed[name]
 
     monkeypatch.setattr(metadata, "requires", lambda _: needed)
-    monkeypatch.setattr(metadata, "metadata", lambda _: {"Requires-Python": python})
+    about = Message()
+    about["Requires-Python"] = python
+    for extra in ("server", "terminal", "dev"):
+        about["Provides-Extra"] = extra
+    monkeypatch.setattr(metadata, "metadata", lambda _: about)
     monkeypatch.setattr(metadata, "version", version)
     return one(machine.check_python(Patient(BrokerUrl.parse("x"))))
 
@@ -177,7 +182,7 @@ def test_an_old_library_is_named_with_what_is_needed(monkeypatch: pytest.MonkeyP
     needed = ["paho-mqtt>=2.1", "pynacl>=1.5", "amqtt==0.12.1; extra == 'server'", "rich>=14.0; extra == 'terminal'"]
     installed = {"paho-mqtt": "1.6.1", "pynacl": "1.10.0", "amqtt": "0.12.1"}
     found = _software(monkeypatch, ">=3.11", needed, installed)
-    assert (found.verdict, found.text) == (Verdict.FAIL, "too old: paho-mqtt 1.6.1 (needs >=2.1)")
+    assert (found.verdict, found.text) == (Verdict.FAIL, "unfit: paho-mqtt 1.6.1 (needs >=2.1)")
 
 
 def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,10 +190,28 @@ def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.verdict, "needs >=3.99" in found.text) == (Verdict.FAIL, True)
 
 
-@pytest.mark.parametrize("version", ["2.1", "2.1.0", "2.1.0.post1", "2.10", "3", "2.1rc1"])
-def test_versions_are_compared_as_numbers(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = _software(monkeypatch, ">=3.11", ["paho-mqtt>=2.1"], {"paho-mqtt": version})
-    assert found.verdict is Verdict.PASS
+@pytest.mark.parametrize(
+    ("needed", "fits", "unfit"),
+    [
+        (">=2.1", ("2.1", "2.1.0", "2.1.0.post1", "2.10", "3", "3.0rc1"), ("2.0.9", "2.1rc1", "1!x", "unknown")),
+        ("==0.12.1", ("0.12.1", "0.12.1+local"), ("0.12.2", "0.13", "0.12.1rc1")),
+        (">=2.0.0", ("2.0",), ("2.0.0rc1", "2.0.0.dev3")),
+        ("~=2.2", ("2.2", "2.9.1"), ("3.0", "2.1")),
+        (">=2,!=2.4,<3", ("2.3",), ("2.4", "3")),
+    ],
+)
+def test_versions_are_compared_as_pip_compares_them(
+    needed: str, fits: tuple[str, ...], unfit: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The story: == was read as >=, a release candidate passed for the release, and ~= was not read at all."""
+    for version in (*fits, *unfit):
+        found = _software(monkeypatch, ">=3.11", [f"amqtt{needed}; extra == 'server'"], {"amqtt": version})
+        assert (found.verdict is Verdict.PASS) is (version in fits), version
+
+
+def test_what_this_machine_does_not_need_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = ["pynacl>=1.5; python_version < '3'", "pynacl>=9; sys_platform == 'none' and extra == 'server'"]
+    assert _software(monkeypatch, ">=3.11", needed, {"pynacl": "1.0"}).verdict is Verdict.PASS
 
 
 def test_what_only_developers_need_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
+import platform
 import shutil
 import socket
 import stat
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Final
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
 
 from salvo_server.broker.addresses import BrokerError, split_address
 from salvo_server.doctor.finding import Finding, failed, passed, skipped
@@ -23,52 +25,55 @@ from salvo_server.trust.roster import is_lost
 _DISTRIBUTION: Final = "battleship-salvo"
 #: A journal of a day of games with 64 teams has some 50 MB; below four times that a contest day is at risk.
 _LEAST_FREE_BYTES: Final = 200 * 1024 * 1024
-_LOWER_BOUND = re.compile(r"(?:>=|==)\s*([0-9][0-9.]*)")
+#: Extras that nobody needs who runs a contest.
+_OF_DEVELOPERS: Final = {"bench", "dev", "fuzz"}
 
 
 def check_python(patient: Patient) -> Iterator[Finding]:
-    """The interpreter and every library that is installed, against the lowest version that is good enough."""
+    """The interpreter and every library that is installed, against what the distribution needs."""
     try:
+        about = metadata.metadata(_DISTRIBUTION)
         needed = metadata.requires(_DISTRIBUTION) or []
-        least = metadata.metadata(_DISTRIBUTION)["Requires-Python"] or ""
     except metadata.PackageNotFoundError:
         yield skipped("software", f"{_DISTRIBUTION} is not installed as a package, so nothing tells what it needs")
         return
-    here = ".".join(map(str, sys.version_info[:3]))
-    old = [f"Python {here} (needs {least})"] if _below(here, least) else []
-    counted = 0
-    for name, bound in _requirements(needed):
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found = metadata.version(name)
-            counted += 1
-            if _below(found, bound):
-                old.append(f"{name} {found} (needs {bound})")
-    if old:
-        yield failed("software", f"too old: {', '.join(old)}", f"pip install --upgrade '{_DISTRIBUTION}[server]'")
+    extras = {"", *about.get_all("Provides-Extra", ())} - _OF_DEVELOPERS
+    needs: dict[str, SpecifierSet] = {}
+    for each in map(Requirement, needed):
+        if _is_for(each, extras):
+            needs[each.name] = needs.get(each.name, SpecifierSet()) & each.specifier
+    found = {name: version for name in needs if (version := _installed(name)) is not None}
+    here = platform.python_version()
+    wrong = [
+        f"{name} {version} (needs {needs[name]})" for name, version in found.items() if not _fits(version, needs[name])
+    ]
+    if not _fits(here, least := SpecifierSet(about["Requires-Python"] or "")):
+        wrong.insert(0, f"Python {here} (needs {least})")
+    if wrong:
+        yield failed("software", f"unfit: {', '.join(wrong)}", f"pip install --upgrade '{_DISTRIBUTION}[server]'")
     else:
-        yield passed("software", f"Python {here} and {counted} libraries are new enough")
+        yield passed("software", f"Python {here} and {len(found)} libraries are of versions that fit")
 
 
-def _requirements(needed: list[str]) -> Iterator[tuple[str, str]]:
-    for line in needed:
-        requirement, _, condition = line.partition(";")
-        found = re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*(.*)", requirement.strip())
-        of_developers = re.search(r"extra\s*==\s*['\"](?:dev|bench)['\"]", condition)
-        if found is not None and not of_developers:
-            yield found[1], found[2].strip()
+def _is_for(requirement: Requirement, extras: Iterable[str]) -> bool:
+    """Whether one of these extras, or the bare distribution (an empty one), has this requirement on this machine."""
+    marker = requirement.marker
+    return marker is None or any(marker.evaluate({"extra": extra}) for extra in extras)
 
 
-def _below(version: str, bound: str) -> bool:
-    least = _LOWER_BOUND.search(bound)
-    return least is not None and _numbers(version) < _numbers(least[1])
+def _installed(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    found = re.match(r"[0-9]+(?:\.[0-9]+)*", version)
-    numbers = [int(part) for part in found[0].split(".")] if found is not None else []
-    while numbers and not numbers[-1]:
-        numbers.pop()
-    return tuple(numbers)
+def _fits(version: str, needed: SpecifierSet) -> bool:
+    """Whether a version is one that is needed; one before a release counts if it is new enough."""
+    try:
+        return needed.contains(Version(version), prereleases=True)
+    except InvalidVersion:
+        return False
 
 
 def check_files(patient: Patient) -> Iterator[Finding]:
