@@ -6,12 +6,14 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sysconfig
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,8 +74,8 @@ class Stage:
         self._running.append(process)
         return process
 
-    def serve(self) -> subprocess.Popen[str]:
-        """Start the server; return when its table is open, or again on."""
+    def serve(self, *settings: str) -> subprocess.Popen[str]:
+        """Start the server, with these settings before any others; return when its table is open, or again on."""
         words = [
             "--profile",
             "literal",
@@ -85,7 +87,7 @@ class Stage:
             "--rules",
             str(self.rules),
         ]
-        server = self.start("serve", *self._broker, *words)
+        server = self.start("serve", *self._broker, *words, *settings)
         assert server.stdout is not None
         read = server.stdout.readline()
         assert read, server.communicate()[1]
@@ -109,10 +111,14 @@ class Stage:
         """Let a team that nobody kills play in this process."""
         return players.join(self.url, team, bot, games=1, proof=self.proof(team))
 
-    def verify(self, *names: str) -> str:
-        done = run("verify", *(str(self.proof(name)) for name in names))
-        assert done.returncode == 0, done.stdout
+    def run(self, *words: str) -> str:
+        """Run a command that has to succeed; return what it prints."""
+        done = run(*words)
+        assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    def verify(self, *names: str) -> str:
+        return self.run("verify", *(str(self.proof(name)) for name in names))
 
     def entries(self, name: str) -> list[int]:
         lines = [json.loads(line) for line in self.proof(name).read_text().splitlines()]
@@ -168,6 +174,43 @@ def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
     for team, name in zip(teams, ("a", "b"), strict=True):
         assert f"{stage.proof(name)}: game 1 is whole" in ends(team)
     _whole(stage, "a", "b")
+
+
+def test_settings_that_change_in_mid_game_leave_every_record_as_it_is(tmp_path: Path) -> None:
+    journal, games = str(tmp_path / "a.journal"), tmp_path / "games"
+    kept = ("--journal", journal, "--transcripts", str(games), "--resume", "always")
+    with contextlib.ExitStack() as stack:
+        stage = Stage(tmp_path, None)
+        stack.callback(stage.end)
+        server = stage.serve(*kept, "--turn-seconds", "20", "--over-seconds", "1")
+        teams = [stage.join(name) for name in ("a", "b")]
+        stage.until_salvos("a", 4)
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=_SECONDS)
+        server = stage.serve(*kept, "--turn-seconds", "7", "--over-seconds", "2", "--rules", "streak")
+        assert event(server, "resumed")["new_settings_from"] == 2
+        assert event(server, "lobby")["game"] == 2
+        for team in teams:
+            ends(team)
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=_SECONDS)
+        listed = [json.loads(line) for line in stage.run("replay", journal, "--games", "--json").splitlines()]
+        assert [(game["game"], game["state"], game["trouble"]) for game in listed] == [
+            (1, "over", ""),
+            (2, "lobby", ""),
+        ]
+        exported, proof = str(tmp_path / "game.jsonl"), str(games / "game-1.proof.jsonl")
+        stage.run("replay", journal, "--game", "1", "--export", exported)
+        stage.run("replay", exported, "--check")
+        assert json.loads(stage.run("explain", journal, "--fleets", "100", "--json").splitlines()[-1])["why"]
+        assert "3 files: the same story of game 1" in stage.run("verify", proof, *map(str, map(stage.proof, "ab")))
+
+
+def event(server: subprocess.Popen[str], name: str) -> dict[str, Any]:
+    """Return the next event of this name that a server tells."""
+    assert server.stdout is not None
+    told = (json.loads(line) for line in server.stdout)
+    return next(each for each in told if each["event"] == name)
 
 
 def test_a_bot_is_killed_and_goes_on_with_its_proof(stage: Stage) -> None:
