@@ -70,7 +70,9 @@ def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None
     assert list(game.steps[:2]) == steps
     assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", "s", [(bytes(16), bytes(32))])]
     assert (saved.last_game, saved.last_step, saved.sent_through, saved.ended) == (1, 4, 3, False)
-    again.commit(Batch(closed=[1]))
+    then = OPENED._replace(id=2, number=2)
+    again.commit(Batch(games=[then], closed=[1]))
+    assert JournalReader(postgresql.url).saved(OPENED).next_game == then
     assert again.load().games[0].teams == []
     again.close()
 
