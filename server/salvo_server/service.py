@@ -62,7 +62,7 @@ LONGEST_WAIT_SECONDS = 1.0
 #: How often a journal that takes nothing is tried again.
 JOURNAL_RETRY_MS = 1000
 #: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
-#: subscription of six filters costs nothing at this rate.
+#: subscription of seven filters costs nothing at this rate.
 KEPT_COMMANDS_MS = 8_000
 #: Who is held up, by its machine or its disk, for less than this, or for less than a tenth of the time to act, is not
 #: away: teams lose little by it, and everybody would be told of a new deadline (SALVO-BACK-5).
