@@ -21,7 +21,8 @@ from salvo.errors import BotError
 from salvo.laboratory import arena
 from salvo.laboratory.again import again
 from salvo.laboratory.arena import Supervision
-from salvo.laboratory.simulation import Seats, Simulation, simulate, stream
+from salvo.laboratory.simulation import Seats, Simulation, pool, simulate, stream
+from salvo.laboratory.simulation.pool import _is_single_threaded
 from salvo.laboratory.simulation.seats import places_alike, seating
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, Starter
@@ -65,10 +66,10 @@ class Corner(RandomBot):
 
 @pytest.mark.parametrize("seats", list(Seats))
 def test_the_same_seed_is_the_same_whatever_the_number_of_processes(seats: Seats) -> None:
-    runs = [simulate(["hunter", "random", "random"], games=25, seed=7, jobs=jobs, seats=seats) for jobs in (0, 1, 2, 3)]
+    runs = [simulate(["hunter", "random", "random"], games=12, seed=7, jobs=jobs, seats=seats) for jobs in (0, 1, 2, 3)]
     assert all(run == runs[0] for run in runs)
     assert list(runs[0]) == list(runs[1])
-    other = simulate(["hunter", "random", "random"], games=25, seed=8, jobs=1, seats=seats)
+    other = simulate(["hunter", "random", "random"], games=12, seed=8, jobs=1, seats=seats)
     assert list(other) != list(runs[0])
 
 
@@ -176,8 +177,9 @@ def test_a_bot_knows_nothing_of_other_games() -> None:
     assert simulate({"a": Forgetful, "b": "random"}, games=10, jobs=1).failures == []
 
 
-def test_it_plays_beside_threads_too() -> None:
+def test_it_plays_beside_threads_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with several threads is not forked: what the others hold would be held for ever."""
+    monkeypatch.setattr(pool, "_is_single_threaded", _is_single_threaded)
     stop = threading.Event()
     thread = threading.Thread(target=stop.wait)
     thread.start()
