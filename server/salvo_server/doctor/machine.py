@@ -32,27 +32,32 @@ _OF_DEVELOPERS: Final = {"bench", "dev", "fuzz"}
 def check_python(patient: Patient) -> Iterator[Finding]:
     """The interpreter and every library that is installed, against what the distribution needs."""
     try:
-        about = metadata.metadata(_DISTRIBUTION)
-        needed = metadata.requires(_DISTRIBUTION) or []
+        python, needs = _needs()
     except metadata.PackageNotFoundError:
         yield skipped("software", f"{_DISTRIBUTION} is not installed as a package, so nothing tells what it needs")
         return
-    extras = {"", *about.get_all("Provides-Extra", ())} - _OF_DEVELOPERS
-    needs: dict[str, SpecifierSet] = {}
-    for each in map(Requirement, needed):
-        if _is_for(each, extras):
-            needs[each.name] = needs.get(each.name, SpecifierSet()) & each.specifier
-    found = {name: version for name in needs if (version := _installed(name)) is not None}
     here = platform.python_version()
-    wrong = [
-        f"{name} {version} (needs {needs[name]})" for name, version in found.items() if not _fits(version, needs[name])
-    ]
-    if not _fits(here, least := SpecifierSet(about["Requires-Python"] or "")):
-        wrong.insert(0, f"Python {here} (needs {least})")
+    found = {name: version for name in needs if (version := _installed(name)) is not None}
+    wrong = [] if _fits(here, python) else [f"Python {here} (needs {python})"]
+    wrong += [f"{name} {found[name]} (needs {needs[name]})" for name in found if not _fits(found[name], needs[name])]
     if wrong:
         yield failed("software", f"unfit: {', '.join(wrong)}", f"pip install --upgrade '{_DISTRIBUTION}[server]'")
     else:
         yield passed("software", f"Python {here} and {len(found)} libraries are of versions that fit")
+
+
+def _needs() -> tuple[SpecifierSet, dict[str, SpecifierSet]]:
+    """Return which versions the distribution needs: of Python, and of libraries by name.
+
+    Raises:
+        PackageNotFoundError: it is not installed as a package.
+    """
+    about, needs = metadata.metadata(_DISTRIBUTION), dict[str, SpecifierSet]()
+    extras = {"", *about.get_all("Provides-Extra", ())} - _OF_DEVELOPERS
+    for each in map(Requirement, metadata.requires(_DISTRIBUTION) or ()):
+        if _is_for(each, extras):
+            needs[each.name] = needs.get(each.name, SpecifierSet()) & each.specifier
+    return SpecifierSet(about["Requires-Python"] or ""), needs
 
 
 def _is_for(requirement: Requirement, extras: Iterable[str]) -> bool:
