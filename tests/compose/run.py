@@ -406,14 +406,14 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
         assert green.stdout is not None
         assert green.stdout.readline().startswith("/")
         roster(used, "remove", "green")
-        assert green.communicate(timeout=30)[0].splitlines()[-1] == "not_authorised"
+        assert green.communicate(timeout=60)[0].splitlines()[-1] == "not_authorised"
         assert outside.is_refused(outside.url("green"))
     with steps.step("red and blue play with the secrets that were shown; blue's screen is given nothing of red's"):
         screens = {name: outside.listen(f"{name}.1") for name in ("red", "blue")}
         print("    " + outside.play(outside.join("red"), outside.join("blue")))
         for name, screen in screens.items():
             screen.terminate()
-            closed = closed_topics(screen.communicate(timeout=10)[0].split())
+            closed = closed_topics(screen.communicate(timeout=60)[0].split())
             assert f"/players/{name}/hit" in closed, closed
             assert all(topic.startswith(f"/players/{name}/") for topic in closed), closed
     with steps.step("salvo doctor, from outside with two accounts"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # it must be imported under atheris's eyes
     from fuzz.targets import Target
 
 #: An input takes microseconds; libFuzzer ends the process after so long.
-HANG_SECONDS: Final = 10
+HANG_SECONDS: Final = 60
 _INSTRUMENTED: Final = ["salvo", "salvo_server", "amqtt"]
 #: What a mutation may put in beside what it has seen.
 _DICTIONARY: Final = (

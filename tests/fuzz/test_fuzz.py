@@ -15,8 +15,8 @@ from fuzz.targets import TARGETS, Target
 
 #: Inputs a parser that is quick; all of them take some seconds together.
 INPUTS = 1000
-#: An input takes microseconds; what takes this long hangs.
-LONGEST_SECONDS = 2.0
+#: Of this thread's time on a processor. An input takes microseconds, the slowest one 0.13 s; what takes this long hangs.
+LONGEST_SECONDS = 20.0
 _TOKENS = (
     *(bytes([byte]) for byte in b'"{}[]:,\\/+#= \n\0\xff01'),
     *(b"\\ud800", b"-1", b"1.0", b"1e9", b"true", b"null", b"9" * 400, b"\xed\xa0\x80"),
@@ -52,9 +52,9 @@ def test_any_bytes_are_read_or_refused_by_name_and_soon(target: Target, caplog: 
     caplog.set_level(logging.CRITICAL)
     random, seeds = Random(f"salvo {target.name}"), target.seeds()
     for data in [*seeds, b"", *(mutated(random, seeds, target.longest) for _ in range(INPUTS // target.cost))]:
-        begin = time.perf_counter()
+        begin = time.thread_time()
         try:
             target.read(data)
         except Exception as error:
             raise AssertionError(f"{target.name} raised {error!r} at {data!r}") from error
-        assert time.perf_counter() - begin < LONGEST_SECONDS, data
+        assert time.thread_time() - begin < LONGEST_SECONDS, data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import struct
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from integration.broker_process import BrokerProcess
 from integration.players import Heard, Slower, join, over
-from integration.raw import Raw, publish_packet, subscribe_packet, text
+from integration.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet, text
 from salvo import messages as m
 from salvo.mqtt import Connection
 from salvo_server.broker.embedded import EmbeddedBroker
@@ -85,26 +86,23 @@ def greeted(broker: EmbeddedBroker, client_id: str | None = None, *filters: str)
 SIZE = len(publish_packet("/x", b"f" * 100))
 
 
-def flood(client: Raw, count: int, taken: list[float]) -> None:
-    """Publish to /x until everything is acknowledged, or the broker ends the connection."""
+def flood(client: Raw, count: int) -> None:
+    """Publish to /x until everything is acknowledged."""
     reader = threading.Thread(target=client.wait_for, args=(b"\x40\2" + struct.pack("!H", count),))
     reader.start()
-    begin = time.monotonic()
     for number in range(1, count + 1):
         client.send(publish_packet("/x", b"f" * 100, number))
     reader.join(60)
-    taken.append(time.monotonic() - begin)
+    assert not reader.is_alive(), "not all is acknowledged"
 
 
 def test_one_stuck_reader_holds_a_publisher_for_a_bounded_time_and_then_goes(broker: EmbeddedBroker) -> None:
-    taken: list[float] = []
     with greeted(broker, "stuck", "/x") as stuck, greeted(broker) as sender:
-        flood(sender, 2000, taken)
+        flood(sender, 2000)
         stuck.drain()  # its connection has ended, which drain() tells from a silent one
         assert stuck.socket.recv(1) == b""
         sender.send(b"\xc0\0")
         assert sender.read() == b"\xd0\0"
-    assert 0.4 < taken[0] < 30.0
 
 
 def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_nothing(broker: EmbeddedBroker) -> None:
@@ -115,11 +113,10 @@ def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_noth
     while not (heard := reader.poll(1.0)):  # only then is the subscription in force
         pass
     reader.acknowledge(heard[0])
-    taken: list[float] = []
     with greeted(broker) as sender:
-        flooding = threading.Thread(target=flood, args=(sender, 2000, taken))
+        flooding = threading.Thread(target=flood, args=(sender, 2000))
         flooding.start()
-        count, end = 0, time.monotonic() + 20
+        count, end = 0, time.monotonic() + 60
         while count < 2000 and time.monotonic() < end:
             for message in reader.poll(1.0):
                 count += 1
@@ -146,18 +143,16 @@ def test_a_backlog_of_one_publisher_leaves_the_others_their_turn(broker: Embedde
 
 
 def test_the_server_is_never_held_and_a_reader_that_it_outruns_goes(broker: EmbeddedBroker) -> None:
-    taken: list[float] = []
     with greeted(broker, "stuck", "/x") as stuck, greeted(broker, "salvo-server") as server:
-        flood(server, 2000, taken)
+        flood(server, 2000)
         stuck.drain()
         assert stuck.socket.recv(1) == b""
-    assert taken[0] < 30.0
 
 
 def test_the_server_is_not_dropped_for_being_slow(broker: EmbeddedBroker) -> None:
     """Its keep-alive looks after it: nobody else has anything to say when it is away."""
     with greeted(broker, "salvo-server", "/x") as server, greeted(broker) as sender:
-        flooding = threading.Thread(target=flood, args=(sender, 1000, []), daemon=True)
+        flooding = threading.Thread(target=flood, args=(sender, 1000), daemon=True)
         flooding.start()
         got = acknowledged = 0
         while got < 256 * SIZE:
@@ -175,24 +170,22 @@ def test_the_server_is_not_dropped_for_being_slow(broker: EmbeddedBroker) -> Non
 
 def test_two_that_are_held_for_each_other_do_not_wait_for_ever(broker: EmbeddedBroker) -> None:
     with greeted(broker, "one", "/x/one") as one, greeted(broker, "two", "/x/two") as two:
-        begin = time.monotonic()
         for number in range(1, 3000):
             for client, topic in ((one, "/x/two"), (two, "/x/one")):
                 with contextlib.suppress(OSError):
                     client.socket.settimeout(0.01)
                     client.send(publish_packet(topic, b"f" * 100, number))
-        ended = [client.read(5.0) for client in (one, two)]
-        while all(ended):
-            ended = [client.read(5.0) for client in (one, two)]
-    assert b"" in ended
-    assert time.monotonic() - begin < 60
+        read = b"?"
+        while read:
+            readable, _, _ = select.select([one.socket, two.socket], [], [], PATIENCE_SECONDS)
+            assert readable, "neither of them is dropped"
+            read = next(client for client in (one, two) if client.socket in readable).read() or b""
 
 
 def test_a_reader_that_comes_back_and_gets_stuck_again_goes_again(broker: EmbeddedBroker) -> None:
     """The watch of its first connection was still on, and the second one held its publishers for ever."""
     with greeted(broker) as sender:
-        taken: list[float] = []
-        flooding = threading.Thread(target=flood, args=(sender, 3000, taken))
+        flooding = threading.Thread(target=flood, args=(sender, 3000))
         with Raw(broker.port, "stuck", clean=False) as stuck:
             assert stuck.read() == b"\x20\2\0\0"
             stuck.send(subscribe_packet("/x"))

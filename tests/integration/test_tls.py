@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -96,15 +95,13 @@ def start_broker(request: pytest.FixtureRequest, authority: Authority) -> StartB
 
 
 def refusal(url: str, ca: str | None = None) -> ConnectionLost:
-    """Why no connection comes about; it must be said at once, not after tries in vain."""
+    """Why no connection comes about; after tries in vain until time is up it would be ``unreachable``."""
     connection = Connection(url, "c", clean_session=True, ca=ca)
-    begin = time.monotonic()
     try:
         with pytest.raises(ConnectionLost) as raised:
             connection.connect(120)
     finally:
         connection.close()
-    assert time.monotonic() - begin < 60  # it is told at once, and not when time is up
     return raised.value
 
 

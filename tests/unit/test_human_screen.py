@@ -314,10 +314,10 @@ def test_tab_goes_round_the_opponents_and_a_salvo_may_be_at_several() -> None:
 def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
     async def act(person: Person) -> None:
         view = view_of("salvo")
-        view.begin_turn(1, 5, deadline=time.monotonic() + 20)
+        view.begin_turn(1, 5, deadline=time.monotonic() + 3600)
         await person.see(view)
         before = person.seconds_left
-        assert 10 < before <= 20
+        assert 3000 < before <= 3600
         await person.until(lambda: person.seconds_left < before)
         await person.hear(Link("connection lost"))
         assert person.text("title").endswith("! connection lost")

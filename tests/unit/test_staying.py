@@ -63,7 +63,7 @@ class Told:
 
     def are_gone(self) -> bool:
         """Whether all processes have ended; who was killed may take a moment to be gone."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         left = {process for process, _ in self.lines()}
         while left and time.monotonic() < end:
             left = {process for process in left if _state(process) not in ("", "Z")}

@@ -153,15 +153,15 @@ def test_the_command_line_holds_bots_to_limits(tmp_path: Path) -> None:
         "import time, salvo\n"
         "@salvo.bot\n"
         "def sleepy(view):\n"
-        "    time.sleep(0.2)\n"
+        "    time.sleep(1)\n"
         "    return view.untouched.sample(view.shots)\n"
     )
     command = [SALVO, "play", str(file), "random", "--seed", "7"]
     done = subprocess.run(
-        [*command, "--turn-seconds", "5", "--bank", "0.3"], capture_output=True, text=True, timeout=60, check=True
+        [*command, "--turn-seconds", "60", "--bank", "1.5"], capture_output=True, text=True, timeout=60, check=True
     )
     assert "winner: random" in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("--seed 7 --turn-seconds 5 --bank 0.3")
+    assert done.stdout.splitlines()[-1].endswith("--seed 7 --turn-seconds 60 --bank 1.5")
     assert done.stderr.count("bank_empty") == 3
     refused = subprocess.run([*command, "--bank", "0"], capture_output=True, text=True, timeout=60, check=False)
     assert refused.returncode == 2
