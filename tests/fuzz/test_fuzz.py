@@ -15,7 +15,7 @@ from fuzz.targets import TARGETS, Target
 
 #: Inputs a parser that is quick; all of them take some seconds together.
 INPUTS = 1000
-#: Of this thread's time on a processor. An input takes microseconds, the slowest one 0.13 s; what takes this long hangs.
+#: Of this thread's processor time. An input takes microseconds, the slowest one 0.13 s; what takes this long hangs.
 LONGEST_SECONDS = 20.0
 _TOKENS = (
     *(bytes([byte]) for byte in b'"{}[]:,\\/+#= \n\0\xff01'),

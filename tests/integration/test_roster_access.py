@@ -11,7 +11,6 @@ from integration.accounts import SERVER, contest, team
 from integration.raw import Raw, publish_packet
 from integration.secured import Client
 from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.peers import Pace
 from salvo_server.broker.roster_access import RosterAccess
 
 RED = team("red")[0]

@@ -21,11 +21,12 @@ from salvo.rules.toml_lines import line_of
 from salvo.sources import make
 from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
+from salvo_server.tournament.judge import Alarm
 from salvo_server.tournament.page import page
 from salvo_server.tournament.run import play_tournament, schedule, stand
 from salvo_server.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
 from salvo_server.tournament.standings import points_by_bot, points_of, record, standings
-from salvo_server.tournament.workers import Workers
+from salvo_server.tournament.workers import Task, Workers, play_game
 
 from .test_missing_extra import Absent
 
@@ -357,8 +358,8 @@ def test_equal_points_are_told_apart_by_the_opponents_and_else_share_a_place() -
 # --- strikes ----------------------------------------------------------------------------------------------------
 
 
-def _play(tmp_path: Path, first: str, second: str, *, jobs: int = 1, **said: object) -> list[Played]:
-    given = tournament(bots={"a": first, "b": second}, **said)
+def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **said: object) -> list[Played]:
+    given = tournament(bots=bots, **said)
     path = tmp_path / "cup.toml"
     path.write_text("")
     file = GamesFile(tmp_path / "cup.games.jsonl", given.fingerprint())
@@ -370,36 +371,67 @@ def _play(tmp_path: Path, first: str, second: str, *, jobs: int = 1, **said: obj
     return sorted(games, key=lambda game: game.index)
 
 
+class NoWatch:
+    """Nobody looks on from another process."""
+
+    def asks(self, seat: int, seconds: float) -> None: ...
+    def answered(self) -> None: ...
+
+
+def _judge(alarm: Alarm, first: str, second: str, **said: object) -> list[Played]:
+    """Play all games of two bots in this process."""
+    given = tournament(bots={"a": first, "b": second}, **said)
+    [match] = schedule(given, [])
+    games = [
+        play_game(Task(pairing), given.bots, given.book, given.time, alarm, NoWatch())
+        for pairing in games_of(match, given)
+    ]
+    return [game for game in games if isinstance(game, Played)]
+
+
 @pytest.mark.parametrize(
-    ("kind", "seconds", "cause"),
+    ("seconds", "causes"),
     [
-        ("Raises", 60, "raised ValueError: no idea (bots.py, line 14)"),
-        ("Leaves", 60, "raised SystemExit: 3 (bots.py, line 20)"),
-        ("Hangs", 0.5, "took longer than 0.5 s"),
-        ("HangsAsync", 0.5, "took longer than 0.5 s"),
-        ("Swallows", 0.5, "hung beyond its time, and its process was ended"),
-        ("Dies", 60, "ended its process (exit code 7)"),
-        ("Crashes", 60, "ended its process (exit code -11)"),
+        (
+            60,
+            {
+                "Raises": "raised ValueError: no idea (bots.py, line 14)",
+                "Leaves": "raised SystemExit: 3 (bots.py, line 20)",
+                "Dies": "ended its process (exit code 7)",
+                "Crashes": "ended its process (exit code -11)",
+            },
+        ),
+        (
+            2,  # a busy machine must not make the fine one late
+            {
+                "Hangs": "took longer than 2 s",
+                "HangsAsync": "took longer than 2 s",
+                "Swallows": "hung beyond its time, and its process was ended",
+            },
+        ),
     ],
+    ids=["at once", "for its time"],
 )
-def test_a_bot_that_fails_loses_its_own_game_only(
-    kind: str, seconds: float, cause: str, bots: Path, tmp_path: Path
+def test_bots_that_fail_lose_each_game_and_nobody_else_does(
+    seconds: float, causes: dict[str, str], bots: Path, tmp_path: Path
 ) -> None:
-    games = _play(tmp_path, f"{bots}:{kind}", "hunter", time={"decision_seconds": seconds})
-    assert len(games) == 2
+    sources = {kind: f"{bots}:{kind}" for kind in causes}
+    limits = {"decision_seconds": seconds, "strikes": 1}
+    games = _play(tmp_path, {**sources, "fine": "hunter"}, format=Format.FREE_FOR_ALL, games=1, time=limits)
+    assert len(games) == 1
     for game in games:
-        mine = game.bots.index("a")
-        assert cause in game.strikes[mine][0]
-        assert game.places[mine] == 2
-        assert game.forfeited[mine]
-        assert seconds < 60 or game.strikes[1 - mine] == ()  # in half a second a busy machine may do nothing at all
-        assert not game.forfeited[1 - mine]
+        for bot, strikes, place, forfeited in zip(game.bots, game.strikes, game.places, game.forfeited, strict=True):
+            if bot in causes:
+                assert causes[bot] in strikes[0]
+                assert (place > 1, forfeited) == (True, True)
+            else:
+                assert (strikes, place, forfeited) == ((), 1, False)
 
 
 def test_a_program_that_crashes_has_strikes_and_one_that_plays_has_none(tmp_path: Path) -> None:
     rude = Path(__file__).parents[1] / "rude_program.py"
     program = f"exec:{sys.executable} -I -S {rude}"
-    games = _play(tmp_path, f"{program} crash 2 always", f"{program} none")
+    games = _play(tmp_path, {"a": f"{program} crash 2 always", "b": f"{program} none"})
     assert len(games) == 2
     for game in games:
         mine = game.bots.index("a")
@@ -415,63 +447,62 @@ def test_a_program_that_crashes_has_strikes_and_one_that_plays_has_none(tmp_path
 def test_a_program_that_stays_plays_the_games_of_one_that_leaves_in_fewer_processes(tmp_path: Path) -> None:
     program = Path(__file__).parents[1] / "staying_program.py"
     found = []
-    for misdeed, jobs in (("none", 1), ("none", 2), ("leaves", 2)):
+    for misdeed, jobs in (("none", 2), ("leaves", 1)):
         told = tmp_path / f"{misdeed}-{jobs}"
         source = f"exec:{sys.executable} -I -S {program} {told} {misdeed}"
-        games = _play(tmp_path, source, "random", games=4, jobs=jobs)
+        games = _play(tmp_path, {"a": source, "b": "random"}, games=4, jobs=jobs)
         (tmp_path / "cup.games.jsonl").unlink()
         found.append([(game.bots, game.places, game.shots, game.hits, game.strikes) for game in games])
         processes = {line.split()[0] for line in told.read_text().splitlines() if '"turn"' in line}  # no trials
         assert len(processes) == 4 if misdeed == "leaves" else 1 <= len(processes) <= jobs
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
-def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path, tmp_path: Path) -> None:
-    games = _play(tmp_path, f"{bots}:Closes", f"{bots}:Closes", games=3)
+def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path, alarm: Alarm) -> None:
+    games = _judge(alarm, f"{bots}:Closes", f"{bots}:Closes", games=3)
     assert [game.strikes for game in games] == [((), ())] * 3
     closed = Path(f"{bots}.closed").read_text().split()
     assert sorted(Counter(closed).values()) == [3, 3]
 
 
-def test_a_game_that_would_not_end_is_ended(bots: Path, tmp_path: Path) -> None:
-    [game] = _play(tmp_path, f"{bots}:Forever", f"{bots}:Forever", games=1)
+def test_a_game_that_would_not_end_is_ended(bots: Path, alarm: Alarm) -> None:
+    [game] = _judge(alarm, f"{bots}:Forever", f"{bots}:Forever", games=1)
     first = game.places.index(2)
     assert "the game does not end, after 1000 salvos" in game.strikes[first][0]
     assert sorted(game.places) == [1, 2]
 
 
-def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Path, tmp_path: Path) -> None:
+def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Path, alarm: Alarm) -> None:
     for kind, cause in (
         ("BadFleet", "place_fleet returned 'fleet'"),
         ("DeafOnce", "on_result: raised KeyError: 'once'"),
     ):
-        (tmp_path / kind).mkdir()
-        for game in _play(tmp_path / kind, f"{bots}:{kind}", "random"):
+        for game in _judge(alarm, f"{bots}:{kind}", "random"):
             [told] = game.strikes[game.bots.index("a")]
             assert cause in told
             assert game.forfeited == (False, False)
 
 
-def test_a_salvo_that_is_illegal_counts_as_often_as_it_happens(tmp_path: Path) -> None:
+def test_a_salvo_that_is_illegal_counts_as_often_as_it_happens(alarm: Alarm) -> None:
     limits = {"strikes": 2}
-    for game in _play(tmp_path, "rude", "random", time=limits):
+    for game in _judge(alarm, "rude", "random", time=limits):
         mine = game.bots.index("a")
         assert len(game.strikes[mine]) == 2
         assert game.forfeited[mine]
         assert game.shots[mine] == 0
 
 
-def test_the_bank_is_for_all_of_a_game(bots: Path, tmp_path: Path) -> None:
+def test_the_bank_is_for_all_of_a_game(bots: Path, alarm: Alarm) -> None:
     limits = {"decision_seconds": 5, "bank_seconds": 1}
-    for game in _play(tmp_path, f"{bots}:Slow", "random", time=limits):
+    for game in _judge(alarm, f"{bots}:Slow", "random", games=1, time=limits):
         mine = game.bots.index("a")
         assert game.strikes[mine][-1].endswith("its 1 s for a game are used up")
         assert 1 <= game.seconds[mine] < 5  # what is left of the bank is a decision's limit, too
         assert game.places[mine] == 2
 
 
-def test_each_game_has_bots_of_its_own_and_a_talker_disturbs_nobody(bots: Path, tmp_path: Path) -> None:
-    games = _play(tmp_path, f"{bots}:Remembers", f"{bots}:Talks", games=6)
+def test_each_game_has_bots_of_its_own_and_a_talker_disturbs_nobody(bots: Path, alarm: Alarm) -> None:
+    games = _judge(alarm, f"{bots}:Remembers", f"{bots}:Talks", games=6)
     assert [game.strikes for game in games] == [((), ())] * 6
 
 
@@ -479,7 +510,7 @@ def test_a_bot_that_cannot_be_made_is_told_before_anything_is_played(bots: Path,
     with pytest.raises(
         TournamentError, match=r"bad_tournament: .*cup.toml: a: .* cannot be made: RuntimeError: not today"
     ):
-        _play(tmp_path, f"{bots}:Unmade", "random")
+        _play(tmp_path, {"a": f"{bots}:Unmade", "b": "random"})
 
 
 def test_a_bot_that_ends_its_process_when_it_is_imported_is_told_and_the_next_one_tried(tmp_path: Path) -> None:
@@ -492,8 +523,8 @@ def test_a_bot_that_ends_its_process_when_it_is_imported_is_told_and_the_next_on
 
 
 @pytest.mark.parametrize("rules", ["salvo", "classic", "xbs", "smackdown", "streak"])
-def test_a_game_without_strikes_is_the_one_that_play_shows(rules: str, tmp_path: Path) -> None:
-    for game in _play(tmp_path, "hunter", "random", rules=rules, games=4, seed=9):
+def test_a_game_without_strikes_is_the_one_that_play_shows(rules: str, alarm: Alarm) -> None:
+    for game in _judge(alarm, "hunter", "random", rules=rules, games=4, seed=9):
         shown = arena.play(
             {name: make(name) for name in game.players},
             seed=game.seed,
@@ -503,13 +534,11 @@ def test_a_game_without_strikes_is_the_one_that_play_shows(rules: str, tmp_path:
         assert (shown.turns, tuple(shown.places[name] for name in game.players)) == (game.turns, game.places)
 
 
-def test_all_is_the_same_with_any_number_of_processes(tmp_path: Path) -> None:
-    told = []
-    for jobs in (1, 3):
-        (tmp_path / str(jobs)).mkdir()
-        games = _play(tmp_path / str(jobs), "hunter", "random", games=20, jobs=jobs)
-        told.append([replace(game, seconds=(), longest=()) for game in games])
-    assert told[0] == told[1]
+def test_all_is_the_same_with_any_number_of_processes(tmp_path: Path, alarm: Alarm) -> None:
+    here = _judge(alarm, "hunter", "random", games=20)
+    there = _play(tmp_path, {"a": "hunter", "b": "random"}, games=20, jobs=2)
+    untimed = [[replace(game, seconds=(), longest=()) for game in games] for games in (here, there)]
+    assert untimed[0] == untimed[1]
 
 
 # --- what was played is kept ------------------------------------------------------------------------------------
@@ -563,9 +592,9 @@ def test_a_tournament_that_could_not_begin_begins_when_its_bot_is_mended(tmp_pat
     mine = tmp_path / "mine.py"
     mine.write_text("import salvo\n\nclass Mine(salvo.Bot\n")
     with pytest.raises(TournamentError, match=r"bad_tournament: .*SyntaxError"):
-        _play(tmp_path, str(mine), "random")
+        _play(tmp_path, {"a": str(mine), "b": "random"})
     mine.write_text(BOTS)
-    assert len(_play(tmp_path, f"{mine}:Fine", "random")) == 2
+    assert len(_play(tmp_path, {"a": f"{mine}:Fine", "b": "random"})) == 2
 
 
 def test_a_seed_that_was_said_is_not_kept_for_a_tournament_that_says_none(tmp_path: Path) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -28,7 +27,7 @@ from salvo_server.tournament.schedule import Pairing
 from salvo_server.tournament.site import SiteFolder, make_site, task_of, without_paths
 from salvo_server.tournament.standings import Standings
 from salvo_server.tournament.workers import Task, play_game
-from unit.test_tournament import BOTS, played, tournament
+from unit.test_tournament import BOTS, NoWatch, played, tournament
 
 BOTS_OF_ALL_KINDS = (
     BOTS
@@ -195,21 +194,9 @@ def test_an_index_leads_from_a_cell_to_the_games_of_two_bots_the_lost_ones_first
 # --- playing again ------------------------------------------------------------------------------------------------
 
 
-class _NoWatch:
-    def asks(self, seat: int, seconds: float) -> None: ...
-    def answered(self) -> None: ...
-
-
-@pytest.fixture
-def alarm() -> Iterator[Alarm]:
-    before = signal.getsignal(signal.SIGALRM)
-    yield Alarm()
-    signal.signal(signal.SIGALRM, before)
-
-
 def _record(alarm: Alarm, given: Tournament, *bots: str, **how: Any) -> Recorded:
     task = Task(Pairing(1, 1, 0, bots, "9", 2), recorded=True, patient=True, **how)
-    game = play_game(task, given.bots, given.book, given.time, alarm, _NoWatch())
+    game = play_game(task, given.bots, given.book, given.time, alarm, NoWatch())
     assert isinstance(game, Recorded)
     return game
 
