@@ -108,32 +108,6 @@ def test_nobody_stays_on_a_secret_that_was_changed_while_it_was_compared() -> No
         assert got in (b"", b"\x20\2\0\0")
 
 
-def test_a_user_may_publish_twice_a_seconds_messages_at_a_go_and_then_waits_for_a_second() -> None:
-    pace = Pace(10, 0.0)
-    assert [pace.wait_seconds(0.0) for _ in range(20)] == [0.0] * 19 + [1.0]
-    assert [pace.wait_seconds(1.0) for _ in range(10)] == [0.0] * 9 + [1.0]
-    assert [pace.wait_seconds(now / 10) for now in range(20, 100)] == [0.0] * 80
-    assert [pace.wait_seconds(1000.0) for _ in range(20)] == [0.0] * 19 + [1.0]
-
-
-def test_a_flood_is_read_no_further_than_its_user_may_publish(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here nobody may go on for an hour: 20 messages of the flood arrive, all of the others', and the server's own."""
-    wait = Pace.wait_seconds
-    monkeypatch.setattr(Pace, "wait_seconds", lambda pace, now: 3600 * wait(pace, pace._seen))
-    monkeypatch.setattr(RosterAccess, "messages_a_second", 10)
-    fire = "/players/red/fire"
-    with EmbeddedBroker(access=RosterAccess(contest("red", "blue"))) as broker, Client(broker.port, SERVER) as server:
-        server.subscribe([fire])
-        server.publish(["/game/hits"] * 1000, "x")
-        with Raw(broker.port, user=RED.user, password=RED.secret) as red, Client(broker.port, team("blue")[0]) as blue:
-            red.send(b"".join(publish_packet(fire, b"shot %d" % number, number) for number in range(1, 31)))
-            red.wait_for(b"\x40\2\0\x14")
-            blue.publish([fire], "not hindered by red")
-            server.wait_for(fire, "not hindered by red")
-            shots = {payload for _, payload, _ in server.heard if payload.startswith("shot")}
-    assert shots == {f"shot {number}" for number in range(1, 21)}
-
-
 def test_the_server_may_send_what_no_team_may() -> None:
     """An entry of the log may have 262,144 bytes; a team's command has four thousand."""
     with EmbeddedBroker(access=RosterAccess(contest("red"))) as broker, Client(broker.port, SERVER) as server:
