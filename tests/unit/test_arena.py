@@ -240,8 +240,8 @@ def test_a_bot_without_a_fleet_is_named() -> None:
 
 @pytest.mark.parametrize("name", ["random", "hunter", "density", "meanfield", "admiral"])
 def test_house_bots_are_fit_for_a_contest(name: str) -> None:
-    report = check_bot(HOUSE_BOTS[name](), games=5)
-    assert (report.games, report.problems) == (5, [])
+    report = check_bot(HOUSE_BOTS[name](), games=2)
+    assert (report.games, report.problems) == (2, [])
 
 
 def test_check_bot_finds_rudeness() -> None:

@@ -32,7 +32,6 @@ GAMES = (
     "2-players-clock",
     "4-players-small",
     "4-players-silent",
-    "8-players-1",
     "smackdown-4-1",
     "smackdown-2-tie",
     "xbs-3-silent",

@@ -55,7 +55,7 @@ class Honest:
 @pytest.mark.parametrize("kind", [Hunter, RandomBot])
 def test_an_honest_program_is_never_taken_for_a_liar(book: RuleBook, kind: type[Bot]) -> None:
     winners = set()
-    for seed in range(12):
+    for seed in range(6):
         game, program = UnseenGame(book, kind(), str(seed), guest_begins=seed % 2 == 0), Honest(book, seed)
         while not game.over:
             program.move(game)
@@ -140,9 +140,10 @@ def test_a_game_goes_on_out_of_what_was_kept_of_it(book: RuleBook) -> None:
         program.move(game)
         if game.houses_turn:
             game.house_fires()
-        kept = json.loads(json.dumps(game.to_json()))
-        game = UnseenGame.from_json(book, RandomBot(), "other", kept)
-        assert game.to_json() == kept
+        if len(game.moves) % 5 == 0 or game.over:
+            kept = json.loads(json.dumps(game.to_json()))
+            game = UnseenGame.from_json(book, RandomBot(), "other", kept)
+            assert game.to_json() == kept
     assert len(game.moves) == len(kept["moves"])
 
 

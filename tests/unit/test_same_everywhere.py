@@ -58,10 +58,15 @@ def test_bots_that_reckon_play_the_same_game_on_every_python(monkeypatch: pytest
 
 def test_a_game_is_explained_alike_on_every_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     game = str(tmp_path / "game.jsonl")
-    CliRunner().invoke(cli, ["play", "hunter", "random", "--seed", "1", "--record", game], catch_exceptions=False)
+    rules = tmp_path / "pond.toml"
+    rules.write_text(
+        'name = "pond"\nlike = "salvo"\nwidth = 7\nheight = 7\n[fleet]\ncruiser = 3\nsubmarine = 3\nboat = 2\n'
+    )
+    play = ["play", "hunter", "random", "--seed", "1", "--rules", str(rules), "--record", game]
+    CliRunner().invoke(cli, play, catch_exceptions=False)
 
     def explain() -> object:
-        return CliRunner().invoke(cli, ["explain", game, "--json"], catch_exceptions=False).stdout
+        return CliRunner().invoke(cli, ["explain", game, "--fleets", "500", "--json"], catch_exceptions=False).stdout
 
     before, since = _on_both(monkeypatch, explain)
     assert before

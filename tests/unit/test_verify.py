@@ -353,12 +353,11 @@ def test_a_note_that_was_changed_accuses_nobody_and_a_changed_message_does_not_p
             changes.append({**sent, "body": {**sent["body"], "x": sent["body"]["x"] % 4 + 1}})
         if sent.get("message") in counted & told:
             changes.append({**sent, "message": "ab" * 16})
-        for changed in changes:
-            line = json.dumps({"sent": changed}).replace(" ", "").encode() + b"\n"
-            for kept in ([*notes[:place], *notes[place + 1 :]], [*notes[:place], line, *notes[place + 1 :]]):
-                report = verify([*LINES, *kept])
-                assert report.finding is None or report.finding.fault is Fault.UNDECIDED
-            if "ab" * 16 in line.decode():
+        lines = [json.dumps({"sent": changed}).replace(" ", "").encode() + b"\n" for changed in changes]
+        for kept in ([], *([line] for line in lines)):
+            report = verify([*LINES, *notes[:place], *kept, *notes[place + 1 :]])
+            assert report.finding is None or report.finding.fault is Fault.UNDECIDED
+            if kept and "ab" * 16 in kept[0].decode():
                 assert report.finding is not None
 
 
@@ -567,7 +566,7 @@ def test_what_is_said_again_of_an_old_game_comes_into_no_proof_twice(tmp_path: P
 # --- any order --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_entries_in_any_order_and_more_than_once_are_the_same_game(seed: int) -> None:
     random = Random(seed)
     other = Played(f"more {seed}", LOOSE)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from proofs import SMALL
 from salvo.bots.density import Density
 from salvo.bots.random_bot import RandomBot
 from salvo.laboratory.explaining import Explainer
@@ -163,7 +164,7 @@ def test_a_fleet_that_is_hard_to_find_is_told_where_that_is_surely_so() -> None:
 
 def test_who_would_have_had_one_more_turn_is_told_that_the_other_fired_first() -> None:
     told = []
-    for seed in range(12):
+    for seed in (0, 1, 9):  # the first one wins by far, the second one wins, the first one wins by a hit
         replay = _game(RandomBot(), RandomBot(), seed)
         why = _why(replay, 100)
         assert why is not None
@@ -175,10 +176,10 @@ def test_who_would_have_had_one_more_turn_is_told_that_the_other_fired_first() -
 
 
 def test_a_tie_and_a_game_of_three_have_no_verdict_and_points_have_one() -> None:
-    _, header, steps = play_at_table({name: RandomBot() for name in "abc"}, book=POND)
+    _, header, steps = play_at_table({name: RandomBot() for name in "abc"}, book=SMALL)
     assert _why(Replay("test", header, steps), 100) is None
     small = replace(XBS, name="sound", grid=Grid(6, 6), fleet=XBS.fleet[2:], goal=8)
-    decided = [_why(_game(Density(), Rows(), seed, small), 100) for seed in range(8)]
+    decided = [_why(_game(Density(), Rows(), seed, small), 100) for seed in range(4)]
     assert any(why is not None and _known(why).lead > 0 for why in decided)
     for why in decided:
         if why is not None:
@@ -200,9 +201,8 @@ def test_the_command_tells_it_in_lines_json_and_on_the_page(tmp_path: Path) -> N
         return done.stdout.splitlines()
 
     assert "why: red won, 8 hits to 5, by better shooting" in told()
-    found = json.loads(told("--json")[-1])["why"]
+    found = json.loads(told("--json", "--html", str(page))[-1])["why"]
     assert (found["winner"], found["lead"], found["by"], found["decisive"]) == ("red", 3, ["shooting"], True)
     assert sum(part["value"] for part in found["parts"].values()) == pytest.approx(3, abs=0.001)
-    told("--html", str(page))
     assert "why: red won, 8 hits to 5, by better shooting" in page.read_text()
     assert not [line for line in told("--player", "red") if "why" in line]
