@@ -40,6 +40,8 @@ LONGEST_BLOB_BYTES: Final = 1024
 LONGEST_RECAP_BYTES: Final = 48 * 1024
 #: Plaintexts are padded to a multiple of this, so that a blob's length tells nothing (SALVO-SEAL-9).
 PADDING_BYTES: Final = 96
+#: Made once: ``json.dumps`` makes an encoder at every call that asks for other separators.
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 #: What keys the blobs from server to team, so that they never pass for a signature of the team (SALVO-SEAL-10).
 _TO_TEAM: Final = b"salvo s2c"
 
@@ -141,7 +143,7 @@ class Sealer:
 
     def seal_json(self, body: object, nonce: bytes | None = None) -> str:
         """Return the blob of a value's JSON text."""
-        return self.seal(json.dumps(body, separators=(",", ":")).encode(), nonce)
+        return self.seal(_ENCODER.encode(body).encode(), nonce)
 
     def sign(self, body: object, nonce: bytes | None = None) -> bytes:
         """Return the payload of a signed message: the open body beside its blob (SALVO-SEAL-4).
@@ -149,7 +151,7 @@ class Sealer:
         It is padded as a whole, too: under TLS its length would tell which coordinates have two digits.
         """
         envelope = {"data": body, "signature": self.seal_json(body, nonce)}
-        return _padded(json.dumps(envelope, separators=(",", ":")).encode())
+        return _padded(_ENCODER.encode(envelope).encode())
 
 
 def make_blob(plaintext: bytes, key: bytes, salt: bytes, nonce: bytes | None = None) -> str:

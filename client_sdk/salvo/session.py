@@ -232,8 +232,10 @@ class Session:
         if self.state not in (State.TURN, State.OVER) or self.name not in self._players:
             return []
         first = self.witness.missed(now)
+        if first is None:
+            return []
         topic = BY_NAME["resend"].of(self.table, player=self.name)
-        return [] if first is None else [wire.Publication(topic, wire.write_resend(first), False)]
+        return [wire.Publication(topic, wire.write_resend(first), False)]
 
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None

@@ -87,8 +87,10 @@ class Topic:
 
     def of(self, table: str = "", *, player: str = "", ship: str = "") -> str:
         """Return the full topic at a table (``""`` is the default table)."""
-        path = self.pattern.replace("{player}", player).replace("{ship}", ship)
-        return f"{prefix(table)}{path}"
+        path = self.pattern
+        if "{" in path:
+            path = path.replace("{player}", player).replace("{ship}", ship)
+        return f"{prefix(table)}{path}" if table else path
 
     def filter(self, table: str = "", *, player: str = "+") -> str:
         """Return the MQTT topic filter that matches this topic for all players, or one, and all ships."""

@@ -11,6 +11,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final
 
 from salvo import messages as m
@@ -60,6 +61,8 @@ _COMPARED: Final = (
     m.PlayerStats,
     m.GameWon,
 )
+#: Made once: ``json.dumps`` makes an encoder at every call that asks for other separators.
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 
 
 @dataclass(slots=True)
@@ -168,7 +171,7 @@ class Witness:
     @property
     def _current(self) -> _Game | None:
         """The game that is on: old entries that somebody says again make none."""
-        return max(self._games, key=lambda game: game.at, default=None)
+        return max(self._games, key=attrgetter("at"), default=None)
 
     def missed(self, now: float) -> int | None:
         """Return the number of the entry from which on the log is wanted again, when it is time to ask (SALVO-LOG-12).
@@ -233,10 +236,9 @@ class Witness:
 
     def heard(self, announcement: m.Announcement | None, now: float) -> None:
         """Take in what was said on a plain topic just now, not what the broker had kept."""
-        current = self._current
-        if not isinstance(announcement, _COMPARED) or current is None or current.over:
+        if not isinstance(announcement, _COMPARED) or (current := self._current) is None or current.over:
             return
-        fact = _fact(said([announcement])[0])
+        fact = _fact_of(announcement)
         if not any(fact in game.confirmed for game in self._games) and len(self._pending) < _MOST_PENDING:
             self._pending.setdefault(fact, now)
 
@@ -341,7 +343,7 @@ class Witness:
             case LogStep(said=announcements, hidden=hidden):
                 game.steps += 1
                 game.hidden += hidden
-                for result in (each["result"] for each in announcements if "result" in each):
+                for result in [each["result"] for each in announcements if "result" in each]:
                     match result:
                         case {"player": str(player), "turn": int(turn), "shots": int(shots)}:
                             if player == self._name:
@@ -445,10 +447,14 @@ def _has_seed(game: _Game) -> bool:
     return game.chain.opening is not None and game.chain.opening.draw is m.Draw.SEED
 
 
+def _fact_of(announcement: m.Announcement) -> str:
+    return _fact(said([announcement])[0])
+
+
 def _fact(announcement: dict[str, Any]) -> str:
     """One text for the same news on the plain topic and in the log.
 
     A turn whose time begins anew is the same topic there.
     """
     [(kind, body)] = announcement.items()
-    return json.dumps({"turn" if kind == "turn_resumed" else kind: body}, separators=(",", ":"), sort_keys=True)
+    return _ENCODER.encode({"turn" if kind == "turn_resumed" else kind: body})

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulation.world import Process, World
@@ -173,11 +174,12 @@ class SimBroker(Process):
 
     def _subscribe(self, link: Link, filters: list[str]) -> None:
         session = self._links[link][0]
-        session.filters.update(dict.fromkeys(filters))
-        self._routes.clear()
+        if not session.filters.keys() >= set(filters):  # the server repeats its own every few seconds
+            session.filters.update(dict.fromkeys(filters))
+            self._routes.clear()
         kept = []
         for topic_filter in filters:
-            found = [topic for topic in self.retained if matches(topic_filter, topic)]
+            found = list(filter(partial(matches, topic_filter), self.retained))
             self._random.shuffle(found)
             kept += found
         if self._shuffles:
@@ -225,7 +227,7 @@ class SimBroker(Process):
     def _find_routes(self, topic: str) -> list[tuple[_Session, int]]:
         found = []
         for session in self._sessions.values():
-            times = sum(matches(topic_filter, topic) for topic_filter in session.filters)
+            times = sum(map(matches, session.filters, repeat(topic)))
             if times:
                 found.append((session, times if self._overlaps else 1))
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from salvo import messages as m
@@ -12,7 +13,7 @@ from salvo.messages import State
 from salvo.rules import Announce, Game, Order, Sinkings
 from salvo.session import Session
 from salvo.view import Shot, View
-from salvo.wire.announcements import result_body
+from salvo.wire.announcements import encode_json, result_body
 from salvo.wire.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
 from salvo.wire.transcript import Header
 from salvo_server.records.log import GameLog, game_secret
@@ -49,9 +50,10 @@ def when_over(contest: Contest) -> None:
     contest.statistics["games"] += 1
     contest.statistics["shots"] += sum(len(player.shots) for player in referee.players.values())
     _retained(contest)
-    _stream(contest.said, referee, "the broker")
+    results = _results(referee)
+    _stream(contest.said, referee, results, "the broker")
     if not contest.broker.lossy:
-        _stream(contest.observer.heard, referee, "the observer")
+        _stream(contest.observer.heard, referee, results, "the observer")
         _chain(contest.observer.heard)
     _log(contest.said, referee, "the broker")
     for team in contest.teams:
@@ -84,12 +86,16 @@ def _retained(contest: Contest) -> None:
 
 
 def _results(referee: Referee) -> list[bytes]:
-    return [json.dumps(result_body(result), separators=(",", ":")).encode() for result in referee.results]
+    return [encode_json(result_body(result)) for result in referee.results]
 
 
-def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None:
+@lru_cache(maxsize=1024)
+def _read(payload: bytes) -> dict[str, Any]:
+    return dict(json.loads(payload))
+
+
+def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, expected: Sequence[bytes], who: str) -> None:
     """Everything was announced, in order of first appearance, and nothing else (SALVO-TOPIC-4)."""
-    expected = _results(referee)
     numbers = {body: number for number, body in enumerate(expected)}
     known, hits, turns = 0, b"", {0: ""}
     landed: dict[str, list[tuple[int, int]]] = {name: [] for name in referee.players}
@@ -98,7 +104,7 @@ def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> N
         if topic == "/game/hits":
             hits = payload
         elif topic == "/game/result" and payload:
-            body = json.loads(payload)
+            body = _read(payload)
             if body["game"] != referee.number:
                 continue
             number = numbers.get(payload)
@@ -109,7 +115,7 @@ def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> N
                 hold(hits == b"%d" % body["hits"], "%s heard %s hits of turn %d: %s", who, hits, known + 1, payload)
                 known += 1
         elif topic == "/game/turn" and payload:
-            body = json.loads(payload)
+            body = _read(payload)
             if body["game"] != referee.number:
                 continue
             started = True
@@ -120,7 +126,7 @@ def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> N
         elif topic == "/game/current" and payload and started:
             hold(payload.decode() in turns.values(), "%s heard of a current player %s without a turn", who, payload)
         elif topic.endswith("/hit") and started:
-            cell = json.loads(payload)
+            cell = _read(payload)
             landed[topic.split("/")[2]].append((cell["x"], cell["y"]))
     hold(known == len(expected), "%s heard %d results of %d", who, known, len(expected))
     hold(len(turns) - 1 == len(expected), "%s heard of %d turns of %d", who, len(turns) - 1, len(expected))

@@ -8,7 +8,6 @@ nothing; a database across a network may take a batch whose answer is then lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from salvo_server.gate import Proof
@@ -139,14 +138,8 @@ class SimJournal:
 
 def _copied(batch: Batch) -> Batch:
     """The service may go on to fill a batch whose answer was lost."""
-    return replace(
-        batch,
-        games=[*batch.games],
-        steps=[*batch.steps],
-        teams=[*batch.teams],
-        keys=[*batch.keys],
-        closed=[*batch.closed],
-    )
+    lists = ([*batch.games], [*batch.steps], [*batch.teams], [*batch.keys], [*batch.closed])
+    return Batch(*lists, batch.sent_through, batch.ended)
 
 
 def _same(one: Batch, other: Batch) -> bool:

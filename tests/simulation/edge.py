@@ -56,7 +56,7 @@ class Link:
 
     def _arrive_up(self) -> None:
         packets, self._up = self._up, []
-        self._broker._guarded(lambda: self._hand_up(packets))
+        self._broker._guarded(self._hand_up, packets)
 
     def _hand_up(self, packets: list[tuple[Any, ...]]) -> None:
         point = self._client.up_point
@@ -111,7 +111,7 @@ class SimConnection:
     Attributes:
         slow_until: until when it takes long.
         asked: how often it asked for the log.
-        checked: called before every publication with its topic, and before every acknowledgement with None.
+        checked: if set, called before every publication with its topic, and before every acknowledgement with None.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class SimConnection:
         self.published = 0
         self.asked = 0
         self.slow_until = 0.0
-        self.checked: Callable[[str | None], None] = lambda topic: None
+        self.checked: Callable[[str | None], None] | None = None
         self.random = world.random("link", name, world.now).random
         self.up_point, self.down_point = f"link.{name}.up", f"link.{name}.down"
         self._points = {
@@ -215,7 +215,8 @@ class SimConnection:
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Send a message, or keep it for the next connection."""
         before, after = self._points["publish"]
-        self.checked(topic)
+        if self.checked is not None:
+            self.checked(topic)
         self._world.hit(before)
         self.published += 1
         self.asked += topic.endswith("/resend")
@@ -240,7 +241,8 @@ class SimConnection:
     def acknowledge(self, message: Inbound) -> None:
         """Tell the broker that a message is dealt with."""
         before, after = self._points["acknowledge"]
-        self.checked(None)
+        if self.checked is not None:
+            self.checked(None)
         self._world.hit(before)
         if message.connection == self._connections:
             self._up(("puback", message.mid))

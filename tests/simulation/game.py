@@ -10,7 +10,7 @@ from hashlib import blake2b
 from salvo.errors import SalvoError
 from salvo.messages import Draw, Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
-from simulation import checks, faults, settings
+from simulation import checks, faults, settings, sharing
 from simulation.actors import Observer, Server, Setup, SpecTeam, Team
 from simulation.broker import SimBroker
 from simulation.disk import Disk
@@ -130,7 +130,7 @@ class Report:
     games: int = 0
     seconds: float = 0.0
     events: int = 0
-    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
     happened: list[Fault] = field(default_factory=list)
     statistics: Counter[str] = field(default_factory=Counter)
     digest: str = ""
@@ -222,7 +222,7 @@ class Contest:
         state = self.server.referee.state.value
         if state != self.world.phase:
             self.world.say("the table is in state %s", state)
-            self.world.phase = state
+            self.world.enter(state)
 
     def play(self) -> None:
         """Play to the end.
@@ -284,6 +284,7 @@ class Contest:
 
 def play(scenario: Scenario, trace: Callable[[str], None] | None = None) -> Report:
     """Play a scenario and say how it went."""
+    sharing.forget()
     contest = Contest(scenario, trace)
     report = Report(scenario.seed)
     try:

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from salvo.rules import BOOKS
-from simulation import crypto, faults, game
+from simulation import crypto, faults, game, sharing
 from simulation.faults import SERVER_POINTS, Fault
 from simulation.game import Report
 
@@ -33,7 +33,10 @@ def prepare() -> None:
     """Make a process ready: quiet, with every key derived once."""
     logging.disable(logging.CRITICAL)
     crypto.economise()
-    gc.disable()  # done between two chunks instead
+    sharing.share()
+    gc.disable()  # done between two seeds instead
+    gc.collect()
+    gc.freeze()  # what was imported stays, and need not be looked through after every seed
 
 
 def shrink(seed: int, found: Sequence[Fault], fails: Callable[[list[Fault]], bool]) -> list[Fault]:
@@ -59,8 +62,10 @@ def command(seed: int, given: Sequence[Fault] | None = None, rules: str | None =
 
 
 def _work(rules: str | None, seeds: Sequence[int]) -> list[Report]:
-    reports = [game.run(seed, rules=rules) for seed in seeds]
-    gc.collect()
+    reports = []
+    for seed in seeds:
+        reports.append(game.run(seed, rules=rules))
+        gc.collect()
     return reports
 
 

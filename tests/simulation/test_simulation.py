@@ -24,7 +24,7 @@ from salvo_server.referee import Referee
 from salvo_server.service import Service
 from salvo_server.sweep import Sweep
 from salvo_server.table import Table
-from simulation import crypto, faults, game, run
+from simulation import crypto, faults, game, run, sharing
 from simulation.disk import SimJournal, every_game
 from simulation.faults import SERVER_POINTS, Fault
 
@@ -40,6 +40,7 @@ def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "derive_key", crypto.derive_key)
     for sealing in crypto.SEALING:
         monkeypatch.setattr(sealing, "seal_for_server", crypto.seal_for_server)
+    sharing.share(monkeypatch.setattr)
 
 
 @pytest.mark.parametrize("first", range(1, 31, 10))

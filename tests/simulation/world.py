@@ -7,7 +7,6 @@ a purpose. So one seed is one course of events, and taking a fault away changes 
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 
@@ -73,10 +72,10 @@ class Process:
             self._next = float("inf")
             self._guarded(self.step)
 
-    def _guarded(self, action: Callable[[], None]) -> None:
+    def _guarded(self, action: Callable[..., None], *given: object) -> None:
         former, self.world.running = self.world.running, self
         try:
-            action()
+            action(*given)
         except Crashed:
             pass
         finally:
@@ -88,7 +87,7 @@ class World:
 
     Attributes:
         now: seconds since the world began.
-        phase: the state of the table, as the last round of the server left it.
+        phase: the state of the table, as the last round of the server left it; :meth:`enter` changes it.
         calm: while set, nothing goes wrong any more.
         running: the process whose step it is.
         act: carries out a fault.
@@ -102,7 +101,8 @@ class World:
         self.calm = False
         self.running: Process | None = None
         self.act: Callable[[Fault], None] = lambda fault: None
-        self.counts: dict[str, Counter[str]] = {phase: Counter() for phase in ("lobby", "turn", "over")}
+        self.counts: dict[str, dict[str, int]] = {"lobby": {}, "turn": {}, "over": {}}
+        self._passed = self.counts[self.phase]
         self.happened: list[Fault] = []
         self.events = 0
         self._seed = seed
@@ -141,16 +141,23 @@ class World:
         self.now = max(self.now, until)
         return False
 
+    def enter(self, phase: str) -> None:
+        """Count the points of another phase from here on."""
+        self.phase = phase
+        self._passed = self.counts[phase]
+
     def hit(self, point: str) -> None:
         """Pass a point.
 
         Raises:
             Crashed: the process whose step it is was killed here.
         """
-        counts = self.counts[self.phase]
-        counts[point] += 1
+        try:
+            self._passed[point] += 1
+        except KeyError:
+            self._passed[point] = 1
         if point in self._points:
-            key = (self.phase, point, counts[point])
+            key = (self.phase, point, self._passed[point])
             if key in self._armed and not self.calm:
                 self._go_wrong(self._armed.pop(key))
 
