@@ -57,8 +57,9 @@ def test_what_cannot_be_written_is_told_and_nothing_is_lost(arguments: list[str]
 
 
 def test_a_program_taken_for_a_bot_is_told_how_it_is_named(tmp_path: Path) -> None:
-    for name, says in (("plain.py", "a program is named by its command, exec:COMMAND"), ("plain.js", "exec:COMMAND")):
-        assert run("new", name, "--program", cwd=tmp_path).returncode == 0
+    asked = ("plain.py", ["--program"], "a program is named by its command, exec:COMMAND")
+    for name, option, says in (asked, ("plain.js", [], "exec:COMMAND")):
+        assert run("new", name, *option, cwd=tmp_path).returncode == 0
         done = run("play", name, "random", cwd=tmp_path)
         assert done.returncode == 1
         assert done.stderr.startswith("error: bad_bot: ")

@@ -263,7 +263,7 @@ def test_gateways_fit_their_servers(command: str) -> None:
     given = serve.make_context("salvo serve", shlex.split(command)[2:]).params
     settings = load_settings({name: value for name, value in given.items() if name not in ("config", "as_json")})
     [protocol] = re.findall(r'--gateway "(\w+)', command)
-    assert [read_gateway(line, settings.book)[0] for line in settings.gateways] == [protocol]
+    assert [read_gateway(line, settings.book).words[0] for line in settings.gateways] == [protocol]
 
 
 def test_the_server_of_the_settings_is_examined_by_the_doctor(folder: Path, secrets: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from integration.conftest import Broker, StartServer
 from integration.mosquitto import Mosquitto
 from integration.players import Heard, Slower, join, over, salvos
+from programs import needs
 from salvo import client, wire
 from salvo import messages as m
 from salvo.bots.random_bot import RandomBot
@@ -177,6 +178,7 @@ def closed_broker() -> Iterator[Mosquitto]:
         yield broker
 
 
+@needs("mosquitto")
 def test_a_team_is_let_in_with_its_name_and_secret_and_told_when_it_is_not() -> None:
     with closed_broker() as broker:
         stop = threading.Event()

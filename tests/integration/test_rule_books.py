@@ -70,7 +70,8 @@ def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(book: RuleBoo
         with contest.in_background():
             seat(contest.url, heard, book)
             heard.until(over)
-            retained = retained_of(broker.url, "/game/state", b"over")
+            fleets = [f"/players/{name}/fleet" for name in TEAMS] if book is STREAK else []
+            retained = retained_of(broker.url, "/game/state", b"over", *fleets)
     results, outcome = in_arena(book)
     assert [each._replace(sunk=()) for each in heard.of(m.SalvoResolved)] == [
         each._replace(sunk=()) for each in results
@@ -87,8 +88,8 @@ def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(book: RuleBoo
     assert list(open_recordings(str(written)).check()) == [checked]
 
 
-def retained_of(url: str, last: str, payload: bytes) -> dict[str, bytes]:
-    """Return all that somebody finds who comes late, once a topic says what is waited for."""
+def retained_of(url: str, last: str, payload: bytes, *more: str) -> dict[str, bytes]:
+    """Return all that a latecomer finds, once a topic says what is waited for and further ones are there."""
     connection = Connection(url, "late", clean_session=True)
     public = [topic.filter() for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY]
     connection.on_connect = lambda _: connection.subscribe(public)
@@ -97,7 +98,7 @@ def retained_of(url: str, last: str, payload: bytes) -> dict[str, bytes]:
         for message in connection.poll(0.1):
             connection.acknowledge(message)
             found[message.topic] = message.payload
-        if found.get(last) == payload and "/game/stats/bob" in found:
+        if found.get(last) == payload and found.keys() >= {"/game/stats/bob", *more}:
             break
     connection.close()
     return found

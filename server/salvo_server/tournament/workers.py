@@ -12,16 +12,16 @@ import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
 from salvo.errors import BotError, SalvoError
 from salvo.laboratory import arena
 from salvo.laboratory.again import seat_names
+from salvo.laboratory.simulation.pool import uninterrupted
 from salvo.player import Bot
 from salvo.programs.debugger import is_debugged
 from salvo.programs.exec_bot import ExecBot
@@ -194,20 +194,6 @@ def _try_out(source: str, book: RuleBook) -> str:
     return ""
 
 
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait, and have processes that are started here never hear it, not even while they import."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # which, started by the first process, would undo the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class _Worker:
     def __init__(self, *given: Any) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would take this process's threads' locks along
@@ -215,7 +201,7 @@ class _Worker:
         self.line, theirs = context.Pipe()
         self.tasks: deque[Any] = deque()  # the first is the one that is played
         self._process = context.Process(target=_work, args=(theirs, self.clock.memory, *given), daemon=True)
-        with _uninterrupted():
+        with uninterrupted(context.get_start_method()):
             self._process.start()
         theirs.close()
 

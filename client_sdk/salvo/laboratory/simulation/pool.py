@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from pickle import PicklingError
@@ -181,6 +182,27 @@ class Pool:
                 heapq.heappush(self._tasks, task)
 
 
+@contextlib.contextmanager
+def uninterrupted(method: str) -> Iterator[None]:
+    """Let Ctrl-C wait, and have processes that are started here never hear it, not even while they import.
+
+    Python drops an interruption that comes while it forks.
+
+    Args:
+        method: how processes are started, as :mod:`multiprocessing` names it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    if method == "spawn":
+        resource_tracker.ensure_running()  # which, started by the first process, would undo the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Worker:
     """One process.
 
@@ -195,7 +217,7 @@ class _Worker:
         self._shared = context.RawArray("q", 2)
         inherited = [*others, self.pipe] if context.get_start_method() == "fork" else []
         self.process = context.Process(target=work, args=(theirs, self._shared, spec, inherited), daemon=True)
-        with warnings.catch_warnings():
+        with uninterrupted(context.get_start_method()), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, which is meant
             try:
                 self.process.start()
