@@ -46,7 +46,7 @@ def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def pytest_deselected(items: list[pytest.Item]) -> None:
     """Remember what ``make test`` leaves out, for the last lines."""
     for item in items:
-        for mark in item.iter_markers("needs"):
+        for mark in item.iter_markers("needs") if item.get_closest_marker("slow") is None else ():
             item.config.stash.setdefault(_LEFT_OUT, Counter())[mark.args[0]] += 1
 
 
