@@ -134,6 +134,7 @@ class HallHouse(House):
 
     def __init__(self, hall: Hall, accounts: Accounts) -> None:
         super().__init__("mqtt://127.0.0.1", "", accounts, pin=False)
+        self.clock = lambda: hall.now / 1000
         self._hall = hall
 
     def seat(self, name: str) -> Seat:
@@ -259,7 +260,7 @@ class Hall:
         return self.service.tables[""].referee
 
     def wait(self, seconds: float) -> None:
-        """Let time go by at the server."""
+        """Let time go by."""
         self.now += round(seconds * 1000)
         self.settle()
 

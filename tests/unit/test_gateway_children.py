@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -30,8 +31,11 @@ class Pauses(threading.Event):
 
 
 @pytest.mark.parametrize("finishes", [True, False])
-def test_a_program_that_finishes_its_games_is_started_again_without_a_longer_pause(finishes: bool) -> None:
+def test_a_program_that_finishes_its_games_is_started_again_without_a_longer_pause(
+    finishes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The pause doubled after each game shorter than two seconds, up to half a minute."""
+    monkeypatch.setattr(children, "time", SimpleNamespace(monotonic=lambda: 0.0))  # however long a process takes
     pauses, begun = Pauses(), 0
 
     def let_in(sock: socket.socket, name: str) -> None:

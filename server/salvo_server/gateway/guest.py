@@ -7,7 +7,6 @@ program says and what is heard at the table come one after the other.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterator
 from typing import Final
 
@@ -47,7 +46,7 @@ class Guest:
         self._name = ""
         self._let_in_by = 0.0
         self._ended = False
-        self._since = time.monotonic()
+        self._since = self.house.clock()
 
     # --- what a protocol does -------------------------------------------------------------------------------------
 
@@ -113,7 +112,7 @@ class Guest:
         """
         assert self._seat is None
         self._name = name
-        self._let_in_by = time.monotonic() + ACCOUNT_SECONDS
+        self._let_in_by = self.house.clock() + ACCOUNT_SECONDS
         self._take(self.house.seat(name))
 
     def say(self, text: str, to: str = "") -> None:
@@ -168,7 +167,7 @@ class Guest:
         taken = self.peer.take()
         self.alone = gone and not taken
         if taken:
-            self._since = time.monotonic()
+            self._since = self.house.clock()
         for message in taken:
             if self._ended:
                 return
@@ -180,15 +179,15 @@ class Guest:
             self._ended = True
         if self._ended:
             return
-        self.passed(time.monotonic())
+        self.passed(self.house.clock())
         if self._ended:
             return
         if self._team is None:
-            if time.monotonic() - self._since > IDLE_SECONDS:
+            if self.house.clock() - self._since > IDLE_SECONDS:
                 self._ended = True
             self.peer.wait(self.longest_wait())
             return
-        self._since = time.monotonic()
+        self._since = self.house.clock()
         self._team.act()
         try:
             self._team.hear(LONGEST_WAIT_SECONDS)
@@ -198,12 +197,12 @@ class Guest:
     def _take(self, seat: Seat) -> None:
         self._seat = seat
         seat.session.tap = self.announced
-        self._team = Team(seat.session, seat.connection, self.happened, meet=seat.meet)
+        self._team = Team(seat.session, seat.connection, self.happened, clock=self.house.clock, meet=seat.meet)
         self.peer.arrived = seat.connection.wake
 
     def _try_again(self, error: ConnectionLost) -> None:
         """Take the seat anew while the broker may not know the account yet; give up for any other reason."""
-        if error.code != "not_authorised" or time.monotonic() > self._let_in_by:
+        if error.code != "not_authorised" or self.house.clock() > self._let_in_by:
             raise error
         assert self._seat is not None
         wants_to_play = self._seat.session.wants_to_play

@@ -6,6 +6,7 @@ import logging
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
@@ -56,6 +57,7 @@ class House:
         url: the broker, without a user.
         table: ``""`` for the default table.
         news: what the onlooker knows; a new object whenever something changes.
+        clock: the guests' time, in seconds that never go back.
     """
 
     def __init__(self, url: str, table: str, accounts: Accounts, *, ca: str | None = None, pin: bool = True) -> None:
@@ -63,6 +65,7 @@ class House:
         self.url = url
         self.table = table
         self.news = TableNews()
+        self.clock: Callable[[], float] = time.monotonic
         self._accounts = accounts
         self._ca = ca
         self._pin = pin

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from enum import Enum, StrEnum, auto
 from typing import Final
 
@@ -75,7 +74,7 @@ class ClassicGuest(Guest):
             self._game, notes = self._room.take_up(self)
             if self._game is not None:
                 self._state, self._played = _State.PLAY, notes.get("played", 0)
-                self._known, self._known_until = _last_said(self._game), time.monotonic() + _AGAIN_SECONDS
+                self._known, self._known_until = _last_said(self._game), self.house.clock() + _AGAIN_SECONDS
 
     def said(self, message: str) -> None:
         try:
@@ -136,7 +135,7 @@ class ClassicGuest(Guest):
                 raise _Wrong("out_of_turn", f"{message} is not expected now")
 
     def _client_is_there(self) -> None:
-        if self._state is _State.SETUP and time.monotonic() - self._said_at < _CROSSING_SECONDS:
+        if self._state is _State.SETUP and self.house.clock() - self._said_at < _CROSSING_SECONDS:
             return
         self._game, self._played = None, 0
         self._set_up()
@@ -152,7 +151,7 @@ class ClassicGuest(Guest):
         """Be done with the set-up if the room is free; it takes the gateway no time."""
         if not self._room.claim(self):
             return
-        self._state, self._said_at, self._done = _State.SETUP, time.monotonic(), True
+        self._state, self._said_at, self._done = _State.SETUP, self.house.clock(), True
         if self._role is Role.SERVER:
             self.peer.send(w.RESET)
         self.peer.send(w.DONE)

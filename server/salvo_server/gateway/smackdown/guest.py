@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
@@ -109,7 +108,7 @@ class Player(Guest):
         if self._child or self.house.news.state is not State.TURN:
             self._find_a_seat()
         else:
-            self._seat_at = time.monotonic() + SETTLE_SECONDS
+            self._seat_at = self.house.clock() + SETTLE_SECONDS
 
     def said(self, message: str) -> None:
         if message.strip():
@@ -193,7 +192,7 @@ class Player(Guest):
     def _ask(self, about: str, *values: str) -> None:
         self.peer.send(lines.query(about, *values))
         self._query = about
-        self._asked_at = time.monotonic()
+        self._asked_at = self.house.clock()
         self._read_answers()
 
     def _read_answers(self) -> None:
@@ -235,7 +234,7 @@ class Player(Guest):
         longest = self._answer_seconds
         if news is not None:
             longest = min(longest, news.placement_seconds * _SHARE_OF_PLACING)
-        self._place_by = time.monotonic() + longest
+        self._place_by = self.house.clock() + longest
         if self._names.may_place(self._called):
             self._place()
 
@@ -243,7 +242,7 @@ class Player(Guest):
         assert self._fleet is not None
         self._place_by = None
         self._fleet_wanted = False
-        self.session.place(self._fleet, time.monotonic())
+        self.session.place(self._fleet, self.house.clock())
 
     # --- the table --------------------------------------------------------------------------------------------------
 
@@ -456,7 +455,7 @@ class Player(Guest):
     def _say_end(self, how: str) -> None:
         self.peer.send(lines.info(how), lines.info(lines.END))
         self.peer.end_sending()
-        self._leave_by = time.monotonic() + LEAVE_SECONDS
+        self._leave_by = self.house.clock() + LEAVE_SECONDS
 
 
 def _text(answer: str | Broken) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from random import Random
@@ -201,7 +200,7 @@ class XbsGuest(Guest):
             self._send_away("protocol error")
             return
         self._stage, self._asked = Stage.JOINING, said
-        self._answer_by = time.monotonic() + JOIN_SECONDS
+        self._answer_by = self.house.clock() + JOIN_SECONDS
         self._sit_down_or_not()
         if self._sent_away:
             self._turn_away()
@@ -320,7 +319,7 @@ class XbsGuest(Guest):
             case m.TurnBegan():
                 self._turn = announcement
             case m.CommandRefused(_, "name_taken", _) if self._stage is Stage.JOINING and self._taken_by is None:
-                self._taken_by = time.monotonic() + TAKEN_SECONDS
+                self._taken_by = self.house.clock() + TAKEN_SECONDS
 
     def happened(self, event: Event) -> None:
         """Tell what the client is to know; for changes that it reads off the session see :meth:`passed`."""
@@ -332,7 +331,7 @@ class XbsGuest(Guest):
                     self._sent_away = "game is already started"
                 else:
                     self._back = False
-                    self.session.place(self._fleet, time.monotonic())
+                    self.session.place(self._fleet, self.house.clock())
             case SalvoHeard(result):
                 self._tell_salvo(result)
             case GameEnded():
@@ -596,7 +595,7 @@ class XbsGuest(Guest):
 
     def _taunt(self, shooter: str, kind: str) -> None:
         """Send one of the texts to a player from elsewhere who has just shot here, as far as the chat takes it."""
-        now, text = time.monotonic(), self.taunt(kind)
+        now, text = self.house.clock(), self.taunt(kind)
         if text and now >= self._taunt_at and self._door.company.member(shooter) is None:
             self._taunt_at = now + TAUNT_SECONDS
             with contextlib.suppress(WireError):
