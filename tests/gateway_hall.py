@@ -31,7 +31,7 @@ from salvo_server.service import Service
 from simulation.broker import matches
 from unbrokered import Wire
 
-#: Rounds after which whoever still has something to say goes round in circles.
+#: Rounds after which those who still have something to say go round in circles.
 MAX_ROUNDS = 400
 
 
@@ -51,7 +51,7 @@ class KnowingGate(Gate):
 
 
 class NoAccounts:
-    """Where nobody writes a guest down."""
+    """Accounts of guests that are written down nowhere."""
 
     def secret_of(self, name: str) -> str:
         return f"the secret of {check_name(name)}"
@@ -142,7 +142,7 @@ class HallHouse(House):
 
 
 class Program:
-    """The program at the other end of a guest: what it is told, line by line, and what it says."""
+    """The program at the other end of a guest: what it says, and what it hears, line by line."""
 
     def __init__(self, hall: Hall, door: Door, name: str) -> None:
         self.name = name
@@ -165,14 +165,14 @@ class Program:
         self._hall.settle()
 
     def hear(self) -> str:
-        """Return the next message that it was told; empty when there is none and its connection has ended."""
+        """Return the next message that it got; empty when there is none and its connection has ended."""
         if self.told:
             return self.told.popleft()
-        assert self.ended, f"{self.name} is told nothing, and its connection stands"
+        assert self.ended, f"{self.name} hears nothing, and its connection stands"
         return ""
 
     def hear_all(self) -> list[str]:
-        """Return all that it was told."""
+        """Return all that it got."""
         told = list(self.told)
         self.told.clear()
         return told
@@ -250,7 +250,7 @@ class Hall:
         return program
 
     def kill_gateway(self) -> None:
-        """Let a gateway be gone with all its guests, who say goodbye to nobody."""
+        """Let a gateway be gone with all its guests, without a goodbye."""
         self.programs.clear()
         self.wires.clear()
 
@@ -265,7 +265,7 @@ class Hall:
         self.settle()
 
     def settle(self) -> None:
-        """Go on until nobody has anything to say any more."""
+        """Go on until all is said."""
         still = 0
         for _ in range(MAX_ROUNDS):
             before = self.traffic + self.wire.published

@@ -37,7 +37,7 @@ Seconds = Annotated[int, Field(ge=1, le=86_400)]
 #: A turn of a player that is gone (SALVO-TURN-8): a program that comes back has time to fire, a person to press a key.
 ABSENT_MS: Final = 2000
 #: How long a result stands at a gateway's table: the older systems open the next game at once, and their programs do
-#: not wait for one. A second is enough for whoever was cut off in the last moment to hear how it ended.
+#: not wait for one. In a second a team that was cut off at the last moment comes back and hears how it ended.
 GATEWAY_OVER_SECONDS: Final = 1
 #: Who needs longer to look at a result (SALVO-PACE-1) wants a game that waits for people, such as a turn of theirs.
 MOST_PACE_SECONDS: Final = 60
@@ -205,7 +205,7 @@ class ServerSettings(BaseSettings):
 
     @property
     def gateway_limits(self) -> Limits:
-        """The limits of a table with a gateway: where nobody has said how long a result stands, the next game opens."""
+        """The limits of a table with a gateway: unless the operator says how long a result stands, it reopens soon."""
         if "over_seconds" in self.model_fields_set:
             return self.limits
         return replace(self.limits, over_ms=GATEWAY_OVER_SECONDS * 1000)

@@ -100,7 +100,7 @@ def test_who_comes_back_while_the_gateway_is_still_taking_leave_waits_for_the_na
     first, second = hall.come(example, "first"), hall.come(example, "second")
     first.say(f"J|ann|{BOARD}")
     second.hear_all()
-    first.gone = True  # and nobody has dealt with it yet
+    first.gone = True  # which its guest has not noticed yet
     hall.programs.reverse()
     second.say(f"J|ann|{BOARD}")
     assert second.hear_all() == ["J|ann"]

@@ -145,7 +145,7 @@ def test_other_names_are_shown_so_that_each_means_one_player() -> None:
 
 
 @dataclass
-class Somebody:
+class Client:
     """A client."""
 
     called: str = ""
@@ -158,9 +158,9 @@ class Somebody:
 
 
 def test_a_name_is_had_by_one_client_at_a_time() -> None:
-    company, ann = Company(), Somebody("ann o'neill")
+    company, ann = Company(), Client("ann o'neill")
     assert company.claim("ann_o_neill", ann)
-    assert not company.claim("ann_o_neill", Somebody("ann_o_neill"))
+    assert not company.claim("ann_o_neill", Client("ann_o_neill"))
     assert company.member("ann_o_neill") is ann
     company.leave("ann_o_neill", 3)
     assert company.member("ann_o_neill") is None
@@ -180,7 +180,7 @@ def test_reasons_for_leaving_are_kept_for_a_while_and_bounded() -> None:
         company.note_reason(f"name{number}", "bored")
     assert company.reason("name0") == ""
     assert company.reason("name1") == "bored"
-    assert company.claim("name1", Somebody())
+    assert company.claim("name1", Client())
     assert company.reason("name1") == ""
 
 

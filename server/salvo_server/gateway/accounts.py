@@ -38,7 +38,7 @@ class Accounts(Protocol):
         ...
 
     def spelled_otherwise(self, name: str) -> bool:
-        """Whether there is an account with this name in another spelling, beside which there can be none with it."""
+        """Whether an account has this name in another spelling, so that there can be none with this one."""
         ...
 
     def onlooker(self, table: str) -> Credentials | None:

@@ -11,7 +11,7 @@ What a client says, and what becomes of it at the table:
     S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays
     K|reason           the turn is skipped; ignored out of turn
     M|player|text      a line of chat to that player, or to everybody; behind J it is said when that is answered
-    T|type|text        kept here; an empty text clears the type. A client of this door that shoots at this one is told
+    T|type|text        kept here; an empty text clears the type. A client of this door that shoots at this one gets
                        one of them each time; players from elsewhere, privately in the chat, once in two seconds at most
     L|reason           the end of the connection, as hanging up is. In the lobby the player leaves it, and may come back
                        with another board; in a game its turns pass until it comes back

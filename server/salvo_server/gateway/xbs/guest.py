@@ -384,7 +384,7 @@ class XbsGuest(Guest):
             self._turn_away()
 
     def _give_up_former_place(self) -> None:
-        """Take another place with the new board: nobody came to an end who left this one, such as a gateway."""
+        """Take another place with the new board: this one was left without a word, as by a gateway that was killed."""
         if self.session.state is State.TURN:
             self._back = True  # it has begun with the former board
         else:
@@ -587,7 +587,7 @@ class XbsGuest(Guest):
             self._tell_boards(result.player, target)
 
     def _be_taunted_by(self, target: str, kind: str) -> None:
-        """Tell the client what another one has to say to its shot; where nobody may say anything, that is nothing."""
+        """Tell the client what another one has to say to its shot; nothing where the chat is off."""
         member = self._door.company.member(target)
         text = speakable(member.taunt(kind)) if member is not None else ""
         if text and self.session.chat:

@@ -185,7 +185,7 @@ class Names:
         self._meant = {own_shown: own} if own else {}
 
     def shown(self, name: str) -> str:
-        """Return what the client is told instead of a name, the same until it is forgotten."""
+        """Return what the client sees instead of a name, the same until it is forgotten."""
         if name not in self._shown:
             whole = self._called(name) or name
             shown = whole if not name_fault(whole, self._width) and whole not in self._meant else self._cut(whole)
