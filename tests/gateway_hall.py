@@ -217,7 +217,8 @@ class Hall:
     """A table with a gateway.
 
     Attributes:
-        news: what the server was asked to do and what it announced, as its listener gets it.
+        announced: what the server has announced.
+        onlooker_is_late: whether the gateway's onlooker hears of everything later than its guests.
     """
 
     def __init__(self, book: RuleBook, accounts: Accounts | None = None, **limits: Any) -> None:
@@ -229,6 +230,8 @@ class Hall:
         self.wire.spread = self._spread
         self.house = HallHouse(self, accounts or NoAccounts())
         self.announced: list[m.Announcement] = []
+        self.onlooker_is_late = False
+        self._unheard: deque[tuple[str, bytes]] = deque()
         self.service = Service(
             self.wire,
             [""],
@@ -270,6 +273,8 @@ class Hall:
         for _ in range(MAX_ROUNDS):
             before = self.traffic + self.wire.published
             self.service.step()
+            while self._unheard and not self.onlooker_is_late:
+                self.house.take_in(*self._unheard.popleft())
             for program in self.programs:
                 program.serve()
             still = still + 1 if self.traffic + self.wire.published == before and not self.wire.inbox else 0
@@ -278,6 +283,6 @@ class Hall:
         raise AssertionError("it goes round in circles")
 
     def _spread(self, topic: str, payload: bytes) -> None:
-        self.house.take_in(topic, payload)
+        self._unheard.append((topic, payload))
         for each in self.wires:
             each.hear(topic, payload)

@@ -38,6 +38,8 @@ VERSION: Final = "2.0.0"
 FEWEST_PLAYERS: Final = 2
 #: From ``J`` to its answer. A new account takes a second, a server that derives keys for a full lobby three.
 JOIN_SECONDS: Final = 20.0
+#: From a game's results to the end of the connection, while the gateway's onlooker has not heard of its end.
+MAX_GOODBYE_SECONDS: Final = 1.0
 #: Whoever has the right secret is listed at once, whatever else is said to its name.
 TAKEN_SECONDS: Final = 1.0
 #: While something is waited for before a client can sit down.
@@ -357,6 +359,8 @@ class XbsGuest(Guest):
             self._join_or_not(now)
         if self._stage in (Stage.WAITING, Stage.PLAYING):
             self._catch_up()
+        if self._stage is Stage.DONE and (self.house.news.state is not State.TURN or now > self._answer_by):
+            self.end()  # and who comes again at once finds that the game is over
 
     def stand_up(self) -> None:
         """Give the name back, too."""
@@ -612,5 +616,4 @@ class XbsGuest(Guest):
             self.peer.send(
                 write("R", self._names.shown(name), tally.hits, skips, tally.turns, self._status(view, name))
             )
-        self._stage = Stage.DONE
-        self.end()
+        self._stage, self._answer_by = Stage.DONE, self.house.clock() + MAX_GOODBYE_SECONDS
