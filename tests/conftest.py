@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 import programs
+from ports import Port
 
 _LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 
@@ -23,6 +24,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def _servers_known_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots that tests start remember servers away from the user's, and of one test only: ports come again."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+
+
+@pytest.fixture
+def port() -> Iterator[Port]:
+    """A port that nobody else has, and on which nobody listens before the test lets somebody."""
+    with Port() as kept:
+        yield kept
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -30,7 +30,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from chaos.dying_server import MOMENTS
-from integration.mosquitto import Mosquitto, free_port
+from integration.mosquitto import Mosquitto
+from ports import Port
 from salvo import messages as m
 from salvo.wire.transcript import parse_line, read_input
 from salvo_server.journal import JournalError, SavedGame
@@ -105,7 +106,8 @@ class Chaos:
         self.report = Report()
         self.journal = folder / "contest.journal"
         self.broker = Mosquitto() if given.broker == "mosquitto" else None
-        url = self.broker.url if self.broker else f"mqtt://127.0.0.1:{free_port()}"
+        self.port = Port()  # of the embedded broker, which dies with its server
+        url = self.broker.url if self.broker else f"mqtt://{self.port.address}"
         where = ["--broker", url] if self.broker else ["--listen", url.removeprefix("mqtt://")]
         settings = ["--players", "2", "--over-seconds", "1", "--resume", "always", "--journal", str(self.journal)]
         settings += ["--profile", "literal"]
@@ -139,6 +141,7 @@ class Chaos:
                     process.end(signal.SIGKILL)
             if self.broker:
                 self.broker.stop()
+            self.port.close()
         self._inspect()
         self.report.seconds = time.monotonic() - begin
         return self.report

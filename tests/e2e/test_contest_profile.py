@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from command_line import run
-from integration.mosquitto import free_port
+from integration.mosquitto import start_mosquitto
+from ports import Port
 from processes import started
-from programs import needs, path_of
+from programs import needs
 from salvo.errors import ConnectionLost
 from salvo.mqtt import Connection
 
@@ -79,17 +80,18 @@ def organiser(tmp_path: Path) -> Iterator[Organiser]:
 @pytest.fixture
 def broker(organiser: Organiser) -> Iterator[str]:
     """A mosquitto as ``salvo mosquitto`` makes it."""
-    port = free_port()
     folder = organiser.folder / "broker"
-    command = organiser.run("mosquitto", str(folder), "--port", str(port), "--websocket-port", str(free_port()))
-    assert command.split() == ["mosquitto", "-c", str(folder / "mosquitto.conf")]
-    if os.geteuid() == 0:  # else it becomes the user mosquitto, who may not look into the test's folder
-        with (folder / "mosquitto.conf").open("a") as config:
-            config.write("user root\n")
-    running = subprocess.Popen([path_of("mosquitto"), "-c", str(folder / "mosquitto.conf")], stderr=subprocess.DEVNULL)
-    yield f"mqtt://127.0.0.1:{port}"
-    running.terminate()
-    running.wait(60)
+    with Port() as port, Port() as web:
+        words = ("--port", str(port.number), "--websocket-port", str(web.number))
+        command = organiser.run("mosquitto", str(folder), *words)
+        assert command.split() == ["mosquitto", "-c", str(folder / "mosquitto.conf")]
+        if os.geteuid() == 0:  # else it becomes the user mosquitto, who may not look into the test's folder
+            with (folder / "mosquitto.conf").open("a") as config:
+                config.write("user root\n")
+        running = start_mosquitto(folder / "mosquitto.conf")
+        yield f"mqtt://{port.address}"
+        running.terminate()
+        running.wait(60)
 
 
 def ends(*teams: subprocess.Popen[str]) -> None:
@@ -195,13 +197,12 @@ def test_what_does_not_go_together_is_said(organiser: Organiser, words: tuple[st
 
 
 @needs("mosquitto")
-def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organiser) -> None:
-    port = free_port()
+def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organiser, port: Port) -> None:
     config = organiser.folder / "open.conf"
-    config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
-    running = subprocess.Popen([path_of("mosquitto"), "-c", str(config)], stderr=subprocess.DEVNULL)
+    config.write_text(f"listener {port.number} 127.0.0.1\nallow_anonymous true\n")
+    running = start_mosquitto(config)
     try:
-        done = organiser.call("serve", "--broker", f"mqtt://127.0.0.1:{port}")
+        done = organiser.call("serve", "--broker", f"mqtt://{port.address}")
     finally:
         running.terminate()
         running.wait(60)

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from command_line import run
-from integration.mosquitto import free_port
 from integration.test_gateway_xbs import Patient, Playing, small
+from ports import Port
 
 _SECONDS = 60.0
 
@@ -46,7 +46,8 @@ class Server:
 
     def __init__(self, folder: Path, profile: str, *words: str) -> None:
         self.records: list[dict[str, Any]] = []
-        self.port = free_port()
+        self._port = Port()
+        self.port = self._port.number
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
         environment |= {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
         options = ["--json", "--listen", "127.0.0.1:0", "--profile", profile, "--players", "2", *words]
@@ -85,6 +86,7 @@ def server(folder: Path, profile: str, *words: str) -> Iterator[Server]:
     finally:
         running.process.kill()
         running.process.wait()
+        running._port.close()
 
 
 def wait_until(true: Any) -> None:

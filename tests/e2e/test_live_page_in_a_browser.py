@@ -17,6 +17,7 @@ import pytest
 
 from e2e.browser import TAB, Browser, browser
 from e2e.test_game_page_in_a_browser import colour, contrast
+from ports import Port
 from processes import started
 from programs import needs
 from salvo.mqtt import Connection
@@ -76,6 +77,7 @@ class Hall:
 
     def __init__(self, folder: Path, stack: contextlib.ExitStack) -> None:
         self._stack = stack
+        self._ports = [stack.enter_context(Port()) for _ in range(2)]
         clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
         self._environment = clean | {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
         self._words = [
@@ -95,8 +97,9 @@ class Hall:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=self._environment)
         return {line["name"]: line["secret"] for line in map(json.loads, done.stdout.splitlines())}
 
-    def serve(self, *words: str, listen: str = "127.0.0.1:0", live: str = "127.0.0.1:0") -> subprocess.Popen[str]:
-        """Start a server; it listens when this returns."""
+    def serve(self, *words: str) -> subprocess.Popen[str]:
+        """Start a server, where it was before; it listens when this returns."""
+        listen, live = (port.address for port in self._ports)
         command = [*_SALVO, "serve", "--json", "--listen", listen, "--live", live, *self._words, *words]
         server = self._stack.enter_context(
             started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self._environment)
@@ -128,10 +131,6 @@ class Hall:
             null = subprocess.DEVNULL
             self._stack.enter_context(started(command, stdout=null, stderr=null, env=self._environment | own))
 
-    def again(self) -> None:
-        """Start the server where it was."""
-        self.serve(listen=self.url.partition("//")[2], live=self.page.split("/")[2])
-
 
 @pytest.fixture
 def hall(tmp_path: Path) -> Iterator[Hall]:
@@ -150,7 +149,7 @@ def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window
     until(window, "document.querySelectorAll('#salvos li').length >= 3")
     server.kill()
     until(window, says("#trouble", "The broker does not answer"))
-    hall.again()
+    hall.serve()
     until(window, says("#headline", " wins"))
     until(window, "document.querySelectorAll('#standings tr').length === 2")
     winner = text(window, "#headline").removesuffix(" wins")

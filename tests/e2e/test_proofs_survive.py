@@ -19,7 +19,8 @@ import pytest
 
 from command_line import run
 from integration import players
-from integration.mosquitto import Mosquitto, free_port
+from integration.mosquitto import Mosquitto
+from ports import Port
 from programs import BROKERS
 from salvo.bots.random_bot import RandomBot
 from salvo.player import Bot
@@ -62,9 +63,9 @@ class Stage:
         self.bot.write_text(_BOT)
         self.rules = folder / "pond.toml"
         self.rules.write_text(_RULES)
-        port = free_port()
-        self.url = broker or f"mqtt://127.0.0.1:{port}"
-        self._broker = ["--broker", broker] if broker else ["--listen", f"127.0.0.1:{port}"]
+        self._port = Port()
+        self.url = broker or f"mqtt://{self._port.address}"
+        self._broker = ["--broker", broker] if broker else ["--listen", self._port.address]
         self._running: list[subprocess.Popen[str]] = []
 
     def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
@@ -129,6 +130,7 @@ class Stage:
         for process in self._running:
             process.kill()
             process.communicate()
+        self._port.close()
 
 
 def kill(process: subprocess.Popen[str]) -> None:

@@ -19,9 +19,10 @@ class BrokerProcess:
         """Take the limits that differ from the defaults."""
         self._limits = limits
         self._process: subprocess.Popen[str] | None = None
-        from integration.mosquitto import free_port  # not when this file is the child's program
+        from ports import Port  # not when this file is the child's program
 
-        self._listen, self._websocket = (f"127.0.0.1:{free_port()}" for _ in range(2))
+        self._ports = (Port(), Port())
+        self._listen, self._websocket = (port.address for port in self._ports)
         self.url = ""
         self.websocket_url = ""
 
@@ -60,6 +61,8 @@ class BrokerProcess:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+        for port in self._ports:
+            port.close()
 
 
 def _serve(listen: str, websocket: str, limits: str) -> None:

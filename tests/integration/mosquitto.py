@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from pathlib import Path
-from random import SystemRandom
 from typing import Self
 
+from ports import Port
 from programs import path_of
 from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
 from salvo_server.trust.roster import Account, Credentials
@@ -22,27 +19,35 @@ _OPEN = Path(__file__).with_name("open_mosquitto.conf")
 _START_SECONDS = 60.0
 
 
-#: Below those that the system gives out by itself, on Linux from 32768 on. One of those may be given to somebody else
-#: before it is listened on, or while who listened is killed and started again; even to a client that calls there.
-_PORTS = range(20_000, 32_000)
-_tried = itertools.count(SystemRandom().randrange(len(_PORTS)))
+def start_mosquitto(config: Path) -> subprocess.Popen[bytes]:
+    """Start a mosquitto; when this returns it listens on all ports of its configuration.
 
-
-def free_port() -> int:
-    """Return a port that nobody has, and that nobody gets by chance."""
-    while True:
-        port = _PORTS[next(_tried) % len(_PORTS)]
-        with contextlib.suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
-            return port
+    It says so itself. That somebody answers at a port would not tell: it may be another one's server.
+    """
+    with config.open("a") as more:
+        more.write("log_dest stderr\nlog_type error\nlog_type information\n")  # standard output is buffered
+    log = config.with_suffix(".log")
+    with log.open("wb") as said:
+        process = subprocess.Popen([path_of("mosquitto"), "-c", str(config)], stdout=said, stderr=said)
+    try:
+        end = time.monotonic() + _START_SECONDS
+        while b" running\n" not in log.read_bytes():
+            assert process.poll() is None, f"mosquitto ended with {process.returncode}: {log.read_text()}"
+            assert time.monotonic() < end, f"mosquitto does not listen: {log.read_text()}"
+            time.sleep(0.005)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return process
 
 
 class Mosquitto:
     """mosquitto on ports of its own, with the persistence folder of its own; it can be killed and started again."""
 
     def __init__(self) -> None:
-        self.port = free_port()
-        self.websocket_port = free_port()
+        self._ports = (Port(), Port())
+        self.port, self.websocket_port = (port.number for port in self._ports)
         self._folder = Path(tempfile.mkdtemp(prefix="mosquitto-"))
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -55,21 +60,8 @@ class Mosquitto:
         return f"ws://127.0.0.1:{self.websocket_port}/mqtt"
 
     def start(self) -> Self:
-        self._process = subprocess.Popen(
-            [path_of("mosquitto"), "-c", str(self._write_config())],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        end = time.monotonic() + _START_SECONDS
-        while True:
-            try:
-                for port in (self.port, self.websocket_port):
-                    socket.create_connection(("127.0.0.1", port), 1).close()
-                return self
-            except OSError:
-                assert self._process.poll() is None, f"mosquitto ended with {self._process.returncode}"
-                assert time.monotonic() < end, "mosquitto does not listen"
-                time.sleep(0.005)
+        self._process = start_mosquitto(self._write_config())
+        return self
 
     def _write_config(self) -> Path:
         config = self._folder / "mosquitto.conf"
@@ -88,6 +80,8 @@ class Mosquitto:
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self.kill(signal.SIGTERM)
+        for port in self._ports:
+            port.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:

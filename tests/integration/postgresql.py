@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from integration.mosquitto import free_port
+from ports import Port
 from programs import path_of
 
 _START_SECONDS = 60.0
@@ -22,7 +22,8 @@ class PostgreSQL:
     """One cluster with one database, trusting whoever is on this machine."""
 
     def __init__(self) -> None:
-        self.port = free_port()
+        self._port = Port()
+        self.port = self._port.number
         self._folder = Path(tempfile.mkdtemp(prefix="postgresql-"))
         self._data = self._folder / "data"
         self._process: subprocess.Popen[bytes] | None = None
@@ -51,7 +52,14 @@ class PostgreSQL:
         self._process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", **self._as
         )
-        ready = [path_of("postgresql", "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        ready = [
+            path_of("postgresql", "pg_isready"),
+            "-q",
+            "-h",
+            str(self._folder),
+            "-p",
+            str(self.port),
+        ]  # its own socket
         end = time.monotonic() + _START_SECONDS
         while subprocess.run(ready, check=False).returncode:
             assert self._process.poll() is None, f"postgres ended with {self._process.returncode}"
@@ -65,4 +73,5 @@ class PostgreSQL:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+        self._port.close()
         shutil.rmtree(self._folder)

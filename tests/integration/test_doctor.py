@@ -22,7 +22,8 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, wait_for_users
-from integration.mosquitto import ContestMosquitto, Mosquitto, free_port
+from integration.mosquitto import ContestMosquitto, Mosquitto
+from ports import Port
 from processes import started
 from programs import BROKERS, needs
 from salvo.client import play
@@ -489,13 +490,15 @@ def test_a_doctor_that_is_interrupted_takes_its_accounts_with_it(number: signal.
         assert [member.name for member in other.members()] == ["red"]
 
 
-def test_a_server_with_websockets_under_tls_is_found_healthy_by_the_name_of_its_certificate(tmp_path: Path) -> None:
+def test_a_server_with_websockets_under_tls_is_found_healthy_by_the_name_of_its_certificate(
+    tmp_path: Path, port: Port
+) -> None:
     """Its own port for WebSockets was somebody else's, SALVO_CA was not read, and the certificate not for 127.0.0.1."""
     ca, cert, key = make_set(tmp_path / "tls", ["localhost"])
     roster, identity = tmp_path / "roster.json", tmp_path / "identity.key"
     settings = ServerSettings(
         listen="127.0.0.1:0",
-        websocket=f"127.0.0.1:{free_port()}",
+        websocket=port.address,
         profile="strict",
         tls_cert=cert,
         tls_key=key,

@@ -24,7 +24,6 @@ from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 from paho.mqtt.enums import CallbackAPIVersion
 
-from integration.mosquitto import free_port
 from integration.raw import (
     PATIENCE_SECONDS,
     Raw,
@@ -36,6 +35,7 @@ from integration.raw import (
     subscribe_packet,
     text,
 )
+from ports import Port
 from salvo.mqtt import Connection
 from salvo_server.broker.addresses import BrokerError
 from salvo_server.broker.edges import TcpEdge
@@ -75,7 +75,8 @@ class Stock:
     """Stock amqtt on a thread of its own."""
 
     def __init__(self, plugins: dict[str, Any]) -> None:
-        self.port = free_port()
+        self._port = Port()
+        self.port = self._port.number
         self._plugins = plugins
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -102,6 +103,7 @@ class Stock:
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(60)
+        self._port.close()
         gc.collect()  # now, and not in the middle of another test
 
 
@@ -512,11 +514,10 @@ def test_nobody_can_take_the_port_that_the_system_chose(monkeypatch: pytest.Monk
 
 
 def test_a_taken_websocket_port_leaves_the_other_one_free() -> None:
-    port = free_port()
-    with ours() as taken:
+    with ours() as taken, Port() as port:
         with pytest.raises(BrokerError, match="address_in_use"):
-            EmbeddedBroker(f"127.0.0.1:{port}", f"127.0.0.1:{taken.port}").start()
-        with EmbeddedBroker(f"127.0.0.1:{port}") as broker, Raw(broker.port) as client:
+            EmbeddedBroker(port.address, f"127.0.0.1:{taken.port}").start()
+        with EmbeddedBroker(port.address) as broker, Raw(broker.port) as client:
             assert client.read() == b"\x20\2\0\0"
 
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from integration.conftest import StartServer
 from integration.guarded import guarded
-from integration.mosquitto import Mosquitto, free_port
+from integration.mosquitto import Mosquitto
 from integration.players import Heard, Slower, join, over, until_online
 from integration.smackdown import COMMAND, Player, Socket, children, house, tcp_gateway
 from programs import needs
@@ -415,7 +415,7 @@ def test_the_command_line_says_what_is_missing() -> None:
         ([], "give --exec, or --listen"),
         (["--exec", "true"], "1 times --exec, but 0 times --name"),
         (["--exec", "true", "--name", "a", "--name", "b"], "no --listen"),
-        (["--listen", f"127.0.0.1:{free_port()}", "--games", "1"], "counts the games of --exec"),
+        (["--listen", "127.0.0.1:0", "--games", "1"], "counts the games of --exec"),
         (["--exec", "'", "--name", "a"], "No closing quotation"),
         (["--listen", "127.0.0.1:0", "--name", "a", "--name", "A"], "stands twice"),
     ):

@@ -19,9 +19,10 @@ import pytest
 from conformance.xbs_client import FATAL, HARMLESS, REFUSED, Client, Gone, Outcome
 from integration.conftest import StartServer
 from integration.doors import open_door
-from integration.mosquitto import Mosquitto, free_port
+from integration.mosquitto import Mosquitto
 from integration.players import Heard, join, over, salvos
 from integration.smackdown import CLIENT, children
+from ports import Port
 from programs import needs
 from salvo import Bot, View
 from salvo import messages as m
@@ -487,10 +488,10 @@ class Patient(Slow):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_gateway_that_dies_and_comes_back_finds_its_players_where_they_were(
-    number: signal.Signals, tmp_path: Path
+    number: signal.Signals, tmp_path: Path, port: Port
 ) -> None:
     with table(tmp_path, rules="xbs") as (url, heard):
-        with gateway_process(url, f"127.0.0.1:{free_port()}") as (process, address):
+        with gateway_process(url, port.address) as (process, address):
             playing = Playing([Patient(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
             heard.until(salvos(21))
             process.send_signal(number)

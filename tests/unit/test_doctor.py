@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner
 
+from ports import Port
 from salvo.errors import SalvoError
 from salvo.messages import TurnBegan
 from salvo.mqtt import BrokerUrl
@@ -59,14 +60,14 @@ def test_a_file_with_secrets_that_others_read_is_named_with_its_cure(name: str, 
     assert found.cure == f"chmod 600 {tmp_path / name}"
 
 
-def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path) -> None:
+def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, nowhere: str) -> None:
     """It wrote a new one for its two accounts, and the server that ran threw out everybody else."""
     roster = Roster(tmp_path / "roster.json")
     roster.add("red")
     roster.path.unlink()
     found = one(machine.check_files(here(tmp_path, profile="contest")))
     assert (found.verdict, "--new" in found.cure) == (Verdict.FAIL, True)
-    done = CliRunner(env={"SALVO_PROFILE": "contest"}).invoke(doctor, [_unreachable(), "--roster", str(roster.path)])
+    done = CliRunner(env={"SALVO_PROFILE": "contest"}).invoke(doctor, [nowhere, "--roster", str(roster.path)])
     assert found.line in done.stdout
     assert not roster.path.exists()
 
@@ -244,14 +245,14 @@ def test_a_clock_may_be_five_seconds_off(now: int, exact: bool, ended: bool, ver
 # --- the command --------------------------------------------------------------------------------------------------
 
 
-def _unreachable() -> str:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{closed.getsockname()[1]}"
+@pytest.fixture
+def nowhere(port: Port) -> str:
+    """Where nobody listens."""
+    return port.address
 
 
-def test_findings_are_lines_for_people_and_records_for_programs(tmp_path: Path) -> None:
-    arguments = [_unreachable(), "--roster", str(tmp_path / "roster.json")]
+def test_findings_are_lines_for_people_and_records_for_programs(tmp_path: Path, nowhere: str) -> None:
+    arguments = [nowhere, "--roster", str(tmp_path / "roster.json")]
     plain = CliRunner().invoke(doctor, arguments)
     records = [json.loads(line) for line in CliRunner().invoke(doctor, [*arguments, "--json"]).stdout.splitlines()]
     assert plain.exit_code == 1
@@ -276,24 +277,24 @@ def test_warnings_are_counted_and_fail_nothing(monkeypatch: pytest.MonkeyPatch) 
         assert (done.stdout.splitlines()[-1], done.exit_code) == (last, code)
 
 
-def test_strict_is_asked_of_a_server_elsewhere_without_its_certificate() -> None:
+def test_strict_is_asked_of_a_server_elsewhere_without_its_certificate(nowhere: str) -> None:
     """It was taken for a setting of a server that is to be started here."""
-    done = CliRunner().invoke(doctor, [f"mqtts://{_unreachable()}", "--profile", "strict"])
+    done = CliRunner().invoke(doctor, [f"mqtts://{nowhere}", "--profile", "strict"])
     assert done.exit_code == 1
     assert "cannot be reached" in done.stdout
 
 
-def test_a_roster_of_another_user_leaves_what_a_stranger_can_try(tmp_path: Path) -> None:
+def test_a_roster_of_another_user_leaves_what_a_stranger_can_try(tmp_path: Path, nowhere: str) -> None:
     (tmp_path / "roster.json.key").write_bytes(b"no key")
-    done = CliRunner().invoke(doctor, [_unreachable(), "--roster", str(tmp_path / "roster.json")])
+    done = CliRunner().invoke(doctor, [nowhere, "--roster", str(tmp_path / "roster.json")])
     assert "cannot be reached" in done.stdout  # and no error before it
     patient = Patient(BrokerUrl.parse("x"), no_guests="the key is away")
     found = one(reach.check_accounts(patient))
     assert (found.verdict, "the key is away" in found.text) == (Verdict.SKIP, True)
 
 
-def test_the_server_that_runs_is_the_one_to_examine(tmp_path: Path) -> None:
-    roster, address = tmp_path / "roster.json", _unreachable()
+def test_the_server_that_runs_is_the_one_to_examine(tmp_path: Path, nowhere: str) -> None:
+    roster, address = tmp_path / "roster.json", nowhere
     arguments = ["--roster", str(roster)]
     settings = ServerSettings(listen="127.0.0.1:0", roster=roster, journal=str(tmp_path / "j" / "games.journal"))
     (tmp_path / "j").mkdir()
@@ -308,7 +309,8 @@ def test_the_server_that_runs_is_the_one_to_examine(tmp_path: Path) -> None:
             done = CliRunner().invoke(doctor, arguments)
             assert isinstance(done.exception, SalvoError)
             assert f"several servers run here, at mqtt://127.0.0.1:2, mqtt://{address}" in done.exception.text
-    assert "mqtt://127.0.0.1:1883" in CliRunner().invoke(doctor, arguments).stdout
+    done = CliRunner(env={"SALVO_LISTEN": address}).invoke(doctor, arguments)
+    assert f"mqtt://{address} cannot be reached" in done.stdout
 
 
 def test_this_machines_own_addresses_are_here() -> None:
@@ -319,15 +321,17 @@ def test_this_machines_own_addresses_are_here() -> None:
     assert not is_here("nowhere.invalid")
 
 
-def test_a_roster_that_never_was_is_not_begun_by_the_doctor(tmp_path: Path) -> None:
-    CliRunner().invoke(doctor, [_unreachable(), "--roster", str(tmp_path / "roster.json")])
+def test_a_roster_that_never_was_is_not_begun_by_the_doctor(tmp_path: Path, nowhere: str) -> None:
+    CliRunner().invoke(doctor, [nowhere, "--roster", str(tmp_path / "roster.json")])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_url_it_examines_the_contest_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_url_it_examines_the_contest_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nowhere: str
+) -> None:
     monkeypatch.delenv("SALVO_PROFILE")
     config = tmp_path / "contest.toml"
-    address = _unreachable()
+    address = nowhere
     config.write_text(f'listen = "{address}"\nroster = "{tmp_path / "roster.json"}"\n')
     done = CliRunner().invoke(doctor, ["--config", str(config)])
     assert f"mqtt://{address} cannot be reached" in done.stdout
