@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import threading
 
@@ -13,7 +14,9 @@ class Cable:
     def __init__(self, port: int) -> None:
         self._broker = ("127.0.0.1", port)
         self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener.setblocking(False)
         self.port: int = self._listener.getsockname()[1]
+        self._changing = threading.Lock()
         self._ends: list[socket.socket] = []
         self.connections = 0
 
@@ -24,27 +27,35 @@ class Cable:
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
         self.cut()
+        self._listener.close()
 
     def cut(self) -> None:
-        """End every connection without a goodbye of MQTT's."""
-        ends, self._ends = self._ends, []
-        for end in ends:
+        """End every connection without a goodbye of MQTT's, also those that were made and are not accepted yet."""
+        with self._changing:
             with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+                while True:
+                    self._listener.accept()[0].close()
+            for end in self._ends:
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+            self._ends = []
 
     def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                far = socket.create_connection(self._broker)
-                for end in (near, far):
-                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self._ends += (near, far)
-                self.connections += 1
-                for source, sink in ((near, far), (far, near)):
-                    threading.Thread(target=_pass_on, args=(source, sink), name="cable", daemon=True).start()
+        with contextlib.suppress(OSError, ValueError):  # the listener is closed
+            while select.select([self._listener], [], []):
+                with self._changing, contextlib.suppress(BlockingIOError):  # cut() was there first
+                    self._connect(self._listener.accept()[0])
+
+    def _connect(self, near: socket.socket) -> None:
+        near.setblocking(True)
+        far = socket.create_connection(self._broker)
+        for end in (near, far):
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._ends += (near, far)
+        self.connections += 1
+        for source, sink in ((near, far), (far, near)):
+            threading.Thread(target=_pass_on, args=(source, sink), name="cable", daemon=True).start()
 
 
 def _pass_on(source: socket.socket, sink: socket.socket) -> None:

@@ -56,7 +56,7 @@ class Held:
     def until(self, holds: Callable[[], bool]) -> None:
         end = time.monotonic() + _SECONDS
         while not holds():
-            assert time.monotonic() < end
+            assert time.monotonic() < end, f"ended with {self.error}" if self.error else "still waiting"
             time.sleep(0.005)
 
     def __enter__(self) -> Held:

@@ -9,6 +9,7 @@ import pytest
 
 from integration.mosquitto import start_mosquitto
 from ports import Port
+from programs import needs
 
 
 def test_a_kept_port_answers_nobody_and_is_given_to_nobody_else(port: Port) -> None:
@@ -27,6 +28,7 @@ def test_on_a_kept_port_servers_listen_one_after_the_other(port: Port) -> None:
                 socket.create_server(("127.0.0.1", port.number))
 
 
+@needs("mosquitto")
 @pytest.mark.parametrize("protocol", ["mqtt", "websockets"])
 def test_a_mosquitto_is_not_taken_for_started_because_somebody_else_answers(protocol: str, tmp_path: Path) -> None:
     """The story: ports came from a range, and a test spoke with the broker of another one."""
