@@ -54,8 +54,10 @@ def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def pytest_deselected(items: list[pytest.Item]) -> None:
     """Remember what ``make test`` leaves out, for the last lines."""
     for item in items:
-        for mark in item.iter_markers("needs") if item.get_closest_marker("slow") is None else ():
-            item.config.stash.setdefault(_LEFT_OUT, Counter())[mark.args[0]] += 1
+        if "not needs" in item.config.option.markexpr and item.get_closest_marker("slow") is None:
+            item.config.stash.setdefault(_LEFT_OUT, Counter()).update(
+                mark.args[0] for mark in item.iter_markers("needs")
+            )
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
