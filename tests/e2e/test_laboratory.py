@@ -132,9 +132,12 @@ def test_many_games_show_how_far_they_are_on_a_terminal() -> None:
         assert terminal.end() == 0
 
 
-def test_ctrl_c_ends_all_processes(bot: Path) -> None:
+@pytest.mark.parametrize(
+    "words", [("play", "random", "--games", "9999"), ("solo", "--boards", "9999")], ids=["play", "solo"]
+)
+def test_ctrl_c_ends_all_processes(words: tuple[str, ...], bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    time.sleep(0.05)\n    return"))
-    with Terminal([*SALVO, "play", str(bot), "random", "--games", "9999"], _environment()) as terminal:
+    with Terminal([*SALVO, words[0], str(bot), *words[1:]], _environment()) as terminal:
         terminal.until(lambda _: _children(terminal.process.pid))
         children = _children(terminal.process.pid)
         terminal.signal(signal.SIGINT)
@@ -143,9 +146,10 @@ def test_ctrl_c_ends_all_processes(bot: Path) -> None:
         assert "Traceback" not in terminal.screen.text
 
 
-def test_its_processes_end_when_it_is_killed_even_while_a_bot_never_answers(bot: Path) -> None:
+@pytest.mark.parametrize("words", [("play", "random", "--games", "9"), ("solo", "--boards", "9")], ids=["play", "solo"])
+def test_its_processes_end_when_it_is_killed_even_while_a_bot_never_answers(words: tuple[str, ...], bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    while True:\n        pass\n    return"))
-    with started([*SALVO, "play", str(bot), "random", "--games", "9"], env=_environment()) as playing:
+    with started([*SALVO, words[0], str(bot), *words[1:]], env=_environment()) as playing:
         children = _until_at_work(playing.pid)
     _until_gone(children)
 

@@ -88,6 +88,21 @@ def test_figures_are_those_of_the_counts() -> None:
     assert summary([7]) == Summary(7, 0, 7, {7: 1})
 
 
+#: A bot's file; what is put in is done before each salvo.
+_FIRES = """\
+import os
+import time
+
+import salvo
+
+
+@salvo.bot
+def fire(view):
+    {}
+    return view.untouched.sample(view.shots)
+"""
+
+
 def run(*arguments: str) -> str:
     done = CliRunner().invoke(solo, list(arguments), catch_exceptions=False)
     assert done.exit_code == 0, done.output
@@ -133,16 +148,37 @@ def test_a_team_s_file_is_counted_in_processes_of_its_own(tmp_path: Path) -> Non
     assert 15 < record["salvos"]["mean"] <= SALVO.grid.size / 5
 
 
-@pytest.mark.parametrize("boards", ["2", "20"])
-def test_a_bot_that_ends_its_process_is_told_with_the_board(boards: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("boards", "ends", "told"),
+    [
+        ("2", "os._exit(3)", "exit code 3"),
+        ("20", "os._exit(3)", "exit code 3"),
+        ("20", "os.kill(os.getpid(), 15)", "killed by SIGTERM"),
+    ],
+)
+def test_a_bot_that_ends_its_process_is_told_with_the_board(boards: str, ends: str, told: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text(
-        "import os\nimport salvo\n\n\n@salvo.bot\ndef fire(view):\n"
-        "    view.game == 2 and os._exit(3)\n    return view.untouched.sample(view.shots)\n"
-    )
-    with pytest.raises(BotError) as told:
+    file.write_text(_FIRES.format(f"view.game == 2 and {ends}"))
+    with pytest.raises(BotError) as raised:
         run(str(file), "--boards", boards, "--jobs", "2")
-    assert str(told.value) == f"bot_crashed: {file}, board 2, seed 0: ended the process: exit code 3"
+    assert str(raised.value) == f"bot_crashed: {file}, board 2, seed 0: ended the process: {told}"
+
+
+def test_of_boards_that_fail_the_first_is_told_even_if_a_later_one_fails_before_it(tmp_path: Path) -> None:
+    file, later = tmp_path / "mine.py", tmp_path / "later"
+    file.write_text(
+        _FIRES.format(
+            f"""if view.game == 16:
+        open({str(later)!r}, "w").close()
+        os._exit(3)
+    while view.game == 8 and not os.path.exists({str(later)!r}):
+        time.sleep(0.01)
+    view.game == 8 and 1 / 0"""
+        )
+    )
+    with pytest.raises(BotError, match="bot_raised: solo, seed 0, game 8: turn 1: ZeroDivisionError") as raised:
+        run(str(file), "--boards", "20", "--jobs", "2")
+    assert "1 / 0" in raised.value.trace
 
 
 def test_what_a_bot_prints_goes_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -15,11 +15,9 @@ import selectors
 import shlex
 import signal
 import subprocess
-import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, TypeVar
 
 from salvo.errors import BotError
@@ -345,21 +343,6 @@ class Program:
             self._finalizer.detach()
         _kill(process, os.getpid())
         return process.returncode if ended else None
-
-
-def kill_groups_below(pid: int) -> None:
-    """Kill the children of a child of this process that lead a group, and all who are in it; the child stops.
-
-    So the programs of a process that is killed end with it, even in an endless loop. Does nothing but on Linux.
-    """
-    if sys.platform != "linux":
-        return
-    os.kill(pid, signal.SIGSTOP)  # lest it waits for one whose number is then somebody else's
-    os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-    with contextlib.suppress(FileNotFoundError):  # not every kernel tells
-        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(int(leader), signal.SIGKILL)
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import atexit
 import importlib.util
 import json
 import multiprocessing
-import os
 import shlex
-import signal
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
-from multiprocessing.process import BaseProcess
-from typing import Any
+from multiprocessing.connection import Connection, wait
 
 import click
 
 from salvo.errors import BotError
-from salvo.laboratory.simulation.pool import cores, end_of
-from salvo.laboratory.simulation.worker import hush
+from salvo.laboratory.simulation.pool import cores
 from salvo.laboratory.solo import Cleared, Summary, clear, summary
 from salvo.programs.staying import Staying
+from salvo.programs.worker_process import WorkerProcess, end_all, end_with_parent, how_it_ended
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
 from salvo.sources import make
@@ -100,66 +96,62 @@ def _changed(book: RuleBook, width: int | None, height: int | None, shots: str |
     return book
 
 
-def _clear_all(bot: str, boards: int, seed: str, book: RuleBook, jobs: int | None) -> Iterator[Cleared]:
+def _clear_all(bot: str, boards: int, seed: str, book: RuleBook, jobs: int | None) -> Generator[Cleared, None, None]:
     """Clear board after board, in their order, on as many processes as there is work for.
 
     Raises:
-        BotError: as :func:`salvo.laboratory.solo.clear`; ``bad_bot``; ``bot_crashed``: it ended its process.
+        BotError: of the first board that fails, as :func:`salvo.laboratory.solo.clear`; ``bad_bot``; ``bot_crashed``:
+            the bot ended its process.
     """
-    workers = min(jobs or cores(), -(-boards // _AT_ONCE))
     context = multiprocessing.get_context("spawn")
-    clearing = context.RawArray("q", boards + 1)
-    processes: list[BaseProcess] = []
+    workers: list[WorkerProcess] = []
+    waiting = deque(range(1, boards + 1))
+    found: dict[int, Cleared | BotError] = {}
     try:
-        with ProcessPoolExecutor(workers, context, _begin, (clearing,)) as pool:
-            try:
-                found = pool.map(partial(_clear, bot, seed, book), range(1, boards + 1), chunksize=_AT_ONCE)
-                processes = multiprocessing.active_children()
-                yield from map(_unwrapped, found)
-            finally:
-                pool.shutdown(cancel_futures=True)
-    except BrokenProcessPool:
-        # The pool ends all others by SIGTERM when one is gone.
-        ended = next((each for each in processes if each.exitcode != -signal.SIGTERM), processes[0])
-        at = next((f"board {board}, " for board, pid in enumerate(clearing) if pid == ended.pid), "")
-        text = f"{bot}, {at}seed {seed}: ended the process: {end_of(ended.exitcode)}"
-        raise BotError("bot_crashed", text) from None
-
-
-#: Programs of this process that wait for further boards.
-_staying = Staying()
-
-#: By board, the number of the process that is clearing it; 0 for none. Shared by all of them.
-_clearing: Any = None
-
-
-def _begin(clearing: Any) -> None:
-    """Prepare a process that clears boards."""
-    global _clearing
-    _clearing = clearing
-    atexit.register(_staying.close)
-    hush()
-
-
-def _clear(bot: str, seed: str, book: RuleBook, board: int) -> Cleared | tuple[str, str, str]:
-    """Clear one board, in a process of its own; return an error as its code, text and trace, which travel."""
-    _clearing[board] = os.getpid()
-    try:
-        return clear(partial(make, bot, staying=_staying), board, seed=seed, book=book)
-    except BotError as error:
-        return error.code, error.text, error.trace
+        count = min(jobs or cores(), -(-boards // _AT_ONCE))
+        workers.extend(WorkerProcess(context, _work, bot, seed, book) for _ in range(count))
+        for board in range(1, boards + 1):
+            while board not in found:
+                for worker in workers:
+                    while waiting and len(worker.tasks) < _AT_ONCE:
+                        worker.give(waiting.popleft())
+                found.update(_collected(workers, bot, seed))
+            cleared = found.pop(board)
+            if isinstance(cleared, BotError):
+                raise cleared
+            yield cleared
     finally:
-        _clearing[board] = 0
+        end_all(workers)
 
 
-def _unwrapped(found: Cleared | tuple[str, str, str]) -> Cleared:
-    if not isinstance(found, Cleared):
-        raise BotError(*found)
-    return found
+def _collected(workers: list[WorkerProcess], bot: str, seed: str) -> Iterator[tuple[int, Cleared | BotError]]:
+    """Wait for answers, and return them by board; a process that has ended is no longer one of the workers."""
+    ready = wait([worker.pipe for worker in workers if worker.tasks])
+    for worker in [each for each in workers if each.pipe in ready]:
+        board = worker.tasks[0]
+        try:
+            answer = worker.receive()
+            yield board, answer if isinstance(answer, Cleared) else BotError(*answer)
+        except EOFError:
+            text = f"{bot}, board {board}, seed {seed}: ended the process: {how_it_ended(worker.kill())}"
+            workers.remove(worker)
+            yield board, BotError("bot_crashed", text)
 
 
-def _with_progress(cleared: Iterator[Cleared], count: int, *, plain: bool) -> Iterator[Cleared]:
-    with progress_bar(count, "boards", plain=plain) as show:
+def _work(pipe: Connection, bot: str, seed: str, book: RuleBook) -> None:
+    """Clear the boards that are asked for; send an error as its code, text and trace."""
+    end_with_parent()
+    with closing(Staying()) as staying:
+        while True:
+            board = pipe.recv()
+            try:
+                pipe.send(clear(partial(make, bot, staying=staying), board, seed=seed, book=book))
+            except BotError as error:
+                pipe.send((error.code, error.text, error.trace))
+
+
+def _with_progress(cleared: Generator[Cleared, None, None], count: int, *, plain: bool) -> Iterator[Cleared]:
+    with closing(cleared), progress_bar(count, "boards", plain=plain) as show:
         for done, board in enumerate(cleared, start=1):
             show(done)
             yield board

@@ -7,12 +7,10 @@ end one that does not come back; a new one takes its place, and the game is play
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache
 from multiprocessing.connection import Connection, wait
@@ -21,12 +19,11 @@ from typing import Any, Final
 from salvo.errors import BotError, SalvoError
 from salvo.laboratory import arena
 from salvo.laboratory.again import seat_names
-from salvo.laboratory.simulation.pool import uninterrupted
 from salvo.player import Bot
 from salvo.programs.debugger import is_debugged
 from salvo.programs.exec_bot import ExecBot
-from salvo.programs.process import kill_groups_below
 from salvo.programs.staying import Staying
+from salvo.programs.worker_process import WorkerProcess, end_all
 from salvo.rules import RuleBook
 from salvo.sources import load
 from salvo_server.tournament.file import TimeLimits, Tournament
@@ -45,8 +42,6 @@ _AHEAD_SECONDS: Final = 0.05
 _MOST_AHEAD: Final = 32
 #: How much more time a bot has in a game that it has played before, in time.
 _PATIENCE: Final = 10
-#: How long a process that was dismissed may take: longer than programs may that leave beside each other.
-_LEAVE_SECONDS: Final = 3.0
 #: Processes in a row that may die in one game while no bot is asked.
 _MOST_DEATHS: Final = 3
 
@@ -158,12 +153,9 @@ def _kind(source: str) -> type[Bot]:
 
 def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits) -> None:
     """Play what is sent, in a process of its own, until nobody sends any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)  # a bot that prints would tear the table
     alarm, clock = Alarm(), _Clock(memory)
     limits = _limits_here(limits)  # before a bot is loaded: none grants itself time with a tracer of its own
-    with closing(_staying), suppress(EOFError, OSError):
+    with closing(_staying):
         while True:
             task = ours.recv()
             if isinstance(task, str):
@@ -194,39 +186,11 @@ def _try_out(source: str, book: RuleBook) -> str:
     return ""
 
 
-class _Worker:
+class _Worker(WorkerProcess):
     def __init__(self, *given: Any) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would take this process's threads' locks along
         self.clock = _Clock(context.RawArray("d", 2))
-        self.line, theirs = context.Pipe()
-        self.tasks: deque[Any] = deque()  # the first is the one that is played
-        self._process = context.Process(target=_work, args=(theirs, self.clock.memory, *given), daemon=True)
-        with uninterrupted(context.get_start_method()):
-            self._process.start()
-        theirs.close()
-
-    def give(self, task: Any) -> None:
-        self.tasks.append(task)
-        with suppress(OSError):  # it has died, which the other end of the line tells
-            self.line.send(task)
-
-    def dismiss(self) -> None:
-        """Let the process end by itself, with the programs that wait for further games, if it has nothing to do."""
-        if not self.tasks:
-            self.line.close()
-
-    def end(self) -> int:
-        """End the process with its programs and return its exit code."""
-        if self.line.closed:
-            self._process.join(_LEAVE_SECONDS)
-        if self._process.is_alive() and self._process.pid is not None:
-            kill_groups_below(self._process.pid)
-        self._process.kill()
-        self._process.join()
-        self.line.close()
-        code = self._process.exitcode or 0
-        self._process.close()
-        return code
+        super().__init__(context, _work, self.clock.memory, *given)
 
 
 class Workers:
@@ -242,10 +206,7 @@ class Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self._workers:
-            worker.dismiss()
-        for worker in self._workers:
-            worker.end()
+        end_all(self._workers)
         self._workers = []
 
     def try_out(self, source: str) -> str:
@@ -259,15 +220,14 @@ class Workers:
         worker.give(source)
         seconds = self._limits.bank_seconds + _START_SECONDS
         try:
-            if worker.line.poll(seconds):
-                said: str = worker.line.recv()
-                worker.tasks.clear()
+            if worker.pipe.poll(seconds):
+                said: str = worker.receive()
                 return said
             reason = f"is not imported after {seconds:g} s"
-        except (EOFError, OSError):
+        except EOFError:
             reason = "ends its process when it is imported"
         self._workers.remove(worker)
-        worker.end()
+        worker.kill()
         return f"{source} {reason}"
 
     def play(self, pairings: Iterable[Pairing]) -> Iterator[list[Played]]:
@@ -299,15 +259,14 @@ class Workers:
                 for worker in self._workers:
                     if waiting and len(worker.tasks) == place:
                         worker.give(waiting.popleft())
-            ready = wait([worker.line for worker in self._workers], _LOOK_SECONDS)
+            ready = wait([worker.pipe for worker in self._workers], _LOOK_SECONDS)
             for index, worker in enumerate(self._workers):
-                if worker.line in ready:
+                if worker.pipe in ready:
                     try:
-                        ended.append(worker.line.recv())
-                        worker.tasks.popleft()
+                        ended.append(worker.receive())
                         count += 1
                         continue
-                    except (EOFError, OSError):
+                    except EOFError:
                         pass
                 elif worker.clock.late < _GRACE_SECONDS:
                     continue
@@ -322,7 +281,7 @@ class Workers:
     def _bury(self, worker: _Worker) -> list[Task]:
         """End a process and return the games that it left, the one it was at without the bot at fault."""
         seat, late = worker.clock.asked, worker.clock.late >= _GRACE_SECONDS
-        code = worker.end()
+        code = worker.kill()
         if not worker.tasks:
             return []
         task, *others = worker.tasks

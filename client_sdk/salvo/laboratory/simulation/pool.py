@@ -6,13 +6,10 @@ import contextlib
 import heapq
 import multiprocessing
 import os
-import signal
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any
@@ -21,7 +18,7 @@ from salvo.errors import BotError
 from salvo.laboratory.arena import SEAT_BITS, Failure
 from salvo.laboratory.simulation.seats import seating
 from salvo.laboratory.simulation.worker import Batch, Player, Spec, work
-from salvo.programs.process import kill_groups_below
+from salvo.programs.worker_process import WorkerProcess, end_all, how_it_ended
 
 #: How long a process is to be busy with what it is given at a time, in seconds: short against a run, so that all end
 #: together and progress is seen, and long against the way through the pipe.
@@ -32,9 +29,6 @@ LOOK_SECONDS = 0.1
 
 #: How long bots may take to be loaded, as long as a team has to place its fleet (SALVO-JOIN-4).
 LOAD_SECONDS = 60.0
-
-#: How long a process that was dismissed may take: longer than programs may that leave beside each other.
-LEAVE_SECONDS = 3.0
 
 #: First game, how many, and from which turn on which bots are gone.
 Task = tuple[int, int, dict[str, int]]
@@ -83,10 +77,7 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self._workers:
-            worker.dismiss()
-        for worker in self._workers:
-            worker.kill()
+        end_all(self._workers)
 
     def play(self, first: int, games: int, waiting: Callable[[], object] | None) -> Iterator[Batch]:
         """Play games, and hand them out in order.
@@ -117,9 +108,9 @@ class Pool:
     def _give(self) -> None:
         """Give every idle process something to do."""
         while self._tasks and len(self._workers) < self._jobs:
-            self._workers.append(_Worker(self._context, self._spec, [worker.pipe for worker in self._workers]))
+            self._workers.append(_Worker(self._context, self._spec, self._workers))
         for worker in self._workers:
-            if worker.is_ready and worker.task is None and self._tasks:
+            if self._tasks and not worker.tasks:
                 first, games, gone = heapq.heappop(self._tasks)
                 count = max(1, min(self._count, games, -(-self._left // (2 * self._jobs))))
                 if count < games:
@@ -132,15 +123,12 @@ class Pool:
         for worker in list(self._workers):
             if worker.pipe in ready:
                 try:
-                    said = worker.pipe.recv()
-                except (EOFError, OSError):
-                    worker.process.join(5)
-                    self._bury(worker, f"ended the process: {end_of(worker.process.exitcode)}")
+                    said = worker.receive()
+                except EOFError:
+                    self._bury(worker, f"ended the process: {how_it_ended(worker.kill())}")
                     continue
                 if isinstance(said, Batch):
-                    assert worker.task is not None
                     self._count = _next_count(len(said.rows), time.monotonic() - worker.since)
-                    worker.task = None
                     for game in range(said.first, said.first + len(said.rows)) if self._failures else ():
                         said.failures += self._failures.pop(game, [])
                     said.failures.sort(key=lambda failure: (failure.game, failure.turn))
@@ -163,9 +151,9 @@ class Pool:
         names = tuple(self._spec.bots)
         if not worker.is_ready:
             raise BotError("bad_bot", f"{names[seat]}, while it is loaded: {how}")
-        if worker.task is None:
+        if not worker.tasks:
             return  # it was given nothing, so nothing is lost
-        first, count, gone = worker.task
+        first, count, gone = worker.tasks[0]
         order = seating(self._spec.seats, names, 0, game, self._spec.book, exchanged=False).order
         name = order[seat]
         text = f"{name}, seed {self._spec.seed}, game {game}: turn {turn}: {how}"
@@ -182,50 +170,22 @@ class Pool:
                 heapq.heappush(self._tasks, task)
 
 
-@contextlib.contextmanager
-def uninterrupted(method: str) -> Iterator[None]:
-    """Let Ctrl-C wait, and have processes that are started here never hear it, not even while they import.
-
-    Python drops an interruption that comes while it forks.
-
-    Args:
-        method: how processes are started, as :mod:`multiprocessing` names it.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    if method == "spawn":
-        resource_tracker.ensure_running()  # which, started by the first process, would undo the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-class _Worker:
-    """One process.
+class _Worker(WorkerProcess):
+    """Loads the bots, which is its first task, then plays games.
 
     Attributes:
         is_ready: whether it has loaded the bots.
-        task: what it is at; None when it is idle.
-        since: when it was given that, on the monotonic clock.
+        since: when it was given its task, on the monotonic clock.
     """
 
-    def __init__(self, context: Any, spec: Spec, others: list[Connection]) -> None:
-        self.pipe, theirs = context.Pipe()
+    def __init__(self, context: Any, spec: Spec, others: list[_Worker]) -> None:
         self._shared = context.RawArray("q", 2)
-        inherited = [*others, self.pipe] if context.get_start_method() == "fork" else []
-        self.process = context.Process(target=work, args=(theirs, self._shared, spec, inherited), daemon=True)
-        with uninterrupted(context.get_start_method()), warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, which is meant
-            try:
-                self.process.start()
-            except (PicklingError, AttributeError, TypeError) as error:
-                raise BotError("bad_bot", f"a class that no other process finds ({error}); give its file.py") from None
-        theirs.close()
+        try:
+            super().__init__(context, work, self._shared, spec, others=others)
+        except (PicklingError, AttributeError, TypeError) as error:
+            raise BotError("bad_bot", f"a class that no other process finds ({error}); give its file.py") from None
         self.is_ready = False
-        self.task: Task | None = None
+        self.tasks.append(None)
         self.since = time.monotonic()
         self._seen = (self.mark, self.since)
 
@@ -236,41 +196,17 @@ class _Worker:
 
     def give(self, task: Task) -> None:
         """Have games played."""
-        self.task = task
         self.since = time.monotonic()
         self._seen = (self.mark, self.since)
-        with contextlib.suppress(OSError):  # it has ended, which is seen when it is listened to
-            self.pipe.send(task)
+        super().give(task)
 
     def is_stuck(self, seconds: float) -> bool:
         """Whether the same bot has been at the same thing for so long."""
         now = time.monotonic()
-        if self._seen[0] != self.mark or (self.is_ready and self.task is None):
+        if self._seen[0] != self.mark or not self.tasks:
             self._seen = (self.mark, now)
         return now - self._seen[1] > seconds
-
-    def dismiss(self) -> None:
-        """Let it end by itself, with the programs that wait for further games, if it has nothing to do."""
-        if self.is_ready and self.task is None:
-            self.pipe.close()
-
-    def kill(self) -> None:
-        """End it, and the programs that it has started (``exec:COMMAND``), which may be in an endless loop, too."""
-        if self.pipe.closed:
-            self.process.join(LEAVE_SECONDS)
-        if self.process.is_alive():
-            kill_groups_below(self.process.pid)
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
 
 
 def _is_single_threaded() -> bool:
     return len(list(Path("/proc/self/task").iterdir())) == 1
-
-
-def end_of(code: int | None) -> str:
-    """Return how a process ended, from its exit code; below 0 is the signal that killed it."""
-    if code is not None and code < 0:
-        return f"killed by {signal.Signals(-code).name}"
-    return f"exit code {code}"

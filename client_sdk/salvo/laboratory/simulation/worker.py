@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-import threading
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -20,6 +17,7 @@ from salvo.laboratory.arena import Decisions, Failure, Supervision
 from salvo.laboratory.simulation.seats import Seats, places_alike, seating
 from salvo.player import Bot
 from salvo.programs.staying import Staying
+from salvo.programs.worker_process import end_with_parent
 from salvo.rules import RuleBook
 from salvo.sources import EXEC, line_of, load, trace_of
 
@@ -161,21 +159,16 @@ class _Absent(Bot):
         return ()
 
 
-def work(pipe: Connection, shared: Any, spec: Spec, others: Iterable[Connection]) -> None:
+def work(pipe: Connection, shared: Any, spec: Spec) -> None:
     """Play what is asked for through a pipe until it closes.
 
     Args:
         shared: two numbers that the asking process sees, too; see :class:`Player`.
-        others: what a forked process has inherited and must not hold open.
     """
-    for other in others:
-        other.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who asked
-    hush()
     # A file that is saved twice in a second may have the size that it had, and Python would take the code of before.
     sys.dont_write_bytecode = True
     gc.set_threshold(GARBAGE, 20, 20)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    end_with_parent()
     mark = memoryview(shared).cast("B").cast("q")
     try:
         with closing(Player(spec, mark)) as player:
@@ -187,17 +180,3 @@ def work(pipe: Connection, shared: Any, spec: Spec, others: Iterable[Connection]
     except (EOFError, OSError):
         pass  # nobody asks any more
     os._exit(0)  # bots' threads are not waited for
-
-
-def hush() -> None:
-    """Let what bots print in this process go nowhere: thousands of games would flood the screen."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
-
-
-def _end_with(parent: int) -> None:
-    """End this process when the one that asked is gone, even while a bot never answers."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)

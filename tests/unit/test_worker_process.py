@@ -1,0 +1,86 @@
+"""Processes that work for another one: what they answer, and how they end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from salvo.programs import worker_process
+from salvo.programs.worker_process import WorkerProcess, end_all, how_it_ended
+
+FORK = multiprocessing.get_context("fork")
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, a process that ends by itself is not killed before."""
+    monkeypatch.setattr(worker_process, "LEAVE_SECONDS", 60.0)
+
+
+def _squares(pipe: Connection) -> None:
+    while True:
+        pipe.send(pipe.recv() ** 2)
+
+
+def _leaves(pipe: Connection) -> None:
+    pipe.recv()
+    pipe.close()
+    sys.exit(5)
+
+
+def _starts_a_program(pipe: Connection) -> None:
+    with subprocess.Popen(["sleep", "999"], start_new_session=True) as program:
+        pipe.send(program.pid)
+
+
+def test_tasks_are_answered_in_order_and_each_is_the_workers_until_it_is() -> None:
+    worker = WorkerProcess(FORK, _squares)
+    for number in (2, 3):
+        worker.give(number)
+    assert (list(worker.tasks), worker.receive(), list(worker.tasks), worker.receive()) == ([2, 3], 4, [3], 9)
+    worker.dismiss()
+    assert worker.kill() == 0
+
+
+def test_each_forked_worker_ends_by_itself_whatever_was_forked_after_it() -> None:
+    workers: list[WorkerProcess] = []
+    for _ in range(3):
+        workers.append(WorkerProcess(FORK, _squares, others=workers))
+    end_all(workers)
+    assert [worker.kill() for worker in workers] == [0, 0, 0]
+
+
+def test_one_that_ends_is_told_by_its_own_exit_code_though_its_pipe_closes_earlier() -> None:
+    worker = WorkerProcess(multiprocessing.get_context("spawn"), _leaves)  # whose interpreter takes its time to end
+    worker.give(None)
+    with pytest.raises(EOFError):
+        worker.receive()
+    worker.give(None)
+    assert list(worker.tasks) == [None, None]
+    assert how_it_ended(worker.kill()) == "exit code 5"
+
+
+def test_one_that_is_busy_is_killed_with_its_programs() -> None:
+    worker = WorkerProcess(FORK, _starts_a_program)
+    worker.give("a task without an answer")
+    program = worker.pipe.recv()
+    worker.dismiss()
+    assert how_it_ended(worker.kill()) == "killed by SIGKILL"
+    end = time.monotonic() + 60
+    while _is_running(program):
+        assert time.monotonic() < end
+        os.sched_yield()
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
