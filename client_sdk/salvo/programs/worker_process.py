@@ -14,7 +14,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing import resource_tracker
+from multiprocessing import parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
@@ -107,11 +107,13 @@ def how_it_ended(code: int | None) -> str:
 
 def end_with_parent() -> None:
     """Let this process end when its parent does, even while a bot never answers."""
-    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+    parent = parent_process()
+    assert parent is not None
+    threading.Thread(target=_watch, args=(parent.pid,), daemon=True).start()
 
 
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
+def _watch(parent: int | None) -> None:
+    while os.getppid() == parent:  # not so from the start where it ended before this process was at work
         time.sleep(1)
     os._exit(1)
 
