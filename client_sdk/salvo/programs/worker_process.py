@@ -107,13 +107,11 @@ def how_it_ended(code: int | None) -> str:
 
 def end_with_parent() -> None:
     """Let this process end when its parent does, even while a bot never answers."""
-    parent = parent_process()
-    assert parent is not None
-    threading.Thread(target=_watch, args=(parent.pid,), daemon=True).start()
+    threading.Thread(target=_watch, daemon=True).start()
 
 
-def _watch(parent: int | None) -> None:
-    while os.getppid() == parent:  # not so from the start where it ended before this process was at work
+def _watch() -> None:
+    while (parent := parent_process()) and os.getppid() == parent.pid:
         time.sleep(1)
     os._exit(1)
 
