@@ -51,6 +51,8 @@ def test_each_forked_worker_ends_by_itself_whatever_was_forked_after_it() -> Non
     workers: list[WorkerProcess] = []
     for _ in range(3):
         workers.append(WorkerProcess(FORK, _squares, others=workers))
+    workers[0].dismiss()
+    assert workers[0].kill() == 0
     end_all(workers)
     assert [worker.kill() for worker in workers] == [0, 0, 0]
 
