@@ -4,8 +4,32 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Process(NamedTuple):
+    """A process of this machine.
+
+    Attributes:
+        state: a letter, ``Z`` of one that has ended and whose parent has not asked how.
+    """
+
+    number: int
+    state: str
+    parent: int
+    group: int
+    command: str
+
+
+def processes() -> Iterator[Process]:
+    """Return all processes of this machine, which needs Linux and not the program ``ps``."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            state, parent, group = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+            command = (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
+            yield Process(int(folder.name), state, int(parent), int(group), command)
 
 
 @contextmanager

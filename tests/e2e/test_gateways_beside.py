@@ -20,6 +20,7 @@ import pytest
 from command_line import run
 from integration.test_gateway_xbs import Patient, Playing, small
 from ports import Port
+from processes import processes
 
 _SECONDS = 60.0
 
@@ -98,10 +99,7 @@ def wait_until(true: Any) -> None:
 
 def gateways_of(process: subprocess.Popen[str]) -> list[int]:
     """Return the gateways among a server's children."""
-    listed = subprocess.run(
-        ["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True, check=False
-    ).stdout
-    return [int(line.split()[0]) for line in listed.splitlines() if " gateway " in line]
+    return [each.number for each in processes() if each.parent == process.pid and " gateway " in each.command]
 
 
 def listens(port: int) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from processes import started
+from processes import processes, started
 from programs import needs
 from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
@@ -194,12 +194,7 @@ def _is_gone(group: int) -> bool:
     """Whether nobody of a process group is left; who was killed may take a moment to be so."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        states = subprocess.run(["ps", "-o", "stat=", "-g", str(group)], capture_output=True, text=True, check=False)
-        if all(state.startswith("Z") for state in states.stdout.split()):
+        if all(each.state == "Z" for each in processes() if each.group == group):
             return True  # whose parent was killed: init's, or nobody's in a container without one
     return False
 

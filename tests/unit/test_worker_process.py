@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from multiprocessing.connection import Connection
 
 import pytest
@@ -30,6 +31,7 @@ def _squares(pipe: Connection) -> None:
 def _leaves(pipe: Connection) -> None:
     pipe.recv()
     pipe.close()
+    time.sleep(0.2)  # an interpreter takes its time to end
     sys.exit(5)
 
 
@@ -58,7 +60,7 @@ def test_each_forked_worker_ends_by_itself_whatever_was_forked_after_it() -> Non
 
 
 def test_one_that_ends_is_told_by_its_own_exit_code_though_its_pipe_closes_earlier() -> None:
-    worker = WorkerProcess(multiprocessing.get_context("spawn"), _leaves)  # whose interpreter takes its time to end
+    worker = WorkerProcess(FORK, _leaves)
     worker.give(None)
     with pytest.raises(EOFError):
         worker.receive()
