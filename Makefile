@@ -18,8 +18,8 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
 
-test: $(READY)           ## the tests that need nothing but Python (under three minutes)
-	$(BIN)/pytest $(TESTS) -m 'not needs and not slow'
+test: $(READY)           ## the quick tests that need nothing but Python (under three minutes)
+	$(BIN)/pytest $(TESTS) -m 'not needs and not long and not slow'
 
 check: $(READY)          ## format, lint, types, import contracts, and all tests but the slow ones (under nine minutes)
 	$(BIN)/python tests/programs.py

@@ -15,6 +15,8 @@ import programs
 from ports import Port
 
 _LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
+#: What a test is counted under that is left out for its time alone.
+_LONG: Final = "long"
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -55,9 +57,8 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
     """Remember what ``make test`` leaves out, for the last lines."""
     for item in items:
         if "not needs" in item.config.option.markexpr and item.get_closest_marker("slow") is None:
-            item.config.stash.setdefault(_LEFT_OUT, Counter()).update(
-                mark.args[0] for mark in item.iter_markers("needs")
-            )
+            needs = item.get_closest_marker("needs")
+            item.config.stash.setdefault(_LEFT_OUT, Counter())[needs.args[0] if needs else _LONG] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -80,6 +81,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     left_out = config.stash.get(_LEFT_OUT, Counter[str]())
     if left_out:
-        counted = ", ".join(f"{number} need {name}" for name, number in left_out.most_common())
-        terminalreporter.write_line(f"{left_out.total()} tests left out: {counted}")
+        counted = [f"{number} need {name}" for name, number in left_out.most_common() if name != _LONG]
+        counted += [f"{left_out[_LONG]} take long"] if _LONG in left_out else []
+        terminalreporter.write_line(f"{left_out.total()} tests left out: {', '.join(counted)}")
         terminalreporter.write_line(f"to run them: {programs.install_line(left_out)}, then make check")

@@ -445,6 +445,7 @@ def test_an_attack_achieves_nothing(attack: Attack) -> None:
     assert not attack.act()
 
 
+@pytest.mark.long
 @each_attack
 def test_it_succeeds_without_its_defence(attack: Attack, monkeypatch: Patch) -> None:
     attack.remove(monkeypatch)

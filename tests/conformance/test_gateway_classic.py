@@ -50,6 +50,7 @@ def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_told(tmp
     assert answers == 51
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leads", [False, True], ids=["as client", "as server"])
 def test_many_games_with_lines_in_pieces_and_programs_that_go_wrong_among_them(leads: bool, tmp_path: Path) -> None:
     """Each is played again at its table, where who begins is the table's own rule, and comes out as it was."""

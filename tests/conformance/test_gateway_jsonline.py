@@ -76,6 +76,7 @@ def made(book: RuleBook, folder: Path, **options: Any) -> Door:
     return door(book, games=folder / f"{next(_made)}.games", **options)
 
 
+@pytest.mark.long
 def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(tmp_path: Path) -> None:
     """Each is played again at its table, and comes out there as the program saw it."""
     tables = ["a", "b", "c", "d"] if GAMES >= 4 else ["a"]

@@ -96,6 +96,7 @@ def test_a_program_that_knows_the_fleet_without_listening_sinks_ship_by_ship() -
     assert told[-2:] == ["|INFO|lost game|END|", "|INFO|end game|END|"]
 
 
+@pytest.mark.long
 def test_whole_games_with_every_kind_of_wrong_line(tmp_path: Path) -> None:
     """Each game has a mistake of one program; what comes of it is what the text says, and the table goes on."""
     mistakes = collections.deque(["", *FORFEITS, *HARMLESS])

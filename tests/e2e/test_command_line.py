@@ -364,6 +364,7 @@ def test_the_demo_is_recorded_as_the_game_that_it_names(tmp_path: Path) -> None:
     assert run("replay", str(path), "--check").returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("journal", ["none", "contest.journal"])
 def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_path: Path, journal: str) -> None:
     where = journal if journal == "none" else str(tmp_path / journal)
@@ -415,6 +416,7 @@ def test_a_server_that_cannot_start_leaves_nothing_behind(arguments: list[str], 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on_and_the_next_one_that_it_does(tmp_path: Path) -> None:
     journal = str(tmp_path / "a.journal")
     command = [SALVO, "serve", "--players", "2", "--journal", journal, "--listen"]

@@ -107,6 +107,7 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", ["literal", "contest"])
 def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, profile: str) -> None:
     with server(tmp_path, profile, "--rules", small(tmp_path), "--games", "1") as running:

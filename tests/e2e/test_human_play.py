@@ -148,6 +148,7 @@ def test_r_begins_the_next_game_and_in_classic_somebody_else_begins_it(tmp_path:
         assert "You win. human wins game 2" in _shoot(person, book, _fleet_of_random(book, "7", 2))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["key", "SIGINT", "SIGTERM"])
 def test_an_interrupted_game_gives_the_terminal_back(way: str, tmp_path: Path) -> None:
     with _play(tmp_path, "human", "hunter") as person:
@@ -240,6 +241,7 @@ def test_a_person_who_only_thinks_hears_of_everything_and_loses_at_last(tmp_path
             assert person.end() == 0
 
 
+@pytest.mark.long
 def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) -> None:
     with _contest(tmp_path, "classic") as url:
         book = load_book(str(tmp_path / "pond.toml"))

@@ -166,6 +166,7 @@ def _whole(stage: Stage, *names: str) -> None:
         assert f"{len(names)} files: the same story of game 1, {len(stage.entries(names[0]))} entries compared" in said
 
 
+@pytest.mark.long
 def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
     server = stage.serve()
     teams = [stage.join(name) for name in ("a", "b")]
@@ -178,6 +179,7 @@ def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
     _whole(stage, "a", "b")
 
 
+@pytest.mark.long
 def test_settings_that_change_in_mid_game_leave_every_record_as_it_is(tmp_path: Path) -> None:
     journal, games = str(tmp_path / "a.journal"), tmp_path / "games"
     kept = ("--journal", journal, "--transcripts", str(games), "--resume", "always")
@@ -215,6 +217,7 @@ def event(server: subprocess.Popen[str], name: str) -> dict[str, Any]:
     return next(each for each in told if each["event"] == name)
 
 
+@pytest.mark.long
 def test_a_bot_is_killed_and_goes_on_with_its_proof(stage: Stage) -> None:
     stage.serve()
     first, other = stage.join("a"), stage.seat("b", players.Slower())
@@ -228,6 +231,7 @@ def test_a_bot_is_killed_and_goes_on_with_its_proof(stage: Stage) -> None:
     _whole(stage, "a", "b")
 
 
+@pytest.mark.long
 def test_server_and_bot_are_killed_at_a_time(stage: Stage) -> None:
     server = stage.serve()
     first, other = stage.join("a"), stage.seat("b", players.Slower())
@@ -240,6 +244,7 @@ def test_server_and_bot_are_killed_at_a_time(stage: Stage) -> None:
     _whole(stage, "a", "b")
 
 
+@pytest.mark.long
 def test_a_spectator_is_told_whether_his_file_is_whole(stage: Stage) -> None:
     stage.serve()
     watcher = stage.start("watch", stage.url, "--json", "--games", "1", "--proof", str(stage.proof("hall")))

@@ -311,6 +311,7 @@ def test_the_bot_is_measured(command: str, folder: Path) -> None:
     assert re.search(r"\bmybot\b", _run(_fewer(command), folder))
 
 
+@pytest.mark.long
 def test_a_tournament_is_made_run_and_shown(folder: Path) -> None:
     make, run, show, site = [line for line in COMMANDS if line.startswith("salvo tournament")]
     _run(make, folder)
@@ -323,6 +324,7 @@ def test_a_tournament_is_made_run_and_shown(folder: Path) -> None:
     assert (folder / "cup.site" / "index.html").exists()
 
 
+@pytest.mark.long
 def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
     of_file = [line for line in COMMANDS if "game.jsonl.gz" in line and "contest.journal" not in line]
     [record, *look] = [line for line in of_file if not line.startswith("salvo explain")]
@@ -342,6 +344,7 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
     assert "<table" in (folder / "turn.html").read_text()
 
 
+@pytest.mark.long
 def test_a_journal_is_looked_at(folder: Path) -> None:
     command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --profile literal --journal contest.journal"
     command += " --transcripts games"

@@ -192,6 +192,7 @@ def _until_written(folder: Path, teams: list[subprocess.Popen[bytes]]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.long
 def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
     """On an open broker a request in clear can be read by whoever listens to it; nothing but that topic is left out."""
     secrets = {name: token_urlsafe(16) for name in (*TEAMS, "wrong")}
@@ -246,6 +247,7 @@ def _roster(folder: Path) -> dict[str, str]:
     return found
 
 
+@pytest.mark.long
 def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> None:
     """Nothing is left out: what a watcher, a rival and the referee hear, every file, every command line."""
     secrets = _roster(tmp_path)

@@ -112,6 +112,7 @@ def _interrupt(folder: Path, number: signal.Signals) -> str:
 NOT_HELD = 6
 
 
+@pytest.mark.long
 def test_a_killed_tournament_that_goes_on_ends_like_one_run_through(tmp_path: Path) -> None:
     through, killed = (_cup(tmp_path / name, "round_robin", 2) for name in ("through", "killed"))
     whole = _play(through)
@@ -128,6 +129,7 @@ def test_a_killed_tournament_that_goes_on_ends_like_one_run_through(tmp_path: Pa
     assert told["table"][-1]["bot"] == "rude"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("form", "each"), [("swiss", 4), ("free_for_all", 6)])
 def test_a_tournament_goes_on_from_the_games_that_are_kept_as_if_there_had_been_no_break(
     form: str, each: int, tmp_path: Path

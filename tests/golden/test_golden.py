@@ -67,6 +67,7 @@ def test_making_the_games_again_touches_none_that_is_there(capsys: pytest.Captur
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in FILES} == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [m.ShotLanded, m.SalvoResolved, m.TurnBegan, m.PlacementJudged, m.GameWon])
 def test_one_byte_more_in_what_follows_is_found(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(announcement: m.Announcement, table: str = "") -> list[Publication]:

@@ -100,6 +100,7 @@ def test_who_does_not_give_way_says_once_that_somebody_else_uses_its_user(
     assert "somebody else connects as 'salvo-server'" in said[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [pytest.param(Mosquitto, marks=needs("mosquitto")), BrokerProcess])
 def test_a_broker_that_is_killed_again_and_again_is_no_other_user(kind: type[Mosquitto | BrokerProcess]) -> None:
     """The story: mosquitto is back after some 10 ms, and a bot that thinks for longer never met one that was away."""

@@ -42,6 +42,7 @@ def flooded(port: int, qos: int) -> Iterator[None]:
         assert int(process.stdout.readline()) >= FLOOD_MESSAGES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("qos", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_stays_connected(qos: int) -> None:
     """Ten thousand messages waited for the server within two seconds, and the broker dropped the server for it."""

@@ -35,6 +35,7 @@ class Lazy(RandomBot):
         return view.untouched.sample(1 if view.turn % 5 == 0 else view.shots)
 
 
+@pytest.mark.long
 @EVERY_BOOK
 def test_a_strict_contest_by_every_book_is_seen_and_proven(book: RuleBook, tmp_path: Path) -> None:
     names = ("red", "blue")

@@ -91,6 +91,7 @@ def join(url: str, name: str, bot: Bot) -> None:
     threading.Thread(target=client.play, args=(bot, url, name, f"secret {name}"), daemon=True).start()
 
 
+@pytest.mark.long
 @on_both_brokers
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_what_is_retained_comes_again_after_a_reconnect_and_counts_once(
@@ -120,6 +121,7 @@ def test_what_is_retained_comes_again_after_a_reconnect_and_counts_once(
     assert refused("plain", heard) <= {"too_many_shots", "not_your_turn"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_turn_announced_twice_costs_refused_shots_at_worst(
     program: list[str], broker: Broker, start_server: StartServer

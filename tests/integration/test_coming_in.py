@@ -63,6 +63,7 @@ def salvo(folder: Path, *arguments: str, **environment: str) -> Program:
     return Program(folder, "-m", "salvo_server", *arguments, **environment)
 
 
+@pytest.mark.long
 def test_who_comes_during_a_game_is_told_and_places_one_fleet_in_the_next_one(
     broker: Broker, start_server: StartServer
 ) -> None:

@@ -439,6 +439,7 @@ def test_a_will_is_published_when_a_client_vanishes_and_not_when_it_says_goodbye
         assert retained_at(broker.port, "polite") is None
 
 
+@pytest.mark.long
 def test_qos_1_loses_nothing_and_keeps_order_under_subscription_churn() -> None:
     count = 3000
     with ours() as broker:

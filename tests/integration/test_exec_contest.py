@@ -89,6 +89,7 @@ def one_fleet(said: list[m.Announcement]) -> bool:
     return sum(isinstance(a, m.PlacementJudged) and a.approved for a in said) >= len(SALVO.fleet)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind", ["hunter", "python", *(pytest.param(name, marks=needs(program)) for name, program in OTHERS)]
 )
@@ -120,6 +121,7 @@ def test_one_process_plays_all_games_of_a_contest(broker: Broker, start_server: 
     assert len({line.split()[0] for line in games}) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("misdeed", "cause"),
     [("dies", "bot_crashed: it was killed by SIGKILL"), ("flood", "bot_flood: "), ("late", "turn_timeout: no answer")],

@@ -20,6 +20,7 @@ TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", BROKERS)
 @pytest.mark.parametrize("table", ["", "final"])
 def test_a_whole_game_needs_no_more_than_the_rights_of_the_table(kind: str, table: str) -> None:

@@ -55,6 +55,7 @@ def _other(role: Role) -> Role:
     return Role.CLIENT if role is Role.SERVER else Role.SERVER
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("role", list(Role))
 def test_two_topics_carry_the_game(role: Role, broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
     winners, stop = Winners(), threading.Event()
@@ -102,6 +103,7 @@ def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> Non
         assert winners.by_table[""][0] == "classic-guest" or not program.won[0]
 
 
+@pytest.mark.long
 def test_over_topics_a_game_goes_on_where_it_was_when_the_gateway_was_killed(tmp_path: Path) -> None:
     winners = Winners()
     with served(winners, rules="classic") as contest, contextlib.ExitStack() as stack:

@@ -71,6 +71,7 @@ def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> Non
         }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("early_board", [False, True], ids=["in the gateway", "at the table"])
 def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(early_board: bool, tmp_path: Path) -> None:
     winners, games = Winners(), ("--games", str(tmp_path / "games"))
@@ -95,6 +96,7 @@ def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(early_board: bo
         assert winners.by_table == {"": ["jsonline-client" if client.won else "hunter-jsonline"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("early_board", [False, True], ids=["played again", "at the table"])
 def test_a_server_that_is_started_again_in_mid_game_changes_nothing(early_board: bool, tmp_path: Path) -> None:
     first, second = Heard(), Heard()

@@ -181,6 +181,7 @@ def test_clients_play_a_whole_game_on_both_brokers(start_server: StartServer, tm
     check_points(outcome, heard)
 
 
+@pytest.mark.long
 def test_a_bot_and_clients_play_at_one_table_which_a_watcher_sees(tmp_path: Path) -> None:
     with table(tmp_path, rules="xbs", players=3) as (url, heard), open_door(url, tmp_path, door) as address:
         watcher = Connection(url, "watcher", clean_session=True)
@@ -486,6 +487,7 @@ class Patient(Slow):
             time.sleep(0.05)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_gateway_that_dies_and_comes_back_finds_its_players_where_they_were(
     number: signal.Signals, tmp_path: Path, port: Port

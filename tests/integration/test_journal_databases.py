@@ -134,6 +134,7 @@ DatabaseJournal(f"{sys.argv[1]}/{number}.journal").close()
 """
 
 
+@pytest.mark.long
 def test_a_server_that_is_killed_while_it_makes_its_journal_makes_it_the_next_time(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", _DIE_AT_EACH, str(tmp_path)], check=True, timeout=300)
     files = list(tmp_path.glob("*.journal"))

@@ -62,6 +62,7 @@ def settings(broker: EmbeddedBroker, book: str, **given: Any) -> ServerSettings:
     return ServerSettings(**values)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(book: RuleBook, tmp_path: Path) -> None:
     heard, journal = Heard(), str(tmp_path / "a.journal")
@@ -127,6 +128,7 @@ class SlowAtFirst(Slower):
     slow_turns = 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_a_server_that_ends_in_mid_game_goes_on_where_it_was(book: RuleBook, tmp_path: Path) -> None:
     teams: dict[str, type[Bot]] = {"ann": SlowAtFirst, "bob": SlowAtFirst}

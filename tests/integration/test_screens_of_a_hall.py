@@ -69,6 +69,7 @@ def hall(kind: str, folder: Path) -> Iterator[tuple[Guarded, str, list[Screen]]]
                 screen.process.wait()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", BROKERS)
 def test_whoever_looks_on_stays_and_who_finds_no_free_user_ends(kind: str, tmp_path: Path) -> None:
     with hall(kind, tmp_path) as (contest, secret, screens):

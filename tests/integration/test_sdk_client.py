@@ -34,6 +34,7 @@ TURN_SECONDS = 5
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
 
+@pytest.mark.long
 @on_both_brokers
 def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: StartServer) -> None:
     heard = Heard()
@@ -154,6 +155,7 @@ def test_the_broker_is_killed_in_mid_game_and_nothing_is_lost() -> None:
     assert [refused.code for refused in heard.of(m.CommandRefused)] == []
 
 
+@pytest.mark.long
 def test_a_flood_of_forged_messages_leaves_a_known_team_alone(broker: Broker, start_server: StartServer) -> None:
     """What it costs in milliseconds the benchmark tells; here, that the game is played and the flood does not grow."""
     heard = Heard()
@@ -186,6 +188,7 @@ def _flood(url: str, stop: threading.Event) -> None:
     connection.close()
 
 
+@pytest.mark.long
 def test_several_tables_play_at_once_in_one_server(broker: Broker, start_server: StartServer) -> None:
     heard = Heard()
     with start_server(heard, players=2, tables=("blue", "red")):

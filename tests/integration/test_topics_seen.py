@@ -94,6 +94,7 @@ def _placed(seen: list[Inbound], name: str) -> int:
     return len({x.topic for x in seen if x.topic.startswith(prefix) and x.topic.endswith("/approved")})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [2, 4, 8])
 def test_everything_seen_is_in_the_table_and_in_order(
     count: int, broker: Broker, start_server: StartServer, observer: Observer

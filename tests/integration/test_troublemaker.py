@@ -61,6 +61,7 @@ class Honest:
         return self._plain.winner
 
 
+@pytest.mark.long
 def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_contract_promises(
     broker: Broker, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 from typing import get_args
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +62,7 @@ def test_what_arrives_is_a_request_or_a_named_error(topic: str, payload: bytes) 
         assert isinstance(request, get_args(wire.Request))
 
 
+@pytest.mark.long
 @CASES
 @given(any_payload)
 def test_what_a_blob_holds_is_a_command_or_a_named_error(plaintext: bytes) -> None:
@@ -73,6 +75,7 @@ def test_what_a_blob_holds_is_a_command_or_a_named_error(plaintext: bytes) -> No
         error.text.encode()
 
 
+@pytest.mark.long
 @CASES
 @given(texts, texts)
 def test_a_shot_is_a_command_or_a_named_error(open_body: bytes, plaintext: bytes) -> None:
@@ -87,6 +90,7 @@ def test_a_shot_is_a_command_or_a_named_error(open_body: bytes, plaintext: bytes
             error.text.encode()
 
 
+@pytest.mark.long
 @CASES
 @given(st.sampled_from(topics.TOPICS), any_payload)
 def test_what_a_server_says_is_read_or_a_named_error(topic: topics.Topic, payload: bytes) -> None:

@@ -111,6 +111,7 @@ class Pair:
             assert referee.game.afloat == afloat
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("book", "model"), MODELS, ids=[book.name for book, _ in MODELS])
 @settings(max_examples=60, deadline=None)
 @given(players=st.integers(2, 4), seed=st.integers(0, 10**9))
@@ -132,6 +133,7 @@ def test_a_book_is_played_as_its_prose_says(book: RuleBook, model: type[NaiveGam
     assert revealed == (pair.names if book.reveal else [])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("book", "model"), MODELS, ids=[book.name for book, _ in MODELS])
 def test_ties_are_among_the_games_where_the_rules_have_them(book: RuleBook, model: type[NaiveGame]) -> None:
     """The comparison above would be worth little without them."""

@@ -403,6 +403,7 @@ def _difference(seed: int, draw: m.Draw = m.Draw.SEED) -> str:
 # --- the tests ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, PAIRS, 50))
 def test_games_that_differ_in_hidden_cells_look_the_same(first: int) -> None:
     for seed in range(first, min(first + 50, PAIRS)):
@@ -431,6 +432,7 @@ def test_the_log_tells_hidden_cells_by_nothing_but_commitments(first: int, monke
         assert len(one) > len(plan.turns)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("draw", m.Draw)
 def test_the_log_differs_in_commitments_and_what_follows_from_them_only(
     draw: m.Draw, monkeypatch: pytest.MonkeyPatch

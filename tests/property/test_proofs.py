@@ -11,6 +11,7 @@ from proofs import entries_of as entries
 from salvo.wire.log import Fault
 
 
+@pytest.mark.long
 def test_a_hundred_honest_games_pass() -> None:
     told = 0
     for played in random_games(100):
@@ -29,6 +30,7 @@ def test_signing_a_game_anew_changes_nothing() -> None:
     assert signed(entries(lines)) == lines
 
 
+@pytest.mark.long
 def test_every_single_byte_of_a_proof_counts() -> None:
     lines = Played("a", TINY).play().proof()
     random = Random(1)
@@ -41,6 +43,7 @@ def test_every_single_byte_of_a_proof_counts() -> None:
             assert (finding.line, finding.fault is Fault.SERVER) == (number + 1, False), (number, place, finding)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_a_changed_byte_is_found_and_its_line_named(first: int) -> None:
     random = Random(first)

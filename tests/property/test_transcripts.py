@@ -87,6 +87,7 @@ OTHERS: st.SearchStrategy[Any] = st.one_of(
 FIRST = [key for _, key in _scalars(json.loads(LINES[0]))].index("first")
 
 
+@pytest.mark.long
 @given(number=ANY_LINE, place=st.integers(0, 2000), other=OTHERS)
 @example(number=0, place=FIRST, other=0)
 @thorough

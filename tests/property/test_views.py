@@ -8,6 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,6 +122,7 @@ def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: 
         assert known(view) == known(told.views[name])
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 5), book=st.sampled_from(BOOKS))
 def test_looking_changes_nothing(seed: int, players: int, book: RuleBook) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -174,6 +175,7 @@ def check_with_the_engine(watcher: Watcher, referee: Referee) -> None:
             assert sum(board.ships.values()) == game.afloat[player.seat]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

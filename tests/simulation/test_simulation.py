@@ -43,6 +43,7 @@ def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
     sharing.share(monkeypatch.setattr)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(1, 31, 10))
 def test_no_invariant_breaks(first: int) -> None:
     for seed in range(first, first + 10):
@@ -50,6 +51,7 @@ def test_no_invariant_breaks(first: int) -> None:
         assert not report.wrong, f"{report.wrong}; again: {run.command(seed)}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rules", [name for name in BOOKS if name != "salvo"])
 def test_no_invariant_breaks_by_other_rules(rules: str) -> None:
     for seed in range(1, 9):
@@ -345,6 +347,7 @@ def _seeds() -> Iterator[int]:
     return (seed for seed in (925, 7, 10, *range(1, 400)) if len(game.draw(seed).faults) > 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__[1:].replace("_", " "))
 def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)

@@ -272,6 +272,7 @@ def test_a_session_takes_up_a_recap_in_mid_game(book: RuleBook, turns: int) -> N
             assert view.winners == announced(game, m.GameWon)[0].winners
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", [*BOOKS.values(), *EACH_SHOT_TOLD], ids=lambda book: book.name)
 @pytest.mark.parametrize("turns", [90, 10**9])
 def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(

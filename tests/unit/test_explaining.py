@@ -313,6 +313,7 @@ def test_who_fires_the_best_there_is_has_all_the_skill_and_who_fires_anywhere_ha
         assert found.luck.value == pytest.approx(found.hits - found.expected)
 
 
+@pytest.mark.long
 def test_hits_of_salvos_at_several_boards_come_as_often_as_their_chances_say() -> None:
     """Three who fire anywhere: before answers about several boards were taken in, there were a tenth too few hits."""
 

@@ -115,6 +115,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admiral, "LAYOUTS", 2)
 
 
+@pytest.mark.long
 @EVERY_BOOK
 def test_all_bots_play_every_book_to_its_end(book: RuleBook) -> None:
     """The arena refuses what is not legal."""

@@ -389,6 +389,7 @@ def _judge(alarm: Alarm, first: str, second: str, **said: object) -> list[Played
     return [game for game in games if isinstance(game, Played)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seconds", "causes"),
     [

@@ -143,6 +143,7 @@ def test_help_shows_every_key_and_goes_away() -> None:
     _run(act)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "size", "boards"),
     [
