@@ -3,16 +3,42 @@
 A command in this module is authentic and readable; whether it is allowed, the referee decides. What one player
 alone may know has announcement types of its own, which name their reader in ``to``: what a type does not hold
 cannot leak. Coordinates are x = column and y = row, from 1; times are epoch milliseconds of the server.
+
+The classes are also the one definition of their JSON (:mod:`salvo.shape`), which :mod:`salvo.wire` reads and writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from salvo.rules import Placement, RuleBook
+from salvo.coordinates import read_coordinates
+from salvo.errors import WireError
+from salvo.rules import Orientation, Placement, RuleBook, Salvo
+from salvo.rules.book import LARGEST_SIDE
+from salvo.shape import (
+    REQUIRED,
+    UNLESS_EMPTY,
+    UNWRITTEN,
+    Base64,
+    Bounds,
+    Composed,
+    Count,
+    Fields,
+    Hexadecimal,
+    Inline,
+    Keyed,
+    Strict,
+    Via,
+    named_schema,
+)
+
+#: What stands for a message (:func:`salvo.wire.log.message_digest`).
+MESSAGE_BYTES = 16
+#: An :class:`Unreadable` tells no more of what was wrong.
+LONGEST_REASON_CHARACTERS = 1000
 
 
 class Draw(StrEnum):
@@ -35,7 +61,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Strict):
     """Every number of a table that an operator may set; times in milliseconds.
 
     Attributes:
@@ -52,23 +78,49 @@ class Limits:
         pace_ms: pause after each result before the next turn begins (SALVO-PACE-1); None for none.
     """
 
-    players: int | None = None
-    placement_ms: int = 60_000
-    turn_ms: int = 30_000
-    over_ms: int = 300_000
-    empty_turns: int = 3
-    most_players: int = 64
-    bank_ms: int | None = None
-    increment_ms: int | None = None
-    absent_ms: int | None = None
-    pace_ms: int | None = None
+    players: Count | None = None
+    placement_ms: Count = 60_000
+    turn_ms: Count = 30_000
+    over_ms: Count = 300_000
+    empty_turns: Count = 3
+    most_players: Count = 64
+    bank_ms: Count | None = None
+    increment_ms: Count | None = None
+    absent_ms: Count | None = None
+    pace_ms: Count | None = None
+
+
+@dataclass(slots=True)
+class ShipPlace(Strict):
+    """A ship on its place, as JSON has it; without the ship, what places it (SALVO-PLACE-2)."""
+
+    ship: str
+    coordinates: str
+    orientation: str = field(metadata={"alias": "Orientation"})
+
+    @classmethod
+    def of(cls, placement: Placement) -> ShipPlace:
+        """Return the place of a ship as JSON has it."""
+        return cls(placement.ship, f"{placement.x};{placement.y}", placement.orientation.value)
+
+    def value(self) -> Placement:
+        """Return the place of a ship; nothing says that it is on the board.
+
+        Raises:
+            WireError: ``bad_coordinates`` or ``bad_orientation``.
+        """
+        x, y = read_coordinates(self.coordinates)
+        if self.orientation not in Orientation.__members__:
+            text = f"Orientation {self.orientation[:40]!r}; it is {' or '.join(Orientation)}"
+            raise WireError("bad_orientation", text)
+        return Placement(self.ship, x, y, Orientation(self.orientation))
 
 
 # --- commands ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Participate:
+class Participate(Composed):
     """A team wants to play, or comes back.
 
     Attributes:
@@ -77,11 +129,11 @@ class Participate:
     """
 
     name: str
-    credential: bytes = field(repr=False)
+    credential: bytes = field(default=b"", repr=False, metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceShip:
+class PlaceShip(Composed):
     """A player places one ship.
 
     Attributes:
@@ -92,12 +144,12 @@ class PlaceShip:
 
     player: str
     spelling: str
-    placement: Placement
-    message: bytes = b""
+    placement: Annotated[Placement, Inline(Fields(Placement))]
+    message: Annotated[bytes, Hexadecimal(MESSAGE_BYTES)] = field(default=b"", metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Strict):
     """A player leaves the lobby, and its fleet with it (SALVO-JOIN-15).
 
     Attributes:
@@ -109,8 +161,8 @@ class Leave:
 
 
 @dataclass(frozen=True, slots=True)
-class ShotContext:
-    """What a signed shot may say of its occasion; all four must match (SALVO-FRESH-5)."""
+class ShotContext(Strict):
+    """What a signed shot may say of its context; all four must match (SALVO-FRESH-5)."""
 
     game: int
     turn: int
@@ -119,7 +171,7 @@ class ShotContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Fire:
+class Fire(Strict):
     """A player fires one shot at a board."""
 
     player: str
@@ -130,15 +182,15 @@ class Fire:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnContext:
-    """What a signed skip may say of its occasion; both must match (SALVO-BOOK-7)."""
+class TurnContext(Strict):
+    """What a signed skip may say of its context; both must match (SALVO-BOOK-7)."""
 
     game: int
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(Strict):
     """A player ends its turn with the shots that it has fired, perhaps none."""
 
     player: str
@@ -146,7 +198,7 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Composed):
     """Something that came under a player's name but is no command; it changes nothing (SALVO-ERR-3).
 
     Attributes:
@@ -157,32 +209,35 @@ class Unreadable:
     player: str
     spelling: str
     code: str
-    text: str
-    proven: bool = False
+    text: Annotated[str, Bounds(max_length=LONGEST_REASON_CHARACTERS)]
+    proven: bool = field(default=False, metadata=REQUIRED)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.text[:LONGEST_REASON_CHARACTERS])
 
 
 Command = Participate | Leave | PlaceShip | Fire | Skip | Unreadable
 
 
 @dataclass(frozen=True, slots=True)
-class TimePassed:
+class TimePassed(Strict):
     """The table's clock reached its deadline."""
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(Strict):
     """Server or broker were away and are back: the time to act begins anew (SALVO-BACK-2)."""
 
 
 @dataclass(frozen=True, slots=True)
-class TurnDelivered:
+class TurnDelivered(Strict):
     """The broker has confirmed a turn's begin: its player's bank counts from now on (SALVO-TIME-2)."""
 
-    turn: int
+    turn: Count
 
 
 @dataclass(frozen=True, slots=True)
-class StruckOff:
+class StruckOff(Strict):
     """The roster has a team no longer, or not with the secret that it came with (SALVO-ACCESS-8)."""
 
     name: str
@@ -196,28 +251,28 @@ Input = Command | StruckOff | TimePassed | Resumed | TurnDelivered
 
 
 @dataclass(frozen=True, slots=True)
-class TableOpened:
+class TableOpened(Strict):
     """A new game number begins at the table."""
 
-    game: int
+    game: Count
 
 
 @dataclass(frozen=True, slots=True)
-class StateChanged:
+class StateChanged(Strict):
     """The table changed its state."""
 
     state: State
 
 
 @dataclass(frozen=True, slots=True)
-class PlayersListed:
+class PlayersListed(Strict):
     """Who takes part, in the order of arrival; in play order once the game began."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PlacementJudged:
+class PlacementJudged(Strict):
     """Whether the latest placement of a ship is good."""
 
     player: str
@@ -226,7 +281,7 @@ class PlacementJudged:
 
 
 @dataclass(frozen=True, slots=True)
-class SpellingDropped:
+class SpellingDropped(Strict):
     """A player now writes this ship's name in another way; the old answer goes."""
 
     player: str
@@ -234,36 +289,40 @@ class SpellingDropped:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnBegan:
+class _Turn(Strict):
+    game: Count
+    turn: Count
+    player: str
+    shots: Count
+    now: Count
+    deadline: Count
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan(_Turn):
     """A player is to fire ``shots`` shots before ``deadline``."""
 
-    game: int
-    turn: int
-    player: str
-    shots: int
-    now: int
-    deadline: int
+
+@dataclass(frozen=True, slots=True)
+class TurnResumed(_Turn):
+    """The turn's time begins again after an outage; the fields are those of :class:`TurnBegan`."""
 
 
 @dataclass(frozen=True, slots=True)
-class TurnResumed:
-    """The turn's time begins anew after an outage; the fields are those of :class:`TurnBegan`."""
+class SunkShip(Composed):
+    """A ship of a player, by the name in the rule book.
 
-    game: int
-    turn: int
-    player: str
-    shots: int
-    now: int
-    deadline: int
-
-
-@dataclass(frozen=True, slots=True)
-class SunkShip:
-    """A ship of a player, by the name in the rule book and by the owner's spelling."""
+    Attributes:
+        spelling: how its owner wrote it, for the topics that tell of it; it makes no other ship.
+    """
 
     player: str
     ship: str
-    spelling: str
+    spelling: str = field(default="", compare=False, metadata=UNWRITTEN)
+
+
+#: Where a shot fell: target, x, y.
+Aim = Annotated[tuple[str, int, int], Keyed(to=str, x=Count, y=Count)]
 
 
 class SalvoResolved(NamedTuple):
@@ -276,19 +335,68 @@ class SalvoResolved(NamedTuple):
         aims: (target, x, y) of each shot where the rule book announces that, else None.
     """
 
-    game: int
-    turn: int
+    game: Count
+    turn: Count
     player: str
-    shots: int
-    hits: int
+    shots: Count
+    hits: Count
     sunk: tuple[SunkShip, ...]
     defeated: tuple[str, ...]
     outcomes: tuple[bool, ...] | None = None
-    aims: tuple[tuple[str, int, int], ...] | None = None
+    aims: tuple[Aim, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        game: int,
+        names: Sequence[str],
+        book: RuleBook,
+        salvo: Salvo,
+        spellings: Sequence[Mapping[str, str]] | None = None,
+    ) -> SalvoResolved:
+        """Return what everybody is told of a turn.
+
+        Args:
+            game: the game's number.
+            names: by seat.
+            spellings: how each seat's player wrote the names of ships.
+        """
+        aims = salvo.announced_aims(book)
+        sunk = [(seat, book.fleet[ship].name) for seat, ship in salvo.announced_sinkings(book)]
+        return cls(
+            game,
+            salvo.turn,
+            names[salvo.seat],
+            salvo.shots,
+            salvo.hits,
+            tuple(
+                [SunkShip(names[seat], ship, spellings[seat].get(ship, "") if spellings else "") for seat, ship in sunk]
+            ),
+            tuple([names[seat] for seat in salvo.defeated]),
+            salvo.announced_outcomes(book),
+            None if aims is None else tuple([(names[seat], *book.grid.xy(cell)) for seat, cell in aims]),
+        )
+
+    @classmethod
+    def read(cls, **fields: Any) -> SalvoResolved:
+        """Return what was read.
+
+        Raises:
+            ValueError: its parts don't fit together.
+        """
+        result = cls(**fields)
+        for told in (result.outcomes, result.aims):
+            if told is not None and len(told) != result.shots:
+                raise ValueError(f"a result of {result.shots} shots tells of {len(told)}")
+        return result
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return named_schema(cls, handler)
 
 
 @dataclass(frozen=True, slots=True)
-class BoardShown:
+class BoardShown(Strict):
     """What everybody may know of a board, where the rule book announces cells (SALVO-BOOK-4).
 
     Attributes:
@@ -300,15 +408,15 @@ class BoardShown:
 
 
 @dataclass(frozen=True, slots=True)
-class FleetRevealed:
+class FleetRevealed(Strict):
     """A player's ships, shown to everybody when the game is over, where the rule book says so (SALVO-BOOK-11)."""
 
     player: str
-    fleet: tuple[Placement, ...]
+    fleet: tuple[Annotated[Placement, Via(ShipPlace)], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerStats:
+class PlayerStats(Strict):
     """A player's figures at the end of a game.
 
     Attributes:
@@ -317,15 +425,15 @@ class PlayerStats:
     """
 
     player: str
-    shots: int
-    hits: int
-    sunk: int
-    turns: int
-    place: int
+    shots: Count
+    hits: Count
+    sunk: Count
+    turns: Count
+    place: Count
 
 
 @dataclass(frozen=True, slots=True)
-class GameWon:
+class GameWon(Strict):
     """The game is over.
 
     Attributes:
@@ -334,7 +442,7 @@ class GameWon:
     """
 
     winner: str
-    tied: tuple[str, ...] = ()
+    tied: tuple[str, ...] = field(default=(), metadata=UNLESS_EMPTY)
 
     @property
     def winners(self) -> tuple[str, ...]:
@@ -343,33 +451,33 @@ class GameWon:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerLeft:
+class PlayerLeft(Strict):
     """A player left the list; everything retained about it goes."""
 
     player: str
 
 
 @dataclass(frozen=True, slots=True)
-class GameForgotten:
+class GameForgotten(Strict):
     """The old game goes: everything retained but state, rules and server (SALVO-END-4)."""
 
 
 @dataclass(frozen=True, slots=True)
-class RulesAnnounced:
+class RulesAnnounced(Strict):
     """What is played at a table, and its time limits in seconds."""
 
     book: RuleBook
     table: str
-    placement_seconds: int
-    turn_seconds: int
-    over_seconds: int
-    empty_turns: int
-    bank_seconds: int | None = None
-    increment_seconds: int | None = None
+    placement_seconds: Count
+    turn_seconds: Count
+    over_seconds: Count
+    empty_turns: Count
+    bank_seconds: Count | None = None
+    increment_seconds: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ServerKeys:
+class ServerKeys(Strict):
     """A server's public keys, 32 bytes each (SALVO-IDENT-1).
 
     Attributes:
@@ -377,12 +485,12 @@ class ServerKeys:
         seal: X25519: seals what the server alone may read.
     """
 
-    sign: bytes
-    seal: bytes
+    sign: Annotated[bytes, Base64(32)]
+    seal: Annotated[bytes, Base64(32)]
 
 
 @dataclass(frozen=True, slots=True)
-class ServerStatus:
+class ServerStatus(Strict):
     """Who serves a table.
 
     Attributes:
@@ -394,7 +502,7 @@ class ServerStatus:
 
     online: bool
     version: str
-    game: int
+    game: Count
     profile: str
     status_topic: str = ""
     paused: bool = False
@@ -403,14 +511,14 @@ class ServerStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatSaid:
+class ChatSaid(Strict):
     """Somebody says something to everybody (SALVO-CHAT-1); no part of any game.
 
     Attributes:
         sender: a player; empty when the server itself speaks.
     """
 
-    sender: str
+    sender: str = field(metadata={"alias": "from"})
     text: str
 
 
@@ -418,26 +526,26 @@ class ChatSaid:
 
 
 @dataclass(frozen=True, slots=True)
-class ShotLanded:
+class ShotLanded(Strict):
     """A shot fell on the board of ``to``."""
 
     to: str
-    x: int
-    y: int
+    x: Count
+    y: Count
 
 
 @dataclass(frozen=True, slots=True)
-class ShotGiven:
+class ShotGiven(Strict):
     """A shot of ``to`` counts, and waits for the end of its round (SALVO-BOOK-5)."""
 
     to: str
     target: str
-    x: int
-    y: int
+    x: Count
+    y: Count
 
 
 @dataclass(frozen=True, slots=True)
-class PlacementRefused:
+class PlacementRefused(Strict):
     """Why the latest placement of ``to`` is not good."""
 
     to: str
@@ -447,7 +555,7 @@ class PlacementRefused:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandRefused:
+class CommandRefused(Strict):
     """Why a command of ``to`` was not carried out."""
 
     to: str
@@ -456,7 +564,7 @@ class CommandRefused:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageSaid:
+class MessageSaid(Strict):
     """Somebody says something to ``to`` alone (SALVO-CHAT-1); no part of any game.
 
     Attributes:
@@ -464,12 +572,12 @@ class MessageSaid:
     """
 
     to: str
-    sender: str
+    sender: str = field(metadata={"alias": "from"})
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class OwnShot:
+class OwnShot(Strict):
     """One of a player's own shots, as its recap tells it."""
 
     turn: int
@@ -487,7 +595,7 @@ class Tally(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(Strict):
     """What the turns summed up to that a recap has no room for (SALVO-JOIN-13).
 
     Cells are numbered row by row from 0.
@@ -516,7 +624,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Recap:
+class Recap(Strict):
     """All that ``to`` may know of the game so far, for a team that came back (SALVO-JOIN-7).
 
     Attributes:
@@ -556,25 +664,28 @@ class Recap:
 
 
 @dataclass(frozen=True, slots=True)
-class AimedShot:
+class AimedShot(Strict):
     """A shot of a salvo with its target, and whether it was a hit."""
 
-    target: str
-    x: int
-    y: int
+    target: str = field(metadata={"alias": "to"})
+    x: Annotated[int, Bounds(ge=1, le=LARGEST_SIDE)]
+    y: Annotated[int, Bounds(ge=1, le=LARGEST_SIDE)]
     hit: bool
 
 
 @dataclass(frozen=True, slots=True)
-class RefereeSalvo:
+class RefereeSalvo(Strict):
     """A salvo as it was fired; who shot, and at what, in order."""
 
     player: str
     shots: tuple[AimedShot, ...]
 
 
+_Row = Annotated[str, Bounds(pattern=r"^[.*A-Za-z]+$", max_length=LARGEST_SIDE)]
+
+
 @dataclass(frozen=True, slots=True)
-class RefereeBoard:
+class RefereeBoard(Strict):
     """One player's board and figures.
 
     Attributes:
@@ -586,14 +697,14 @@ class RefereeBoard:
     """
 
     player: str
-    rows: tuple[str, ...]
-    shots: int
-    hits: int
+    rows: Annotated[tuple[_Row, ...], Bounds(min_length=1, max_length=LARGEST_SIDE)]
+    shots: Count
+    hits: Count
     out: bool
 
 
 @dataclass(frozen=True, slots=True)
-class RefereeView:
+class RefereeView(Strict):
     """All boards as they stood when a salvo had ended (SALVO-VIEW-4).
 
     Attributes:
@@ -607,15 +718,15 @@ class RefereeView:
         tied: who shares the first place then, in play order; empty without a tie.
     """
 
-    game: int
-    turn: int
-    at: int
+    game: Count
+    turn: Count
+    at: Count
     player: str
-    shots: int
+    shots: Count
     boards: tuple[RefereeBoard, ...]
     last: RefereeSalvo | None = None
-    winner: str = ""
-    tied: tuple[str, ...] = ()
+    winner: str = field(default="", metadata=UNLESS_EMPTY)
+    tied: tuple[str, ...] = field(default=(), metadata=UNLESS_EMPTY)
 
     @property
     def winners(self) -> tuple[str, ...]:

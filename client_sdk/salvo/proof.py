@@ -10,16 +10,19 @@ what stands for it:
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Annotated, BinaryIO, Final, NamedTuple
 
 from salvo import topics
 from salvo.errors import SalvoError, WireError
+from salvo.messages import MESSAGE_BYTES, State, StateChanged
 from salvo.mqtt import Connection, Inbound
+from salvo.shape import Hexadecimal, OneOf, Strict
+from salvo.wire.codec import Codec
+from salvo.wire.commands import read_envelope
 from salvo.wire.log import (
     Entry,
     LogEnd,
@@ -31,7 +34,6 @@ from salvo.wire.log import (
     read_entry,
     take_apart,
 )
-from salvo.wire.strict_json import parse_json
 
 SENT: Final = b'{"sent":'
 #: What the lines of a proof file begin with.
@@ -190,18 +192,42 @@ class Proof:
         self.close()
 
 
+@dataclass(frozen=True, slots=True)
+class SentBody(Strict):
+    """The open body of a shot as the team sent it, or of a skip or of leaving, which have no cell."""
+
+    x: int | None = None
+    y: int | str | None = None
+    g: int | None = None
+    t: int | None = None
+    n: int | None = None
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SentCommand(Strict):
+    """A placement has a message, a shot, a skip or leaving a body; a shot of an earlier version has both."""
+
+    team: str
+    topic: str
+    message: Annotated[bytes, Hexadecimal(MESSAGE_BYTES)] | None = None
+    body: SentBody | None = None
+
+
+#: A line of a team's own.
+SENT_COMMAND: Final = OneOf({"sent": SentCommand})
+SENT_LINE: Final[Codec[SentCommand]] = Codec(Annotated[SentCommand, SENT_COMMAND])
+
+
 def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
     """Return the line that notes a placement, shot, skip or leave; None for the rest, such as a request to play."""
     name = topics.parse(topic).topic.name
-    noted: dict[str, Any] = {"team": team, "topic": topic}
     if name == "place":
-        noted["message"] = message_digest(topic, payload).hex()
-    elif name in ("fire", "skip", "leave"):
-        value = parse_json(payload)
-        noted["body"] = value["data"] if "data" in value else value["payload"]
-    else:
-        return None
-    return json.dumps({"sent": noted}, separators=(",", ":")).encode()
+        return SENT_LINE.write(SentCommand(team, topic, message=message_digest(topic, payload)))
+    if name in ("fire", "skip", "leave"):
+        body, _ = read_envelope(payload)
+        return SENT_LINE.write(SentCommand(team, topic, body=SentBody(**body)))
+    return None
 
 
 def _read(payload: bytes) -> tuple[bytes, Entry] | None:
@@ -215,7 +241,7 @@ def _read(payload: bytes) -> tuple[bytes, Entry] | None:
 
 def has_begun(steps: Sequence[LogStep]) -> bool:
     """Whether a game has begun in these steps."""
-    return any(each == {"state": {"state": "turn"}} for step in steps for each in step.said)
+    return any(StateChanged(State.TURN) in step.said for step in steps)
 
 
 class _Recording(NamedTuple):

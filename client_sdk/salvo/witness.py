@@ -7,12 +7,11 @@ it. No socket and no clock. Whether all the others were treated by the rules, ``
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 from salvo import messages as m
 from salvo.errors import ImpostorError, UnfairGame, WireError
@@ -35,7 +34,7 @@ from salvo.wire.log import (
     read_hidden,
     read_signed,
 )
-from salvo.wire.transcript import said
+from salvo.wire.transcript import write_said
 
 #: How long the log may be behind what is heard. The server publishes both in one go; the broker may be slow.
 CONFIRM_SECONDS: Final = 10.0
@@ -61,8 +60,6 @@ _COMPARED: Final = (
     m.PlayerStats,
     m.GameWon,
 )
-#: Made once: ``json.dumps`` makes an encoder at every call that asks for other separators.
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 
 
 @dataclass(slots=True)
@@ -102,7 +99,7 @@ class _Game:
     at: int = 0
     over: bool = False
     whole: bool = False
-    confirmed: set[str] = field(default_factory=set)
+    confirmed: set[m.Announcement] = field(default_factory=set)
     hidden: list[bytes] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     steps: int = 0
@@ -157,7 +154,7 @@ class Witness:
         self.key: bytes | None = None
         self._name = name
         self._games: list[_Game] = []  # the latest first
-        self._pending: OrderedDict[str, float] = OrderedDict()
+        self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
         self._doubted_at: float | None = None
         self._sent: dict[int, _Sent] = {}
         self._behind = False  # whether something may have been said that was not heard
@@ -238,7 +235,7 @@ class Witness:
         """Take in what was said on a plain topic just now, not what the broker had kept."""
         if not isinstance(announcement, _COMPARED) or (current := self._current) is None or current.over:
             return
-        fact = _fact_of(announcement)
+        fact = _fact(announcement)
         if not any(fact in game.confirmed for game in self._games) and len(self._pending) < _MOST_PENDING:
             self._pending.setdefault(fact, now)
 
@@ -257,8 +254,9 @@ class Witness:
         if self._doubted_at is not None and now - self._doubted_at < CONFIRM_SECONDS:
             return []
         self._doubted_at = now
+        text = write_said(late[0])
         more = f" and {len(late) - 1} more" if len(late) > 1 else ""
-        return [LogDoubted(f"the server's log does not confirm within {CONFIRM_SECONDS:g} s: {late[0][:200]}{more}")]
+        return [LogDoubted(f"the server's log does not confirm within {CONFIRM_SECONDS:g} s: {text[:200]}{more}")]
 
     def logged(self, payload: bytes) -> list[GameVerified]:
         """Take in a payload of ``/game/log``.
@@ -343,14 +341,9 @@ class Witness:
             case LogStep(said=announcements, hidden=hidden):
                 game.steps += 1
                 game.hidden += hidden
-                for result in [each["result"] for each in announcements if "result" in each]:
-                    match result:
-                        case {"player": str(player), "turn": int(turn), "shots": int(shots)}:
-                            if player == self._name:
-                                game.shots[turn] = shots
-                        case _:
-                            assert game.chain.opening is not None
-                            raise _unfair(game.chain.opening, f"the result of a salvo says {result!r:.80}")
+                for each in announcements:
+                    if isinstance(each, m.SalvoResolved) and each.player == self._name:
+                        game.shots[each.turn] = each.shots
             case Reveal(texts=texts):
                 game.texts += texts
                 game.revealed = game.revealed or entry.body
@@ -408,7 +401,7 @@ class Witness:
     def _check_shots(self, game: _Game, opening: Opening, sent: _Sent, counted: Sequence[m.Fire]) -> None:
         """In every turn that this program played from its first shot, what counted must be what was sent.
 
-        Shots without their occasion are another program's with the same secret; then nobody here knows all.
+        Shots without their context are another program's with the same secret; then nobody here knows all.
         """
         if any(c.context is None for c in counted):
             return
@@ -433,7 +426,7 @@ class Witness:
 
 def _read_hidden(text: str, opening: Opening) -> m.Input:
     try:
-        return read_hidden(text)[1]
+        return read_hidden(text).command
     except WireError as error:
         raise _unfair(opening, f"a revealed text is no input: {error.text}") from None
 
@@ -447,14 +440,8 @@ def _has_seed(game: _Game) -> bool:
     return game.chain.opening is not None and game.chain.opening.draw is m.Draw.SEED
 
 
-def _fact_of(announcement: m.Announcement) -> str:
-    return _fact(said([announcement])[0])
-
-
-def _fact(announcement: dict[str, Any]) -> str:
-    """One text for the same news on the plain topic and in the log.
-
-    A turn whose time begins anew is the same topic there.
-    """
-    [(kind, body)] = announcement.items()
-    return _ENCODER.encode({"turn" if kind == "turn_resumed" else kind: body})
+def _fact(announcement: m.Announcement) -> m.Announcement:
+    """The same news on the plain topic and in the log: a turn whose time begins again is the same topic there."""
+    if isinstance(announcement, m.TurnResumed):
+        return m.TurnBegan(*(getattr(announcement, each.name) for each in fields(announcement)))
+    return announcement

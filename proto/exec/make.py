@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from salvo.bots.hunter import Hunter
 from salvo.bots.random_bot import RandomBot
@@ -26,7 +26,8 @@ POND = replace(SALVO, name="pond", grid=Grid(5, 4), fleet=(ShipClass("cruiser", 
 
 def schema() -> dict[str, Any]:
     """What a program is told, and what it answers, as JSON Schema."""
-    parts = {"told": TypeAdapter(Told).json_schema(), "answer": TypeAdapter(Answer).json_schema()}
+    told = Annotated[Told, Field(discriminator="type")]
+    parts = {"told": TypeAdapter(told).json_schema(), "answer": TypeAdapter(Answer).json_schema()}
     definitions: dict[str, Any] = {}
     for part in parts.values():
         definitions |= part.pop("$defs", {})

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from salvo import messages as m
 from salvo import wire
 from salvo.errors import WireError
-from salvo.wire.transcript import Header, parse_line, read_header, read_input
+from salvo.wire.transcript import Header, read_header, read_input
 from salvo_server.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.records.log import Signer, TableLog
 from salvo_server.referee import Referee
@@ -108,7 +108,7 @@ def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Ste
     if table.referee.number != game.opened.number:
         raise JournalError("journal_corrupt", f"{where}: stands behind the game's end; {_CURE}")
     try:
-        command = read_input(parse_line(record.text))
+        command = read_input(record.text)
     except WireError as error:
         raise JournalError("journal_corrupt", f"{where}: {error}; {_CURE}") from None
     try:

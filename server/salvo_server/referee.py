@@ -679,23 +679,8 @@ class Referee:
         return m.BoardShown(player.name, "".join(letter[player.seen.get(grid.xy(cell))] for cell in range(grid.size)))
 
     def _announce(self, salvo: Salvo) -> m.SalvoResolved:
-        sunk, aims = [], salvo.announced_aims(self.book)
-        for seat, number in salvo.announced_sinkings(self.book):
-            owner, ship = self._order[seat], self.book.fleet[number].name
-            sunk.append(m.SunkShip(owner.name, ship, owner.spelling(ship)))
-        return m.SalvoResolved(
-            game=self.number,
-            turn=salvo.turn,
-            player=self._order[salvo.seat].name,
-            shots=salvo.shots,
-            hits=salvo.hits,
-            sunk=tuple(sunk),
-            defeated=tuple(self._order[seat].name for seat in salvo.defeated),
-            outcomes=salvo.announced_outcomes(self.book),
-            aims=None
-            if aims is None
-            else tuple((self._order[seat].name, *self.book.grid.xy(cell)) for seat, cell in aims),
-        )
+        names, spellings = [p.name for p in self._order], [p.spellings for p in self._order]
+        return m.SalvoResolved.of(self.number, names, self.book, salvo, spellings)
 
     # --- the end (SALVO-END) ------------------------------------------------------------------------------------
 

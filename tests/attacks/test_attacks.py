@@ -19,6 +19,7 @@ from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import BY_NAME, Role
 from salvo.wire import commands, strict_json
+from salvo.wire.codec import Codec
 from salvo_server import gate as gates
 from salvo_server import referee as referees
 from salvo_server import service as services
@@ -329,7 +330,11 @@ def _compare_loosely(patch: Patch) -> None:
 
 
 def _convert_types(patch: Patch) -> None:
-    patch.setattr(commands, "validate", lambda model, value: model.model_validate(value, strict=False))
+    def validate(codec: Codec[Any], payload: bytes, *given: str) -> Any:
+        read = codec.adapter.validator.validate_json(payload, strict=False)
+        return codec._shape(*given, **read) if given else read
+
+    patch.setattr(Codec, "validate", validate)
     patch.setattr(strict_json, "_DECODER", json.JSONDecoder())
 
 
@@ -596,7 +601,7 @@ def _know_no_salts(patch: Patch) -> None:
 
 def _read_any_size(patch: Patch) -> None:
     parse = strict_json.parse_json
-    patch.setattr(commands, "parse_json", lambda payload: parse(payload, 100_000_000))
+    patch.setattr("salvo.wire.codec.parse_json", lambda payload, *bounds: parse(payload, 100_000_000))
 
 
 def _count_levels_by_recursion(patch: Patch) -> None:

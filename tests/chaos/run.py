@@ -33,7 +33,7 @@ from chaos.dying_server import MOMENTS
 from integration.mosquitto import Mosquitto
 from ports import Port
 from salvo import messages as m
-from salvo.wire.transcript import parse_line, read_input
+from salvo.wire.transcript import read_input
 from salvo_server.journal import JournalError, SavedGame
 from salvo_server.journal.database import JournalReader
 from salvo_server.records.transcript import no_status
@@ -259,7 +259,7 @@ class Chaos:
         fired: dict[tuple[str, int], list[list[Any]]] = defaultdict(list)
         won = 0
         for number, record in enumerate(game.steps, start=1):
-            command = read_input(parse_line(record.text))
+            command = read_input(record.text)
             turn = table.referee.game.turn if table.referee.game else 0
             step = repeat(table, game, number, record)
             self.report.announcements += len(step.announcements)

@@ -67,7 +67,8 @@ def _leaves(given: Any) -> Any:
 
 
 def _lines(given: Any) -> Any:
-    return list(wire.read_say(_payload(given)))
+    line = wire.read_say(_payload(given))
+    return [line.text, line.to]
 
 
 def _resends(given: Any) -> Any:

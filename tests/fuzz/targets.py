@@ -29,7 +29,7 @@ from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import BY_NAME, TOPICS, Publisher
 from salvo.wire import log, strict_json
 from salvo.wire.programs import answered_fleet, read_answer, read_told
-from salvo.wire.transcript import parse_line, read_first_line, read_header, read_input, read_line
+from salvo.wire.transcript import read_first_line, read_header, read_input, read_line
 from salvo.witness import Witness
 from salvo_server.broker import packets as p
 from salvo_server.broker.addresses import split_address
@@ -141,7 +141,7 @@ def _command(data: bytes) -> None:
 def _line(data: bytes) -> None:
     with _refused(WireError):
         line = wire.read_say(data)
-        assert wire.read_say(wire.write_say(*line)) == line
+        assert wire.read_say(wire.write_say(line.text, line.to)) == line
         [said] = wire.write_announcement(m.ChatSaid("ann", line.text))
         assert wire.read_announcement(topics.parse(said.topic), said.payload) == m.ChatSaid("ann", line.text)
 
@@ -229,7 +229,7 @@ def _journal_record(data: bytes) -> None:
     with _refused(WireError):
         read_header(text)
     with _refused(WireError):
-        read_input(parse_line(text))
+        read_input(text)
 
 
 def _journal(data: bytes) -> None:

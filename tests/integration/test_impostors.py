@@ -85,7 +85,7 @@ def test_a_bot_ends_when_somebody_else_signs_the_log(broker: Broker, start_serve
     with start_server(heard, players=2):
         teams = [Team(broker.url, name) for name in ("a", "b")]
         heard.until(salvos(2))
-        entry = write_entry(Entry(9, "00" * 8, "00" * 32, LogStep(1, (), None, b"", ())))
+        entry = write_entry(Entry(9, "00" * 32, LogStep(1, (), ()), of="00" * 8))
         publish(broker.url, "/game/log", sign_entry(entry, Identity.fresh().sign))
         for team in teams:
             error = team.ended()

@@ -245,7 +245,7 @@ def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
     arena.play(
         {name: RandomBot() for name in "abc"},
         seed="7",
-        listener=lambda shots, result: expected.append(wire.announcements.result_body(result)),
+        listener=lambda shots, result: expected.append(wire.announcements.RESULT.value(result)),
     )
     assert heard == expected
 
@@ -273,7 +273,8 @@ def test_whoever_reads_everything_has_a_whole_and_fair_log_and_nothing_of_it_is_
     [game] = report.games
     assert (game.opening.draw, game.players) == ("fair", ("a", "b"))
     results = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
-    assert results == [each["result"] for step in game.told for each in step.said if "result" in each]
+    told = [each for each in game.said if isinstance(each, m.SalvoResolved)]
+    assert results == [wire.announcements.RESULT.value(each) for each in told]
 
 
 def test_a_team_and_a_watcher_write_proofs_that_hold(

@@ -479,7 +479,7 @@ def _tell_everybody_when_a_shot_fell_on_a_board(patch: pytest.MonkeyPatch) -> No
 
 
 def _tell_each_shots_outcome(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("salvo.rules.Salvo.announced_outcomes", lambda self, book: self.outcomes)
+    patch.setattr("salvo.rules.Salvo.announced_outcomes", lambda self, book: tuple(self.outcomes))
 
 
 def _pad_nothing(patch: pytest.MonkeyPatch) -> None:

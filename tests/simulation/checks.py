@@ -13,7 +13,7 @@ from salvo.messages import State
 from salvo.rules import Announce, Game, Order, Sinkings
 from salvo.session import Session
 from salvo.view import Shot, View
-from salvo.wire.announcements import encode_json, result_body
+from salvo.wire.announcements import RESULT
 from salvo.wire.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
 from salvo.wire.transcript import Header
 from salvo_server.records.log import GameLog, game_secret
@@ -86,7 +86,7 @@ def _retained(contest: Contest) -> None:
 
 
 def _results(referee: Referee) -> list[bytes]:
-    return [encode_json(result_body(result)) for result in referee.results]
+    return [RESULT.write(result) for result in referee.results]
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,7 @@
 """What several processes of a contest work out from the same values is worked out once.
 
-Every team checks the signature of every entry of the log, reads it and holds it against what it heard; with the
-observer and the checks that is six times the same bytes. These functions are pure: equal arguments give equal values.
+Every team checks the signature of every entry of the log and reads it; with the observer and the checks that is six
+times the same bytes. These functions are pure: equal arguments give equal values.
 So the real function takes each distinct argument of a contest once, and who comes later gets the value that it gave.
 What it refuses is not kept: each finds that out for itself. A contest begins with nothing known, so that it is the same
 course of events on its own and among others.
@@ -44,27 +44,12 @@ class Shared:
         return value
 
 
-class SharedByIdentity(Shared):
-    """The same for one argument that has no hash, or a slow one: the very object, which is kept to keep its place."""
-
-    def __call__(self, given: Any) -> Any:
-        try:
-            return self.known[id(given)][1]
-        except KeyError:
-            pass
-        value = self.real(given)
-        self.known[id(given)] = given, value
-        return value
-
-
 SIGNED = Shared("read_signed", salvo.wire.log, salvo.witness, salvo_server.verify.reading)
 ENTRIES = Shared("read_entry", salvo.wire.log, checks)
 HIDDEN = Shared("read_hidden", salvo.wire.log, salvo.witness, salvo_server.verify.again)
 BLINDED = Shared("blind", salvo.wire.log)
 ANNOUNCEMENTS = Shared("read_announcement", salvo.wire)
-SAID = SharedByIdentity("_fact", salvo.witness)
-HEARD = SharedByIdentity("_fact_of", salvo.witness)
-ALL = (SIGNED, ENTRIES, HIDDEN, BLINDED, ANNOUNCEMENTS, SAID, HEARD)
+ALL = (SIGNED, ENTRIES, HIDDEN, BLINDED, ANNOUNCEMENTS)
 
 
 def share(patch: Callable[[Any, str, Any], None] = setattr) -> None:

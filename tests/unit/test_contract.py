@@ -9,14 +9,11 @@ import runpy
 import subprocess
 import sysconfig
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any
 
 import pytest
 from google.protobuf import json_format
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from pydantic import BaseModel
 
 from salvo import messages as m
 from salvo import wire
@@ -24,8 +21,10 @@ from salvo.errors import CODES
 from salvo.messages import State
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
 from salvo.seal import Sealer
-from salvo.v1 import announcements_pb2, commands_pb2, options_pb2
+from salvo.shape import Fields, members_of
+from salvo.v1 import announcements_pb2, commands_pb2
 from salvo_server.referee import TRANSITIONS, Transition
+from schema import Pair, of_the_class, of_the_schema, schema_type
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "proto" / "README.md").read_text()
@@ -75,7 +74,7 @@ def test_every_code_that_players_meet_is_published() -> None:
             assert set(raised.findall(path.read_text())) - of_the_sdk <= set(CODES), path
 
 
-# --- the schema and the strict reader -------------------------------------------------------------------------------
+# --- the schema and the classes -------------------------------------------------------------------------------
 
 SHIP = m.SunkShip("b", "carrier", "Carrier")
 RESULT = m.SalvoResolved(1, 9, "a", 5, 2, (SHIP,), ("b",))
@@ -146,7 +145,7 @@ def test_what_our_side_sends_is_a_message_of_the_schema() -> None:
     shot = json.loads(wire.write_shot(3, 4, m.ShotContext(1, 2, 3, "b"), sealer))
     parsed = json_format.ParseDict(shot, commands_pb2.SignedShot())
     assert json_format.MessageToDict(parsed) == shot
-    place = wire.commands.placement_body(Placement("carrier", 3, 2, Orientation.VERTICAL))
+    place = json.loads(wire.commands.PLACE.write(m.ShipPlace.of(Placement("carrier", 3, 2, Orientation.VERTICAL))))
     assert json_format.MessageToDict(json_format.ParseDict(place, commands_pb2.Placement())) == place
     said = json.loads(wire.write_say("Ahoy!", "b"))
     assert json_format.MessageToDict(json_format.ParseDict(said, commands_pb2.Say())) == said
@@ -178,110 +177,69 @@ def test_a_recap_is_a_message_of_the_schema() -> None:
     assert wire.read_recap("a", wire.write_recap(recap, SALVO.grid)) == expected
 
 
-MODELS: list[tuple[type[BaseModel], type[Message]]] = [
-    (wire.commands.ParticipationBody, commands_pb2.Participation),
-    (wire.commands.PlacementBody, commands_pb2.Placement),
-    (wire.commands.ShotBody, commands_pb2.Shot),
-    (wire.announcements._TurnBody, announcements_pb2.Turn),
-    (wire.announcements._SunkBody, announcements_pb2.SunkShip),
-    (wire.announcements.ResultBody, announcements_pb2.Result),
-    (wire.announcements.StatsBody, announcements_pb2.Stats),
-    (wire.announcements._HitBody, announcements_pb2.Hit),
-    (wire.announcements.RulesBody, announcements_pb2.Rules),
-    (wire.announcements._ServerBody, announcements_pb2.Server),
-    (wire.announcements._RefereeBody, announcements_pb2.RefereeView),
-    (wire.announcements._RefereeBoardBody, announcements_pb2.RefereeBoard),
-    (wire.announcements._RefereeSalvoBody, announcements_pb2.RefereeSalvo),
-    (wire.announcements._AimedShotBody, announcements_pb2.AimedShot),
-    (wire.announcements._KeysBody, announcements_pb2.ServerKeys),
+def _payload(shape: Any, *given: str) -> Any:
+    """What stands in a payload, without the fields that the topic tells."""
+    return Annotated[Any, Fields(shape, *given)]
+
+
+SHAPES: list[Pair] = [
+    (_payload(wire.ParticipationRequest, "table"), commands_pb2.Participation),
+    (_payload(m.ShipPlace, "ship"), commands_pb2.Placement),
+    (wire.commands.Shot, commands_pb2.Shot),
+    (wire.commands.Skip, commands_pb2.Skip),
+    (wire.commands.Leave, commands_pb2.Leave),
+    (wire.commands.Line, commands_pb2.Say),
+    (_payload(wire.ResendRequest, "table", "player"), commands_pb2.Resend),
+    (m.TurnBegan, announcements_pb2.Turn),
+    (m.TurnResumed, announcements_pb2.Turn),
+    (m.SalvoResolved, announcements_pb2.Result),
+    (m.SunkShip, announcements_pb2.SunkShip),
+    (m.Aim, announcements_pb2.Aim),
+    (_payload(m.PlayerStats, "player"), announcements_pb2.Stats),
+    (_payload(m.ShotLanded, "to"), announcements_pb2.Hit),
+    (_payload(m.FleetRevealed, "player"), announcements_pb2.Fleet),
+    (m.ShipPlace, announcements_pb2.RecapShip),
+    (wire.rules.Rules, announcements_pb2.Rules),
+    (wire.announcements.ServerBody, announcements_pb2.Server),
+    (m.ServerKeys, announcements_pb2.ServerKeys),
+    (m.RefereeView, announcements_pb2.RefereeView),
+    (m.RefereeBoard, announcements_pb2.RefereeBoard),
+    (m.RefereeSalvo, announcements_pb2.RefereeSalvo),
+    (m.AimedShot, announcements_pb2.AimedShot),
+    (m.ChatSaid, announcements_pb2.ChatLine),
+    (_payload(m.MessageSaid, "to"), announcements_pb2.ChatLine),
     (wire.recap.RecapBody, announcements_pb2.Recap),
-    (wire.announcements.ShipPlace, announcements_pb2.RecapShip),
     (wire.recap.RecapBefore, announcements_pb2.RecapBefore),
-    (wire.announcements._AimBody, announcements_pb2.Aim),
-    (wire.announcements._FleetBody, announcements_pb2.Fleet),
-    (wire.commands.SkipBody, commands_pb2.Skip),
-    (wire.commands.LeaveBody, commands_pb2.Leave),
-    (wire.commands.SayBody, commands_pb2.Say),
-    (wire.announcements._ChatLineBody, announcements_pb2.ChatLine),
-    (wire.commands.ResendBody, commands_pb2.Resend),
 ]
-_MESSAGE_OF = {model: message.DESCRIPTOR.name for model, message in MODELS}
-#: A shot's y may be a letter (SALVO-GAME-3); the schema has the number only, which is what senders should send.
-_LETTER_OR_NUMBER = int | str
-_SCHEMA_TYPES = {
-    FieldDescriptor.TYPE_INT32: "int",
-    FieldDescriptor.TYPE_DOUBLE: "int",  # epoch milliseconds: as an int64 they would be a text in JSON
-    FieldDescriptor.TYPE_STRING: "str",
-    FieldDescriptor.TYPE_ENUM: "str",  # its name in JSON
-    FieldDescriptor.TYPE_BOOL: "bool",
-}
 
 
-def _schema_type(field: Any) -> str:
-    """A field's type as Python writes it; the stubs know too little of descriptors to name the argument's."""
-    message = field.message_type
-    if message is not None and message.GetOptions().map_entry:
-        return f"dict[{', '.join(_schema_type(part) for part in message.fields)}]"
-    name: str = _SCHEMA_TYPES[field.type] if message is None else message.name
-    return f"list[{name}]" if field.is_repeated else name
-
-
-def _model_type(annotation: Any) -> str:
-    if annotation == _LETTER_OR_NUMBER:
-        return "int"
-    origin, arguments = get_origin(annotation), [part for part in get_args(annotation) if part is not NoneType]
-    if origin in (UnionType, Union, Annotated):
-        return _model_type(arguments[0])
-    if origin in (list, dict):
-        return f"{origin.__name__}[{', '.join(map(_model_type, arguments))}]"
-    return _MESSAGE_OF.get(annotation) or str(annotation.__name__)
-
-
-def _may_be_absent(field: Any) -> bool:
-    return bool(field.GetOptions().Extensions[options_pb2.may_be_absent])
-
-
-@pytest.mark.parametrize(("model", "message"), MODELS)
-def test_schema_and_strict_model_have_the_same_fields_types_and_presence(
-    model: type[BaseModel], message: type[Message]
-) -> None:
-    strict = {
-        info.alias or name: (_model_type(info.annotation), not info.is_required())
-        for name, info in model.model_fields.items()
-    }
-    assert strict == {
-        field.json_name: (_schema_type(field), _may_be_absent(field)) for field in message.DESCRIPTOR.fields
-    }
+@pytest.mark.parametrize(("shape", "message"), SHAPES)
+def test_schema_and_class_have_the_same_fields_types_and_presence(shape: Any, message: type[Message]) -> None:
+    assert of_the_class(shape, SHAPES) == of_the_schema(message)
 
 
 @pytest.mark.parametrize(
     ("signed", "name"),
     [(commands_pb2.SignedShot, "Shot"), (commands_pb2.SignedSkip, "Skip"), (commands_pb2.SignedLeave, "Leave")],
 )
-def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_strict_models(
+def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_reader(
     signed: type[Message], name: str
 ) -> None:
     schema: Any = signed.DESCRIPTOR
     [either] = [oneof for oneof in schema.oneofs if not oneof.name.startswith("_")]
-    bodies = {field.name: _schema_type(field) for field in either.fields}
-    models: dict[str, type[BaseModel]] = {
-        "data": wire.commands.SignedWithData,
-        "payload": wire.commands.SignedWithPayload,
-    }
-    assert bodies == dict.fromkeys(models, name)
-    for body, model in models.items():
-        assert {name: info.is_required() for name, info in model.model_fields.items()} == {
-            body: True,
-            "signature": True,
-        }
-        assert model.model_fields[body].annotation == dict[str, Any]  # read once it equals the signed one
-        assert model.model_fields["signature"].annotation is str
+    bodies = {field.name: schema_type(field) for field in either.fields}
+    readers = {"data": wire.commands.SignedWithData, "payload": wire.commands.SignedWithPayload}
+    assert bodies == dict.fromkeys(readers, name)
+    for body, reader in readers.items():
+        fields = {each.key: (each.hint, each.required) for each in members_of(reader)}
+        # The body is read once it equals the signed one.
+        assert fields == {body: (dict[str, Any], True), "signature": (str, True)}
     assert {field.name for field in schema.fields} == {*bodies, "signature"}
-    assert _schema_type(schema.fields_by_name["signature"]) == "str"
+    assert schema_type(schema.fields_by_name["signature"]) == "str"
 
 
 def test_every_message_of_the_schema_is_compared_and_tells_0_from_missing() -> None:
-    compared = {*_MESSAGE_OF.values(), "SignedShot", "SignedSkip", "SignedLeave"}
+    compared = {*(message.DESCRIPTOR.name for _, message in SHAPES), "SignedShot", "SignedSkip", "SignedLeave"}
     for file in (commands_pb2.DESCRIPTOR, announcements_pb2.DESCRIPTOR):
         for message in file.message_types_by_name.values():
             assert message.name in compared

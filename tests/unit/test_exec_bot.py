@@ -35,6 +35,7 @@ from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, RuleBook
 from salvo.sources import load, make, team_name
 from salvo.view import Shot, View
+from salvo.wire.programs import TurnAsked
 from salvo_server.kits import FOLDER
 
 ROOT = Path(__file__).parents[2]
@@ -245,20 +246,20 @@ def test_it_is_told_once_that_an_answer_is_waited_for(
 
 
 def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[dict[str, Any]] = []
+    told: list[TurnAsked] = []
     turn = ExecBot._turn
 
-    def noted(self: ExecBot, view: View) -> dict[str, Any]:
+    def noted(self: ExecBot, view: View) -> TurnAsked:
         told.append(turn(self, view))
         return told[-1]
 
     monkeypatch.setattr(ExecBot, "_turn", noted)
     with closing(rude("dies", 3)) as program:
         play({"ann": program, "bob": RandomBot()})
-    again = told[3]["results"]
-    assert [result["turn"] for result in again] == list(range(1, told[3]["turn"]))
-    assert [len(result["fired"]) for result in again if result["player"] == "ann"] == [5, 5, 0]
-    assert len(told[1]["results"]) == 2
+    again = told[3].results
+    assert [each.result.turn for each in again] == list(range(1, told[3].turn))
+    assert [len(each.fired or ()) for each in again if each.result.player == "ann"] == [5, 5, 0]
+    assert len(told[1].results) == 2
 
 
 def test_one_that_leaves_after_each_game_is_started_for_the_next(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,7 +6,7 @@ import base64
 import inspect
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import nacl.signing
 import pytest
@@ -20,14 +20,15 @@ from salvo import proof
 from salvo.errors import WireError
 from salvo.messages import Draw
 from salvo.rules import SALVO, Orientation, Placement
-from salvo.v1 import log_pb2, options_pb2
+from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
 from salvo.wire import log as form
 from salvo.wire.log import Fault, LogChain, LogError
-from salvo.wire.transcript import read_header, said, write_header
+from salvo.wire.rules import Rules
+from salvo.wire.transcript import ANNOUNCEMENT, read_header, write_header
 from salvo_server.records.log import GameLog, TableLog, game_secret
 from salvo_server.table import Step
 from salvo_server.trust.identity import Identity
-from salvo_server.verify import notes
+from schema import Pair, of_the_class, of_the_schema
 
 PLAYED = Played("log", SMALL, trouble=0.2).play()
 LINES = PLAYED.proof()
@@ -44,14 +45,14 @@ def _said(lines: list[bytes]) -> list[dict[str, Any]]:
 def test_everything_that_everybody_hears_is_in_the_log_and_nothing_else() -> None:
     for played in random_games(12):
         public = [each for step in played.steps for each in step.announcements if not hasattr(each, "to")]
-        assert _said(played.proof()) == json.loads(json.dumps(said(public)))
+        assert _said(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
 
 
 def test_what_counted_is_committed_to_and_what_was_refused_in_private_is_not() -> None:
     for played in random_games(12):
         entries = entries_of(played.proof())
         expected = [
-            form.write_hidden(step.at, step.text)
+            form.write_hidden(step.at, step.command)
             for step in played.steps
             if isinstance(step.command, (m.PlaceShip, m.Fire, m.Unreadable))
             and any(isinstance(each, m.ShotLanded) or not hasattr(each, "to") for each in step.announcements)
@@ -303,8 +304,9 @@ def test_an_entry_has_one_text_only(change: Callable[[bytes], bytes]) -> None:
 
 
 def test_hidden_texts_are_read_as_they_are_written() -> None:
-    text = form.write_hidden(5, '{"time":{}}')
-    assert form.read_hidden(text) == (5, m.TimePassed())
+    text = form.write_hidden(5, m.TimePassed())
+    assert text == '{"at":5,"time":{}}'
+    assert form.read_hidden(text) == form.Hidden(5, m.TimePassed())
     for bad in (
         "",
         "{}",
@@ -336,34 +338,37 @@ def test_every_payload_is_a_message_of_the_schema(number: int) -> None:
         assert _plain(json_format.MessageToDict(message)) == _plain(json.loads(line))
 
 
-MODELS: list[tuple[Any, type[Message]]] = [
-    (form.EntryBody, log_pb2.LogEntry),
-    (form.OpenBody, log_pb2.LogOpening),
-    (form.LogStepBody, log_pb2.LogStep),
-    (form.LogInputBody, log_pb2.LogInput),
-    (form.RevealBody, log_pb2.LogReveal),
-    (form.LogEndBody, log_pb2.LogEnd),
-    (notes.SentLine, log_pb2.SentLine),
-    (notes.SentCommand, log_pb2.SentCommand),
-    (notes.SentBody, log_pb2.SentBody),
+SHAPES: list[Pair] = [
+    (form.Entry, log_pb2.LogEntry),
+    (form.Opening, log_pb2.LogOpening),
+    (form.LogStep, log_pb2.LogStep),
+    (form.OpenInput, log_pb2.LogInput),
+    (form.Reveal, log_pb2.LogReveal),
+    (form.LogEnd, log_pb2.LogEnd),
+    (Annotated[proof.SentCommand, proof.SENT_COMMAND], log_pb2.SentLine),
+    (proof.SentCommand, log_pb2.SentCommand),
+    (proof.SentBody, log_pb2.SentBody),
+]
+#: What stands in them and is compared elsewhere.
+OTHERS: list[Pair] = [
+    (Rules, announcements_pb2.Rules),
+    (m.Limits, transcript_pb2.TranscriptLimits),
+    (form.PublicSaid, transcript_pb2.Said),
+    (m.Participate, transcript_pb2.ParticipateInput),
+    (m.StruckOff, transcript_pb2.StrikeInput),
+    (m.TimePassed, transcript_pb2.Nothing),
+    (m.Resumed, transcript_pb2.Nothing),
+    (m.TurnDelivered, transcript_pb2.DeliveredInput),
 ]
 
 
-@pytest.mark.parametrize(("model", "message"), MODELS)
-def test_schema_and_strict_model_have_the_same_fields_and_presence(model: Any, message: type[Message]) -> None:
-    def may_be_absent(field: Any) -> bool:
-        one_of = field.containing_oneof
-        return bool(field.GetOptions().Extensions[options_pb2.may_be_absent]) or (
-            one_of is not None and not one_of.name.startswith("_")
-        )
-
-    assert {name: not info.is_required() for name, info in model.model_fields.items()} == {
-        field.json_name: may_be_absent(field) for field in message.DESCRIPTOR.fields
-    }
+@pytest.mark.parametrize(("shape", "message"), SHAPES)
+def test_schema_and_class_have_the_same_fields_types_and_presence(shape: Any, message: type[Message]) -> None:
+    assert of_the_class(shape, [*SHAPES, *OTHERS]) == of_the_schema(message)
 
 
 def test_every_message_of_the_schema_is_compared() -> None:
-    compared = {message.DESCRIPTOR.name for _, message in MODELS} | {"LogPayload"}
+    compared = {message.DESCRIPTOR.name for _, message in SHAPES} | {"LogPayload"}
     assert compared == set(log_pb2.DESCRIPTOR.message_types_by_name)
 
 

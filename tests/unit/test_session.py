@@ -1112,7 +1112,7 @@ def test_every_command_is_fit_for_the_strict_profile(session: Session) -> None:
 
 def test_a_log_that_somebody_else_signed_ends_the_session(session: Session, server: ScriptedServer) -> None:
     assert "/game/log" in session.filters()
-    entry = write_entry(Entry(5, "00" * 8, "00" * 32, LogStep(1, (), None, b"", ())))
+    entry = write_entry(Entry(5, "00" * 32, LogStep(1, (), ()), of="00" * 8))
     forged = sign_entry(entry, Identity.fresh().sign)
     assert session.receive("/game/log", forged, False, 0.0) == []  # nobody knows yet whose it should be
     server.say(status(), retained=True)
@@ -1126,7 +1126,7 @@ def test_news_that_the_log_does_not_confirm_are_told_and_the_recap_asked_for(
     listed(session, server)
     my_turn(session, server)
     server.say(status(), retained=True)
-    entry = write_entry(Entry(5, "00" * 8, "00" * 32, LogStep(1, (), None, b"", ())))
+    entry = write_entry(Entry(5, "00" * 32, LogStep(1, (), ()), of="00" * 8))
     assert session.receive("/game/log", sign_entry(entry, IDENTITY.sign), False, 0.0) == []
     session.take_outbox()
     server.say(result(1, hits=4))

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -202,8 +203,9 @@ def test_a_ship_that_the_rules_do_not_have_is_the_servers_doing() -> None:
     played = Played("crooked", SMALL).lobby()
     played.fight()
     step = next(step for step in played.steps if isinstance(step.command, m.PlaceShip))
-    crooked = step.text.replace('"spelling":"raft', '"spelling":"ghost')
-    steps = [each._replace(text=crooked) if each is step else each for each in played.steps]
+    assert isinstance(step.command, m.PlaceShip)
+    crooked = replace(step.command, spelling="ghost")
+    steps = [each._replace(command=crooked) if each is step else each for each in played.steps]
     finding = verify(proof_lines(played.header, steps, IDENTITY)).finding
     assert finding is not None
     assert finding.fault is Fault.SERVER
@@ -217,7 +219,7 @@ def test_with_a_fair_draw_the_secret_decides_and_with_a_seed_the_seed() -> None:
             report = verify(Played(f"{draw}{number}", SMALL, draw=draw).play().proof())
             assert report.finding is None
             said = [each for step in report.games[0].told for each in step.said]
-            starters.add(next(each["turn"]["player"] for each in said if "turn" in each))
+            starters.add(next(each.player for each in said if isinstance(each, m.TurnBegan)))
         assert starters == {"team0", "team1"}
 
 

@@ -471,10 +471,6 @@ def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
     assert team.hear(moments).found == [GameVerified(1, True)]
 
 
-def _results_of_nobody(said: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    return tuple({"result": {"turn": 1}} if "result" in each else each for each in said)
-
-
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -489,7 +485,6 @@ def _results_of_nobody(said: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], 
         (changed(Reveal, texts=lambda b: b.texts[:-1]), "revealed texts, and its end tells of"),
         (changed(LogStep, hidden=lambda b: b.hidden[:-1]), "commitments and"),
         (changed(LogStep, hidden=lambda b: (*b.hidden, bytes(32)) if b.hidden else b.hidden), "commitments and"),
-        (changed(LogStep, said=lambda b: _results_of_nobody(b.said)), "the result of a salvo says"),
         (changed(LogEnd, steps=lambda b: b.steps + 1), "its end tells of"),
         (changed(LogEnd, hidden=lambda b: b.hidden - 1), "its end tells of"),
     ],
@@ -499,6 +494,15 @@ def test_what_was_signed_and_cannot_be_true_is_found_at_the_end(change: Callable
         Team().hear(resigned(play(), change))
 
 
+def test_a_signed_result_without_its_shots_is_the_servers_doing() -> None:
+    log = log_of(play())
+    number = next(number for number, payload in enumerate(log) if b'"result"' in payload)
+    team = Team().hear([Moment(None, (), tuple(log[:number]))])
+    text, _ = take_apart(log[number])
+    with pytest.raises(UnfairGame, match=r"log_wrong: .*said\.0\.result\.shots: field required"):
+        team.witness.logged(sign_entry(text.replace(b'"shots":5,', b"", 1), IDENTITY.sign))
+
+
 def test_the_helper_that_signs_anew_changes_nothing_else() -> None:
     assert resigned(play(), lambda entry: entry) == list(play())
 
@@ -506,11 +510,9 @@ def test_the_helper_that_signs_anew_changes_nothing_else() -> None:
 def test_a_salvo_that_was_announced_and_is_not_in_it_is_found() -> None:
     """The log says five shots of mine, four are revealed: one was dropped or made up."""
 
-    def more(body: Any) -> tuple[dict[str, Any], ...]:
+    def more(body: Any) -> tuple[m.Announcement, ...]:
         return tuple(
-            {"result": {**each["result"], "shots": each["result"]["shots"] + 1}}
-            if each.get("result", {}).get("player") == "me"
-            else each
+            each._replace(shots=each.shots + 1) if isinstance(each, m.SalvoResolved) and each.player == "me" else each
             for each in body.said
         )
 

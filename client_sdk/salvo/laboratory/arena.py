@@ -17,7 +17,7 @@ from typing import Any
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, IllegalCommand, let_signals_pass
-from salvo.messages import PlayerStats, SalvoResolved, SunkShip
+from salvo.messages import PlayerStats, SalvoResolved
 from salvo.pictured import Pictured
 from salvo.player import MOST_UNSAID, Answer, Bot, Line, check_salvo
 from salvo.rules import (
@@ -29,7 +29,6 @@ from salvo.rules import (
     Order,
     Repeats,
     RuleBook,
-    Salvo,
     Shots,
     Targets,
     begin,
@@ -215,7 +214,7 @@ class _Chronicle:
         """Return what everybody is told of every turn so far."""
         results = self._results
         fresh = self._game.salvos[len(results) :]
-        results += [announced(self._number, self._names, self._game.book, salvo) for salvo in fresh]
+        results += [SalvoResolved.of(self._number, self._names, self._game.book, salvo) for salvo in fresh]
         return results
 
     def news(self, player: str, first: int) -> list[News]:
@@ -236,27 +235,6 @@ class _Chronicle:
         """Return shots as views have them."""
         grid, names = self._game.book.grid, self._names
         return [board_shots(names[seat], grid)[cell] for seat, cell in aims]
-
-
-def announced(number: int, names: Sequence[str], book: RuleBook, salvo: Salvo) -> SalvoResolved:
-    """Return what everybody is told of a turn.
-
-    Args:
-        number: the game's.
-        names: by seat.
-    """
-    fleet, sunk, aims = book.fleet, salvo.announced_sinkings(book), salvo.announced_aims(book)
-    return SalvoResolved(
-        number,
-        salvo.turn,
-        names[salvo.seat],
-        salvo.shots,
-        salvo.hits,
-        tuple([SunkShip(names[seat], fleet[ship].name, fleet[ship].name) for seat, ship in sunk]),
-        tuple([names[seat] for seat in salvo.defeated]),
-        salvo.announced_outcomes(book),
-        None if aims is None else tuple([(names[seat], *book.grid.xy(cell)) for seat, cell in aims]),
-    )
 
 
 class _Match:

@@ -19,18 +19,19 @@ from salvo.player import Bot, check_salvo
 from salvo.rules import Fleet, RuleBook
 from salvo.sources import load
 from salvo.view import Shot, View
-from salvo.wire.announcements import book_of, check_playable, fleet_body, read_fleet, result_of
 from salvo.wire.programs import (
+    Answer,
     EndTold,
     FleetAsked,
     GameTold,
     HeardBody,
+    LineSaid,
     ResultTold,
     TurnAsked,
     read_told,
-    shot_bodies,
-    write_line,
+    write_answer,
 )
+from salvo.wire.rules import check_playable
 
 
 class _Game:
@@ -38,24 +39,25 @@ class _Game:
 
     def __init__(self, bot: Bot, told: GameTold) -> None:
         self._bot = bot
-        self._book = book_of(told.rules)
+        self._book = told.rules
         check_playable(self._book)
         self._number = told.game
         self._view: View | None = None
         bot.prepare(told.me, told.seed_text, told.game)
 
-    def fleet(self) -> dict[str, Any]:
-        return {"fleet": fleet_body(self._bot.place_fleet(self._book).placements)}
+    def fleet(self, asked: FleetAsked) -> Answer:
+        fleet = tuple(map(m.ShipPlace.of, self._bot.place_fleet(self._book).placements))
+        return Answer(id=asked.id, fleet=fleet, say=self._said(), stays=True)
 
-    def turn(self, asked: TurnAsked) -> dict[str, Any]:
+    def turn(self, asked: TurnAsked) -> Answer:
         view = self._view
         if view is None:
             view = self._view = _new_view(self._bot, self._book, asked)
         self._hear(asked.results, asked.heard)
-        for cell in asked.landed:
-            view.landed(Shot(view.me, cell.x, cell.y))
+        for x, y in asked.landed:
+            view.landed(Shot(view.me, x, y))
         already = len(view.fired_this_turn)
-        view.fired([Shot(shot.player, shot.x, shot.y) for shot in asked.fired[already:]])
+        view.fired(asked.fired[already:])
         limit = asked.milliseconds
         view.begin_turn(asked.turn, asked.shots, None if limit is None else time.monotonic() + limit / 1000)
         answer: object = self._bot.choose_salvo(view)
@@ -63,35 +65,32 @@ class _Game:
             answer = asyncio.run(_awaited(answer))
         shots = check_salvo(answer, view)
         view.fired(shots)
-        return {"shots": shot_bodies(shots)} if shots else {"skip": True}
+        fired = tuple(shots) or None
+        return Answer(id=asked.id, shots=fired, skip=None if fired else True, say=self._said(), stays=True)
 
     def end(self, told: EndTold) -> None:
         self._hear(told.results, told.heard)
-        stats = {
-            name: m.PlayerStats(name, each.shots, each.hits, each.sunk, each.turns, each.place)
-            for name, each in told.stats.items()
-        }
+        stats = {name: m.PlayerStats(name, **each) for name, each in told.stats.items()}
         self._bot.on_game_over(told.winner if isinstance(told.winner, str) else "", stats)
 
-    def said(self) -> list[dict[str, str]]:
+    def _said(self) -> tuple[LineSaid, ...]:
         """Return what the bot has said since it was looked at last."""
         unsaid, self._bot.unsaid = self._bot.unsaid or (), None
-        return [{"text": line.text, "to": line.to} for line in unsaid]
+        return tuple(LineSaid(line.text, line.to) for line in unsaid)
 
     def _hear(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
         for told in results:
-            result = result_of(told)
             if self._view is not None:
                 if told.fired is not None and not self._view.fired_this_turn:  # of before this process was there
-                    self._view.fired([Shot(shot.player, shot.x, shot.y) for shot in told.fired])
-                self._view.resolved(result)
-            self._bot.on_result(result)
+                    self._view.fired(told.fired)
+                self._view.resolved(told.result)
+            self._bot.on_result(told.result)
         for line in heard:
             self._bot.on_message(line.sender, line.text, line.private)
 
 
 def _new_view(bot: Bot, book: RuleBook, asked: TurnAsked) -> View:
-    fleet = Fleet(book, read_fleet(asked.fleet))
+    fleet = Fleet(book, asked.fleet)
     return View(book, bot.name, asked.players, asked.game, fleet, bot.random)
 
 
@@ -121,8 +120,8 @@ class Answering:
         if isinstance(told, EndTold):
             self._game.end(told)
             return
-        answer = self._game.fleet() if isinstance(told, FleetAsked) else self._game.turn(told)
-        out.write(write_line({"id": told.id, **answer, "say": self._game.said() or None, "stays": True}))
+        answer = self._game.fleet(told) if isinstance(told, FleetAsked) else self._game.turn(told)
+        out.write(write_answer(answer))
         out.flush()
 
 

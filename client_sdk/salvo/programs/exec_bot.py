@@ -13,8 +13,8 @@ import shlex
 import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Final
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, IllegalCommand, SalvoError, WireError
@@ -25,8 +25,20 @@ from salvo.programs.process import LONGEST_ANSWER_BYTES, Program
 from salvo.programs.staying import Staying
 from salvo.rules import Announce, Fleet, RuleBook, Sinkings
 from salvo.view import Shot, View
-from salvo.wire.announcements import book_body, fleet_body, result_body, stats_body
-from salvo.wire.programs import PROTOCOL, Answer, LineSaid, answered_fleet, read_answer, shot_bodies, write_line
+from salvo.wire.programs import (
+    PROTOCOL,
+    Answer,
+    EndTold,
+    FleetAsked,
+    GameTold,
+    HeardBody,
+    LineSaid,
+    ResultTold,
+    TurnAsked,
+    answered_fleet,
+    read_answer,
+    write_told,
+)
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +107,7 @@ class ExecBot(Bot):
         self._results: dict[int, SalvoResolved] = {}
         self._told_turn = 0
         self._told_landed = 0
-        self._heard: deque[dict[str, Any]] = deque(maxlen=_MOST_HEARD)
+        self._heard: deque[HeardBody] = deque(maxlen=_MOST_HEARD)
         self._players: tuple[str, ...] = ()
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
@@ -105,7 +117,7 @@ class ExecBot(Bot):
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         try:
-            answer = self._ask(rules, {"type": "fleet"}, QUESTION_SECONDS, "bot_timeout")
+            answer = self._ask(rules, FleetAsked("fleet", 0, self._game), QUESTION_SECONDS, "bot_timeout")
             fleet = self._fleet_of(rules, answer)
         except BotError as error:
             self._lose("fleet", error, "a drawn fleet is placed instead")
@@ -120,7 +132,7 @@ class ExecBot(Bot):
             answer = self._ask(view.rules, self._turn(view), seconds, view.limited_by, lambda: self._turn(view))
             if answer.fleet is not None:
                 raise BotError("bot_unreadable", "it answers with a fleet; a turn is answered with shots or skip")
-            shots = check_salvo([(shot.player, shot.x, shot.y) for shot in answer.shots or ()], view)
+            shots = check_salvo(answer.shots or (), view)
         except BotError as error:
             self._lose(f"turn {view.turn}", error, "the turn is lost")
             return ()
@@ -130,23 +142,15 @@ class ExecBot(Bot):
         self._results[result.turn] = result
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
-        self._heard.append({"from": sender, "text": text, "private": private})
+        self._heard.append(HeardBody(sender, text, private))
 
     def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
         if not self._program.running or not self._introduced:
             return
         first = [name for name, each in stats.items() if each.place == 1]
+        results = tuple(ResultTold(each) for turn, each in sorted(self._results.items()) if turn > self._told_turn)
         self._program.tell(
-            write_line(
-                {
-                    "type": "end",
-                    "game": self._game,
-                    "winner": winner or first,
-                    "stats": {name: stats_body(each) for name, each in stats.items()},
-                    "results": [result_body(r) for turn, r in sorted(self._results.items()) if turn > self._told_turn],
-                    "heard": list(self._heard),
-                }
-            )
+            write_told(EndTold("end", self._game, winner or first, dict(stats), results, tuple(self._heard)))
         )
         self._heard.clear()
         self._ended = True
@@ -176,10 +180,10 @@ class ExecBot(Bot):
     def _ask(
         self,
         rules: RuleBook,
-        question: dict[str, Any],
+        question: FleetAsked | TurnAsked,
         seconds: float,
         limit: str,
-        again: Callable[[], dict[str, Any]] | None = None,
+        again: Callable[[], FleetAsked | TurnAsked] | None = None,
     ) -> Answer:
         """Ask; a process that has ended between two games is started anew, and asked what ``again`` makes."""
         of_former_game = self._program.running and not self._introduced
@@ -195,22 +199,21 @@ class ExecBot(Bot):
             self._clean = True
             return self._ask_once(rules, again() if again is not None else question, seconds, limit)
 
-    def _ask_once(self, rules: RuleBook, question: dict[str, Any], seconds: float, limit: str) -> Answer:
+    def _ask_once(self, rules: RuleBook, question: FleetAsked | TurnAsked, seconds: float, limit: str) -> Answer:
         clean, self._clean = self._clean, False  # whatever it is that ends this early
         try:
             self._introduce(rules)
             wanted, longest = self._program.asked + 1, None if is_debugged() else seconds
             milliseconds = None if longest is None else int(longest * 1000)
-            numbers = {"type": question["type"], "id": wanted, "game": self._game, "milliseconds": milliseconds}
-            line = write_line(numbers | question)
-            self._asked = f"turn {question['turn']}" if "turn" in question else "fleet"
+            line = write_told(replace(question, id=wanted, milliseconds=milliseconds))
+            self._asked = f"turn {question.turn}" if isinstance(question, TurnAsked) else "fleet"
             answer = self._program.ask(line, longest, lambda said: _answer_to(wanted, said), limit)
         except BotError as error:
             raise self._noted(error) from None
         self._clean = clean
         self._program.stays = self._program.stays or answer.stays is not None
         self._silent = 0
-        if "turn" in question:
+        if isinstance(question, TurnAsked):
             self._heard.clear()
         self._say(answer.say)
         return answer
@@ -235,19 +238,8 @@ class ExecBot(Bot):
             return
         self._program.begin_game()
         text = f"{self._seed}/{self.name}/{self._game}".encode()
-        self._program.tell(
-            write_line(
-                {
-                    "type": "game",
-                    "protocol": PROTOCOL,
-                    "game": self._game,
-                    "me": self.name,
-                    "seed": int.from_bytes(hashlib.blake2b(text, digest_size=4).digest()) >> 1,
-                    "seed_text": str(self._seed),
-                    "rules": book_body(rules),
-                }
-            )
-        )
+        seed = int.from_bytes(hashlib.blake2b(text, digest_size=4).digest()) >> 1
+        self._program.tell(write_told(GameTold("game", PROTOCOL, self._game, self.name, seed, str(self._seed), rules)))
         self._introduced = True
 
     def _noted(self, error: BotError) -> BotError:
@@ -263,35 +255,33 @@ class ExecBot(Bot):
             self._introduced = False
         return error
 
-    def _turn(self, view: View) -> dict[str, Any]:
+    def _turn(self, view: View) -> TurnAsked:
         """Return a turn's question, with the news since the last one that was told to this process."""
         if not self._introduced or not self._program.running:
             self._told_turn = self._told_landed = 0
         results, incoming = view.results, view.incoming
         fired = {own.turn: own.shots for own in view.salvos}
-        news = [
-            result_body(result) | ({"fired": shot_bodies(fired[result.turn])} if result.turn in fired else {})
-            for result in results
-            if result.turn > self._told_turn
-        ]
-        landed = [{"x": x, "y": y} for x, y in incoming[self._told_landed :]]
+        news = tuple(ResultTold(each, fired.get(each.turn)) for each in results if each.turn > self._told_turn)
+        landed = tuple(incoming[self._told_landed :])
         self._told_turn, self._told_landed = view.resolved_turn, len(incoming)
-        return {
-            "type": "turn",
-            "turn": view.turn,
-            "shots": view.shots,
-            "players": list(view.players),
-            "opponents": list(view.opponents),
-            "fleet": fleet_body(view.fleet.placements),
-            "fired": shot_bodies(view.fired_this_turn),
-            "boards": {name: _board(view, name) for name in (view.me, *view.opponents)},
-            "afloat": None
-            if view.rules.sinkings is Sinkings.UNTOLD
-            else {name: view.afloat(name) for name in (view.me, *view.opponents)},
-            "results": news,
-            "landed": landed,
-            "heard": list(self._heard),
-        }
+        told = view.rules.sinkings is not Sinkings.UNTOLD
+        names = (view.me, *view.opponents)
+        return TurnAsked(
+            "turn",
+            0,
+            self._game,
+            turn=view.turn,
+            shots=view.shots,
+            players=tuple(view.players),
+            opponents=tuple(view.opponents),
+            fleet=view.fleet.placements,
+            fired=view.fired_this_turn,
+            boards={name: _board(view, name) for name in names},
+            afloat={name: view.afloat(name) for name in names} if told else None,
+            results=news,
+            landed=landed,
+            heard=tuple(self._heard),
+        )
 
     # --- answers ------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Bytes to messages and back: the one strict parser, and the one encoder, of both sides."""
 
+from salvo.coordinates import read_coordinates
 from salvo.wire.announcements import (
     Publication,
     read_announcement,
@@ -17,7 +18,6 @@ from salvo.wire.commands import (
     SignedShot,
     SignedSkip,
     read_command,
-    read_coordinates,
     read_leave,
     read_participation,
     read_placement,

@@ -12,18 +12,19 @@ import json
 import re
 import string
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, NamedTuple
-
-from pydantic import Field
+from typing import Annotated, Any, Final, TypeVar
 
 from salvo import messages as m
 from salvo import topics
 from salvo.chat import clean_text
+from salvo.coordinates import read_row
 from salvo.errors import WireError
-from salvo.rules import Orientation, Placement, RuleBook
+from salvo.rules import Placement, RuleBook
 from salvo.seal import Blob, Sealer, parse_blob, read_base64, seal_for_server
+from salvo.shape import UNLESS_EMPTY, Bounds, Strict
 from salvo.topics import Address
-from salvo.wire.strict_json import Strict, parse_json, read_text, same_value, validate
+from salvo.wire.codec import Codec
+from salvo.wire.strict_json import parse_json, read_text, same_value
 
 #: SALVO-NAME-5: long enough for ``p_a_t_r_o_l_b_o_a_t``, short enough for a topic.
 LONGEST_SHIP_SPELLING: Final = 32
@@ -35,25 +36,13 @@ _LARGEST = 10**9
 #: What base64 begins with. The empty text is no member: it is no request at all.
 _BASE64: Final = frozenset(bytes([letter]) for letter in f"{string.ascii_letters}{string.digits}+/".encode())
 
-_Integer = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)]
+_T = TypeVar("_T")
+_Integer = Annotated[int, Bounds(ge=-_LARGEST, le=_LARGEST)]
 
 
-class ParticipationBody(Strict):
-    """What ``/game/request_participation`` carries."""
-
-    name: str
-    secret: Annotated[str, Field(min_length=1, max_length=LONGEST_SECRET_CHARACTERS, repr=False)]
-
-
-class PlacementBody(Strict):
-    """What the blob on ``.../place`` holds."""
-
-    coordinates: str
-    orientation: Annotated[str, Field(alias="Orientation")]
-
-
-class ShotBody(Strict):
-    """The body of a shot; the four fields of its occasion come all or none (SALVO-FRESH-5)."""
+@dataclass(slots=True)
+class Shot(Strict):
+    """The body of a shot; the four fields of its context come all or none (SALVO-FRESH-5)."""
 
     x: _Integer
     y: _Integer | str
@@ -62,33 +51,57 @@ class ShotBody(Strict):
     n: _Integer | None = None
     to: str | None = None
 
+    @classmethod
+    def of(cls, x: int, y: int, context: m.ShotContext | None) -> Shot:
+        """Return the body of a shot."""
+        return cls(x, y, *(() if context is None else (context.game, context.turn, context.shot, context.target)))
 
-class LeaveBody(Strict):
+    def value(self, player: str, target: str) -> m.Fire:
+        """Return the command of ``player``.
+
+        Raises:
+            WireError: ``bad_coordinates`` or ``stale_context``.
+        """
+        y = read_row(self.y)
+        if self.g is not None and self.t is not None and self.n is not None and self.to is not None:
+            return m.Fire(player, target, self.x, y, m.ShotContext(self.g, self.t, self.n, self.to))
+        if (self.g, self.t, self.n, self.to) != (None, None, None, None):
+            text = "g, t, n and to (game, turn, shot, target) come all together or not at all"
+            raise WireError("stale_context", text)
+        return m.Fire(player, target, self.x, y)
+
+
+@dataclass(slots=True)
+class Leave(Strict):
     """The body of leaving the lobby; it may name the game (SALVO-JOIN-15)."""
 
     g: _Integer | None = None
 
 
-class SkipBody(Strict):
-    """The body of a skip; the two fields of its occasion come both or none (SALVO-BOOK-7)."""
+@dataclass(slots=True)
+class Skip(Strict):
+    """The body of a skip; the two fields of its context come both or none (SALVO-BOOK-7)."""
 
     g: _Integer | None = None
     t: _Integer | None = None
 
+    @classmethod
+    def of(cls, context: m.TurnContext | None) -> Skip:
+        """Return the body of a skip."""
+        return cls() if context is None else cls(context.game, context.turn)
 
-class SayBody(Strict):
-    """What ``/players/<p>/say`` carries."""
+    def value(self, player: str) -> m.Skip:
+        """Return the command of ``player``.
 
-    text: str
-    to: str = ""
-
-
-class ResendBody(Strict):
-    """What ``/players/<p>/resend`` carries (SALVO-LOG-12)."""
-
-    log: Annotated[int, Field(ge=0, le=_LARGEST)]
+        Raises:
+            WireError: ``stale_context``.
+        """
+        if (self.g is None) != (self.t is None):
+            raise WireError("stale_context", "g and t (game, turn) come together or not at all")
+        return m.Skip(player, None if self.g is None or self.t is None else m.TurnContext(self.g, self.t))
 
 
+@dataclass(frozen=True, slots=True)
 class SignedWithData(Strict):
     """A signed message as the specification prints it for shots."""
 
@@ -96,6 +109,7 @@ class SignedWithData(Strict):
     signature: str
 
 
+@dataclass(frozen=True, slots=True)
 class SignedWithPayload(Strict):
     """A signed message as the specification prints it in its general example."""
 
@@ -104,12 +118,12 @@ class SignedWithPayload(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class ParticipationRequest:
+class ParticipationRequest(Strict):
     """A readable request to take part."""
 
     table: str
     name: str
-    secret: str = field(repr=False)
+    secret: Annotated[str, Bounds(min_length=1, max_length=LONGEST_SECRET_CHARACTERS)] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,19 +190,20 @@ class SignedSkip:
     blob: Blob
 
 
-class Line(NamedTuple):
-    """What a player says, ready to be shown.
+@dataclass(frozen=True, slots=True)
+class Line(Strict):
+    """What a player says.
 
     Attributes:
         to: the one who is to hear it; empty for everybody.
     """
 
     text: str
-    to: str = ""
+    to: str = field(default="", metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
-class ResendRequest:
+class ResendRequest(Strict):
     """A request to say the log of the game again; nothing proves who sent it (SALVO-LOG-12).
 
     Attributes:
@@ -197,8 +212,18 @@ class ResendRequest:
 
     table: str
     player: str
-    first: int
+    first: Annotated[int, Bounds(ge=0, le=_LARGEST)] = field(metadata={"alias": "log"})
 
+
+PARTICIPATION: Final[Codec[ParticipationRequest]] = Codec(ParticipationRequest, "table")
+PLACE: Final[Codec[m.ShipPlace]] = Codec(m.ShipPlace, "ship")
+WITH_DATA: Final[Codec[SignedWithData]] = Codec(SignedWithData)
+WITH_PAYLOAD: Final[Codec[SignedWithPayload]] = Codec(SignedWithPayload)
+SHOT: Final[Codec[Shot]] = Codec(Shot)
+SKIP: Final[Codec[Skip]] = Codec(Skip)
+LEAVE: Final[Codec[Leave]] = Codec(Leave)
+SAY: Final[Codec[Line]] = Codec(Line)
+RESEND: Final[Codec[ResendRequest]] = Codec(ResendRequest, "table", "player")
 
 #: What a key of a team opens.
 Sealed = SealedPlacement | SignedShot | SignedSkip | SignedLeave
@@ -221,13 +246,13 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
             ship = read_ship(address.ship, book)
             return SealedPlacement(address.table, address.player, address.ship, ship, parse_blob(read_text(payload)))
         case "fire":
-            return SignedShot(address.table, address.player, *_read_signed(parse_json(payload)))
+            return SignedShot(address.table, address.player, *_read_signed(payload))
         case "skip":
-            return SignedSkip(address.table, address.player, *_read_signed(parse_json(payload)))
+            return SignedSkip(address.table, address.player, *_read_signed(payload))
         case "leave":
-            return SignedLeave(address.table, address.player, *_read_signed(parse_json(payload)))
+            return SignedLeave(address.table, address.player, *_read_signed(payload))
         case "resend":
-            return ResendRequest(address.table, address.player, validate(ResendBody, parse_json(payload)).log)
+            return RESEND.read(payload, address.table, address.player)
     raise WireError("unknown_topic", f"no command of the game is sent on {address.topic.pattern}")
 
 
@@ -237,18 +262,28 @@ def read_participation(table: str, text: bytes) -> ParticipationRequest:
     Raises:
         WireError: any code of SALVO-WIRE, or ``bad_name``.
     """
-    body = validate(ParticipationBody, parse_json(text))
-    topics.check_name(body.name)
-    return ParticipationRequest(table, body.name, body.secret)
+    request = PARTICIPATION.read(text, table)
+    topics.check_name(request.name)
+    return request
 
 
-def _read_signed(value: Any) -> tuple[dict[str, Any], Blob]:
-    """Return the open body of a signed message, and its signature."""
+def _read_signed(payload: bytes) -> tuple[dict[str, Any], Blob]:
+    body, signature = read_envelope(payload)
+    return body, parse_blob(signature)
+
+
+def read_envelope(payload: bytes) -> tuple[dict[str, Any], str]:
+    """Return the open body of a signed message, and its signature; nothing about either is proven yet.
+
+    Raises:
+        WireError: a code of SALVO-WIRE.
+    """
+    value = parse_json(payload)
     if isinstance(value, dict) and "payload" in value:
-        general = validate(SignedWithPayload, value)
-        return general.payload, parse_blob(general.signature)
-    signed = validate(SignedWithData, value)
-    return signed.data, parse_blob(signed.signature)
+        general = WITH_PAYLOAD.validate(payload)
+        return general.payload, general.signature
+    signed = WITH_DATA.validate(payload)
+    return signed.data, signed.signature
 
 
 def plain_ship(spelling: str) -> str:
@@ -278,40 +313,8 @@ def read_placement(request: SealedPlacement, plaintext: bytes) -> m.PlaceShip:
     Raises:
         WireError: a code of SALVO-WIRE, ``bad_coordinates`` or ``bad_orientation``.
     """
-    body = validate(PlacementBody, parse_json(plaintext))
-    x, y = read_coordinates(body.coordinates)
-    try:
-        orientation = Orientation(body.orientation)
-    except ValueError:
-        raise WireError(
-            "bad_orientation", f"Orientation {body.orientation[:40]!r}; it is HORIZONTAL or VERTICAL"
-        ) from None
-    return m.PlaceShip(request.player, request.spelling, Placement(request.ship, x, y, orientation))
-
-
-_COORDINATES = re.compile(r"\s*(-?[0-9]{1,9})\s*;\s*(-?[0-9]{1,9}|[A-Za-z])\s*")
-
-
-def read_coordinates(text: str) -> tuple[int, int]:
-    """Read ``"<x>;<y>"``, with a letter for y if the sender likes (SALVO-GAME-3).
-
-    Raises:
-        WireError: ``bad_coordinates``.
-    """
-    found = _COORDINATES.fullmatch(text)
-    if found is None:
-        raise WireError("bad_coordinates", f'{text[:40]!r} is not "<x>;<y>", such as "3;4" or "3;D"')
-    return int(found[1]), _row_number(found[2])
-
-
-def _row_number(y: int | str) -> int:
-    if isinstance(y, int):
-        return y
-    if len(y) == 1 and y.isascii() and y.isalpha():
-        return ord(y.upper()) - ord("A") + 1
-    if re.fullmatch(r"-?[0-9]{1,9}", y):
-        return int(y)
-    raise WireError("bad_coordinates", f"y={y[:40]!r} is neither a row number nor a row letter")
+    placement = PLACE.read(plaintext, request.ship).value()
+    return m.PlaceShip(request.player, request.spelling, placement)
 
 
 def read_shot(request: SignedShot, player: str, plaintext: bytes) -> m.Fire:
@@ -321,17 +324,13 @@ def read_shot(request: SignedShot, player: str, plaintext: bytes) -> m.Fire:
         WireError: a code of SALVO-WIRE, ``body_mismatch`` when the open body is not the signed one, or
             ``stale_context`` when only some of g, t, n, to are given.
     """
-    body = validate(ShotBody, _signed_body(request.body, plaintext))
-    if isinstance(body.y, str) and not body.y.isalpha():
-        raise WireError("bad_coordinates", f"y={body.y[:40]!r} is neither a row number nor a row letter")
-    return m.Fire(player, request.target, body.x, _row_number(body.y), _context(body))
+    _check_signed(request.body, plaintext)
+    return SHOT.validate(plaintext).value(player, request.target)
 
 
-def _signed_body(body: dict[str, Any], plaintext: bytes) -> Any:
-    signed = parse_json(plaintext)
-    if not same_value(signed, body):
+def _check_signed(body: dict[str, Any], plaintext: bytes) -> None:
+    if not same_value(parse_json(plaintext), body):
         raise WireError("body_mismatch", "the open body and the signed one differ; they must be equal values")
-    return signed
 
 
 def read_skip(request: SignedSkip, plaintext: bytes) -> m.Skip:
@@ -341,11 +340,8 @@ def read_skip(request: SignedSkip, plaintext: bytes) -> m.Skip:
         WireError: a code of SALVO-WIRE, ``body_mismatch`` when the open body is not the signed one, or
             ``stale_context`` when only one of g and t is given.
     """
-    body = validate(SkipBody, _signed_body(request.body, plaintext))
-    if (body.g is None) != (body.t is None):
-        raise WireError("stale_context", "g and t (game, turn) come together or not at all")
-    context = None if body.g is None or body.t is None else m.TurnContext(body.g, body.t)
-    return m.Skip(request.player, context)
+    _check_signed(request.body, plaintext)
+    return SKIP.validate(plaintext).value(request.player)
 
 
 def read_leave(request: SignedLeave, plaintext: bytes) -> m.Leave:
@@ -354,26 +350,18 @@ def read_leave(request: SignedLeave, plaintext: bytes) -> m.Leave:
     Raises:
         WireError: a code of SALVO-WIRE, or ``body_mismatch`` when the open body is not the signed one.
     """
-    return m.Leave(request.player, validate(LeaveBody, _signed_body(request.body, plaintext)).g)
+    _check_signed(request.body, plaintext)
+    return m.Leave(request.player, LEAVE.validate(plaintext).g)
 
 
 def read_say(payload: bytes) -> Line:
-    """Read what a player says (SALVO-CHAT-1).
+    """Read what a player says, ready to be shown (SALVO-CHAT-1).
 
     Raises:
         WireError: a code of SALVO-WIRE, or ``bad_text``.
     """
-    body = validate(SayBody, parse_json(payload))
-    return Line(clean_text(body.text), body.to)
-
-
-def _context(body: ShotBody) -> m.ShotContext | None:
-    occasion = (body.g, body.t, body.n, body.to)
-    if occasion == (None, None, None, None):
-        return None
-    if body.g is None or body.t is None or body.n is None or body.to is None:
-        raise WireError("stale_context", "g, t, n and to (game, turn, shot, target) come all together or not at all")
-    return m.ShotContext(body.g, body.t, body.n, body.to)
+    line = SAY.read(payload)
+    return Line(clean_text(line.text), line.to)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------
@@ -385,36 +373,28 @@ def write_participation(name: str, secret: str, sealing_key: bytes | None = None
     Raises:
         SealError: ``bad_key``.
     """
-    text = json.dumps({"name": name, "secret": secret}, ensure_ascii=False).encode()
+    text = _printed(PARTICIPATION, ParticipationRequest("", name, secret))
     return text if sealing_key is None else base64.b64encode(seal_for_server(text, sealing_key))
 
 
 def write_placement(placement: Placement, sealer: Sealer) -> bytes:
     """Return the payload that places a ship: the bare blob."""
-    return sealer.seal_json(placement_body(placement)).encode()
-
-
-def placement_body(placement: Placement) -> dict[str, str]:
-    """Return a placement as JSON has it."""
-    return {"coordinates": f"{placement.x};{placement.y}", "Orientation": placement.orientation.value}
+    return sealer.seal(PLACE.write(m.ShipPlace.of(placement))).encode()
 
 
 def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) -> bytes:
     """Return the payload of a signed shot."""
-    body: dict[str, int | str] = {"x": x, "y": y}
-    if context is not None:
-        body |= {"g": context.game, "t": context.turn, "n": context.shot, "to": context.target}
-    return sealer.sign(body)
+    return sealer.sign(SHOT.value(Shot.of(x, y, context)))
 
 
 def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
     """Return the payload of a signed skip."""
-    return sealer.sign({} if context is None else {"g": context.game, "t": context.turn})
+    return sealer.sign(SKIP.value(Skip.of(context)))
 
 
 def write_leave(game: int | None, sealer: Sealer) -> bytes:
     """Return the payload of leaving the lobby, signed for a game or for none in particular."""
-    return sealer.sign({} if game is None else {"g": game})
+    return sealer.sign(LEAVE.value(Leave(game)))
 
 
 def write_say(text: str, to: str = "") -> bytes:
@@ -423,10 +403,14 @@ def write_say(text: str, to: str = "") -> bytes:
     Raises:
         WireError: ``bad_text``.
     """
-    body = {"text": clean_text(text)} | ({"to": to} if to else {})
-    return json.dumps(body, ensure_ascii=False).encode()
+    return _printed(SAY, Line(clean_text(text), to))
 
 
 def write_resend(first: int) -> bytes:
     """Return the payload that asks for the log again, from an entry on (SALVO-LOG-12)."""
-    return json.dumps({"log": first}).encode()
+    return _printed(RESEND, ResendRequest("", "", first))
+
+
+def _printed(codec: Codec[_T], value: _T) -> bytes:
+    """Return a message as the specification prints it, with white space, and with every character as it is."""
+    return json.dumps(codec.value(value), ensure_ascii=False).encode()

@@ -15,29 +15,18 @@ import binascii
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Final
-
-from pydantic import Field
 
 from salvo import messages as m
 from salvo import seal
 from salvo.errors import SalvoError, SealError, WireError
-from salvo.wire.announcements import RulesBody, rules_announced, rules_body
-from salvo.wire.strict_json import Strict, parse_json, validate
-from salvo.wire.transcript import (
-    MESSAGE_BYTES,
-    DeliveredBody,
-    LimitsBody,
-    NothingBody,
-    ParticipateBody,
-    StrikeBody,
-    is_hexadecimal,
-    limits_body,
-    read_input,
-    write_input,
-)
+from salvo.shape import REQUIRED, UNLESS_EMPTY, Base64, Bounds, Composed, Count, Hexadecimal, Inline, OneOf, Strict
+from salvo.wire.codec import Codec
+from salvo.wire.rules import Rules
+from salvo.wire.strict_json import parse_json
+from salvo.wire.transcript import INPUTS, SAID
 
 #: The version of the form (SALVO-LOG-3).
 LOG_VERSION: Final = 1
@@ -61,11 +50,12 @@ _END: Final = b'"}'
 _DOMAIN: Final = b"salvo log\0"
 _DEEPEST_ENTRY: Final = 8
 
-#: Announcements to everybody that a step may have, by kind. The others name their reader.
-PUBLIC_KINDS: Final = frozenset(
-    {"opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won"}
-    | {"left", "forgotten", "rules", "shown", "revealed"}
-)
+#: Announcements to one player, who is named in them; all others are to everybody.
+_TO_ONE: Final = frozenset({"given", "landed", "placement_refused", "refused"})
+PublicSaid = Annotated[m.Announcement, OneOf({key: of for key, of in SAID.items() if key not in _TO_ONE})]
+#: Inputs that everybody may know.
+_OPEN: Final = ("participate", "strike", "time", "resume", "delivered")
+OpenInput = Annotated[m.Input, OneOf({key: INPUTS[key] for key in _OPEN})]
 
 
 class Fault(StrEnum):
@@ -94,86 +84,25 @@ class LogError(SalvoError):
 
 # --- what stands in an entry --------------------------------------------------------------------------------------
 
-_Count = Annotated[int, Field(ge=0)]
-
-
-class OpenBody(Strict):
-    """What a game is played by, and what the server commits to before anybody says anything."""
-
-    log: Annotated[int, Field(ge=1)]
-    game: _Count
-    rules: RulesBody
-    limits: LimitsBody
-    version: str
-    key: str
-    draw: str
-    seed: str
-
-
-class LogInputBody(Strict):
-    """The input of a step where everybody may know it: one of them."""
-
-    participate: ParticipateBody | None = None
-    strike: StrikeBody | None = None
-    time: NothingBody | None = None
-    resume: NothingBody | None = None
-    delivered: DeliveredBody | None = None
-
-
-class LogStepBody(Strict):
-    """What the server said to everybody in one step, and commitments to what was hidden since the entry before."""
-
-    at: _Count
-    said: list[dict[str, Any]]
-    input: LogInputBody | None = None
-    message: str | None = None
-    hidden: list[str]
-
-
-class RevealBody(Strict):
-    """What was committed to."""
-
-    first: _Count
-    seed: str | None = None
-    secret: str | None = None
-    texts: list[str]
-
-
-class LogEndBody(Strict):
-    """How much there is of the log."""
-
-    steps: _Count
-    hidden: _Count
-
-
-class EntryBody(Strict):
-    """One entry, with one of the four."""
-
-    n: _Count
-    of: str | None = None
-    prev: str
-    open: OpenBody | None = None
-    step: LogStepBody | None = None
-    reveal: RevealBody | None = None
-    end: LogEndBody | None = None
-
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """A game's first entry.
+class Opening(Composed):
+    """A game's first entry: what it is played by, and what the server commits to before anybody says anything.
 
     Attributes:
-        key: the server's signing key, 32 bytes.
-        seed: commitment to what the draws come from, 32 bytes.
+        log: version of the form.
+        key: the server's signing key.
+        seed: commitment to what the draws come from.
     """
 
-    game: int
-    rules: m.RulesAnnounced
+    log: Annotated[int, Bounds(ge=1, le=LOG_VERSION)] = field(default=LOG_VERSION, kw_only=True, metadata=REQUIRED)
+    game: Count
+    rules: Rules
     limits: m.Limits
     version: str
-    key: bytes
+    key: Annotated[bytes, Base64(KEY_BYTES)]
     draw: m.Draw
-    seed: bytes
+    seed: Annotated[bytes, Hexadecimal(DIGEST_BYTES)]
 
     @property
     def table(self) -> str:
@@ -182,26 +111,26 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class LogStep:
+class LogStep(Strict):
     """A step of the referee, as everybody may know it.
 
     Attributes:
         at: when, epoch ms.
-        said: announcements to everybody, as :func:`salvo.wire.transcript.said` has them.
+        said: announcements to everybody.
         command: the input where everybody may know it, else None.
         message: stands for the message that a placement came with (:func:`message_digest`); else empty.
         hidden: commitments to hidden inputs that counted since the entry before; the step's own is the last one.
     """
 
-    at: int
-    said: tuple[dict[str, Any], ...]
-    command: m.Input | None
-    message: bytes
-    hidden: tuple[bytes, ...]
+    at: Count
+    said: tuple[PublicSaid, ...]
+    command: OpenInput | None = field(default=None, kw_only=True, metadata={"alias": "input"})
+    message: Annotated[bytes, Hexadecimal(m.MESSAGE_BYTES)] = field(default=b"", kw_only=True, metadata=UNLESS_EMPTY)
+    hidden: tuple[Annotated[bytes, Hexadecimal(DIGEST_BYTES)], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reveal:
+class Reveal(Strict):
     """Hidden inputs, once the game is won.
 
     Attributes:
@@ -211,14 +140,14 @@ class Reveal:
         texts: inputs with their times, as :func:`write_hidden` makes them.
     """
 
-    first: int
-    seed: str | None
-    secret: bytes | None
+    first: Count
+    seed: str | None = field(default=None, kw_only=True)
+    secret: Annotated[bytes, Hexadecimal(SECRET_BYTES)] | None = field(default=None, kw_only=True)
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LogEnd:
+class LogEnd(Strict):
     """The last entry.
 
     Attributes:
@@ -226,12 +155,16 @@ class LogEnd:
         hidden: how many commitments, and texts.
     """
 
-    steps: int
-    hidden: int
+    steps: Count
+    hidden: Count
+
+
+#: What an entry is, by the key that it stands under.
+KINDS: Final[dict[str, Any]] = {"open": Opening, "step": LogStep, "reveal": Reveal, "end": LogEnd}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Composed):
     """One entry of a game's log.
 
     Attributes:
@@ -240,61 +173,18 @@ class Entry:
         prev: digest of the entry before, hexadecimal; empty in the opening.
     """
 
-    number: int
-    of: str
+    number: Count = field(metadata={"alias": "n"})
+    of: str = field(default="", kw_only=True, metadata=UNLESS_EMPTY)
     prev: str
-    body: Opening | LogStep | Reveal | LogEnd
+    body: Annotated[Opening | LogStep | Reveal | LogEnd, Inline(OneOf(KINDS))]
 
 
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+ENTRY: Final[Codec[Entry]] = Codec(Entry, largest=LARGEST_ENTRY_BYTES, deepest=_DEEPEST_ENTRY)
 
 
 def write_entry(entry: Entry) -> bytes:
     """Return an entry's text, which is what is signed; there is one text for an entry only."""
-    body = entry.body
-    of = {"of": entry.of} if entry.of else {}
-    written = {"n": entry.number, **of, "prev": entry.prev, _KEYS[type(body)]: _WRITERS[type(body)](body)}
-    return _ENCODER.encode(written).encode()
-
-
-def _write_open(body: Opening) -> dict[str, Any]:
-    return {
-        "log": LOG_VERSION,
-        "game": body.game,
-        "rules": rules_body(body.rules),
-        "limits": limits_body(body.limits),
-        "version": body.version,
-        "key": base64.b64encode(body.key).decode(),
-        "draw": body.draw.value,
-        "seed": body.seed.hex(),
-    }
-
-
-def _write_step(body: LogStep) -> dict[str, Any]:
-    written: dict[str, Any] = {"at": body.at, "said": list(body.said)}
-    if body.command is not None:
-        written["input"] = json.loads(write_input(body.command))
-    if body.message:
-        written["message"] = body.message.hex()
-    return {**written, "hidden": [commitment.hex() for commitment in body.hidden]}
-
-
-def _write_reveal(body: Reveal) -> dict[str, Any]:
-    written: dict[str, Any] = {"first": body.first}
-    if body.seed is not None:
-        written["seed"] = body.seed
-    if body.secret is not None:
-        written["secret"] = body.secret.hex()
-    return {**written, "texts": list(body.texts)}
-
-
-_KEYS: Final[dict[type, str]] = {Opening: "open", LogStep: "step", Reveal: "reveal", LogEnd: "end"}
-_WRITERS: Final[dict[type, Callable[[Any], dict[str, Any]]]] = {
-    Opening: _write_open,
-    LogStep: _write_step,
-    Reveal: _write_reveal,
-    LogEnd: lambda body: {"steps": body.steps, "hidden": body.hidden},
-}
+    return ENTRY.write(entry)
 
 
 def read_entry(text: bytes) -> Entry:
@@ -303,17 +193,13 @@ def read_entry(text: bytes) -> Entry:
     Raises:
         WireError: ``unknown_version`` for a later form than this reader's, else the codes of strict JSON.
     """
-    value = parse_json(text, LARGEST_ENTRY_BYTES, _DEEPEST_ENTRY)
-    _check_form(value)
-    body = validate(EntryBody, value)
-    given = [part for part in (body.open, body.step, body.reveal, body.end) if part is not None]
-    if len(given) != 1:
-        raise WireError("wrong_shape", "an entry has one of open, step, reveal, end")
-    entry = Entry(body.n, body.of or "", body.prev, _read_body(given[0]))
+    try:
+        entry = ENTRY.read_exact(text)
+    except WireError:
+        _check_form(parse_json(text, LARGEST_ENTRY_BYTES, _DEEPEST_ENTRY))
+        raise
     if isinstance(entry.body, Opening) != (entry.number == 0):
         raise WireError("wrong_shape", f"entry {entry.number}; the opening, and nothing else, is entry 0")
-    if write_entry(entry) != text:
-        raise WireError("wrong_shape", "not the one text that this entry has: order of keys, white space, numbers")
     return entry
 
 
@@ -324,71 +210,32 @@ def _check_form(value: Any) -> None:
         raise WireError("unknown_version", f"a log of form {form}; this one reads the forms 1..{LOG_VERSION}")
 
 
-def _read_body(body: Strict) -> Opening | LogStep | Reveal | LogEnd:
-    match body:
-        case OpenBody():
-            return _read_open(body)
-        case LogStepBody():
-            return _read_step(body)
-        case RevealBody():
-            secret = None if body.secret is None else _digits(body.secret, SECRET_BYTES, "the secret")
-            return Reveal(body.first, body.seed, secret, tuple(body.texts))
-        case LogEndBody():
-            return LogEnd(body.steps, body.hidden)
-    raise AssertionError(body)
-
-
-def _read_open(body: OpenBody) -> Opening:
-    try:
-        draw = m.Draw(body.draw)
-        key = base64.b64decode(body.key, validate=True)
-    except (binascii.Error, ValueError):
-        raise WireError("wrong_shape", f"draw is {' or '.join(m.Draw)}, key is base64") from None
-    if len(key) != KEY_BYTES:
-        raise WireError("wrong_shape", f"a key of {len(key)} bytes; it has {KEY_BYTES}")
-    limits = m.Limits(**body.limits.model_dump())
-    seed = _digits(body.seed, DIGEST_BYTES, "the seed's commitment")
-    return Opening(body.game, rules_announced(body.rules), limits, body.version, key, draw, seed)
-
-
-def _read_step(body: LogStepBody) -> LogStep:
-    for announcement in body.said:
-        if len(announcement) != 1 or not announcement.keys() <= PUBLIC_KINDS:
-            raise WireError("wrong_shape", f"what is said has one key of {', '.join(sorted(PUBLIC_KINDS))}")
-    command = None if body.input is None else read_input(body.input.model_dump(exclude_none=True))
-    message = b"" if body.message is None else _digits(body.message, MESSAGE_BYTES, "a message's digest")
-    hidden = tuple(_digits(commitment, DIGEST_BYTES, "a commitment") for commitment in body.hidden)
-    return LogStep(body.at, tuple(body.said), command, message, hidden)
-
-
-def _digits(text: str, count: int, what: str) -> bytes:
-    if not is_hexadecimal(text, count):
-        raise WireError("wrong_shape", f"{what} is {count} bytes in hexadecimal, small letters")
-    return bytes.fromhex(text)
-
-
 # --- hidden inputs ------------------------------------------------------------------------------------------------
 
 
-def write_hidden(at: int, text: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Hidden(Composed):
+    """A hidden input with its time."""
+
+    at: int
+    command: Annotated[m.Input, Inline(OneOf(INPUTS))]
+
+
+HIDDEN: Final[Codec[Hidden]] = Codec(Hidden, largest=LARGEST_ENTRY_BYTES, deepest=_DEEPEST_ENTRY)
+
+
+def write_hidden(at: int, command: m.Input) -> str:
     """Return the text that stands for a hidden input: the input, as the transcript has it, with its time."""
-    return f'{{"at":{at},{text[1:]}'
+    return HIDDEN.write(Hidden(at, command)).decode()
 
 
-def read_hidden(text: str) -> tuple[int, m.Input]:
-    """Return time and input of a revealed text.
+def read_hidden(text: str) -> Hidden:
+    """Read a revealed text.
 
     Raises:
         WireError: the codes of strict JSON.
     """
-    value = parse_json(text.encode(errors="surrogatepass"), LARGEST_ENTRY_BYTES, _DEEPEST_ENTRY)
-    at = value.pop("at", None) if isinstance(value, dict) else None
-    if type(at) is not int:
-        raise WireError("wrong_shape", "a hidden input has its time, at, and one input")
-    command = read_input(value)
-    if write_hidden(at, write_input(command)) != text:
-        raise WireError("wrong_shape", "not the one text that this input has: order of keys, white space, numbers")
-    return at, command
+    return HIDDEN.read_exact(text.encode(errors="surrogatepass"))
 
 
 def blind(secret: bytes, number: int, text: str) -> bytes:
@@ -410,7 +257,7 @@ def seed_commitment(secret: bytes, seed: str) -> bytes:
 
 def message_digest(topic: str, payload: bytes) -> bytes:
     """Return what stands for a message: 16 bytes of its topic and payload as they were published (SALVO-LOG-8)."""
-    return hashlib.blake2b(topic.encode() + b"\0" + payload, digest_size=MESSAGE_BYTES).digest()
+    return hashlib.blake2b(topic.encode() + b"\0" + payload, digest_size=m.MESSAGE_BYTES).digest()
 
 
 class NotOpened(Exception):
@@ -607,7 +454,7 @@ def chunks(texts: Sequence[str], most_bytes: int) -> list[tuple[str, ...]]:
     groups: list[list[str]] = [[]]
     size = 0
     for text in texts:
-        cost = len(_ENCODER.encode(text)) + 1
+        cost = len(json.dumps(text)) + 1
         if groups[-1] and size + cost > most_bytes:
             groups.append([])
             size = 0

@@ -6,18 +6,20 @@ and ships on their places have the fields of ``/game/rules``, ``/game/result``, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field, TypeAdapter, ValidationError
-
+from salvo import messages as m
 from salvo.chat import LONGEST_TEXT
 from salvo.errors import WireError
-from salvo.rules import Fleet, RuleBook
+from salvo.rules import Fleet, Placement, RuleBook
+from salvo.shape import UNLESS_EMPTY, Bounds, Composed, Count, Fields, Inline, Keyed, Strict, Via
 from salvo.view import Shot
-from salvo.wire.announcements import BookBody, ResultBody, ShipPlace, StatsBody, encode_json, read_fleet
+from salvo.wire.codec import Codec
 from salvo.wire.commands import read_ship
-from salvo.wire.strict_json import Strict, parse_json, validate
+from salvo.wire.rules import Book
+from salvo.wire.strict_json import parse_json
 
 #: The version of the protocol (SALVO-EXEC-2).
 PROTOCOL: Final = 1
@@ -27,39 +29,28 @@ _DEEPEST_QUESTION: Final = 6
 #: Lines that an answer may say: as many as a server takes at once (SALVO-CHAT-4).
 MOST_LINES: Final = 5
 
-_Count = Annotated[int, Field(ge=0)]
-_Number = Annotated[int, Field(ge=1)]
+_Number = Annotated[int, Bounds(ge=1)]
+_Shots = tuple[Annotated[Shot, Fields(Shot)], ...]
 
 
-class ShotBody(Strict):
-    """A shot at a player's board."""
-
-    player: str
-    x: int
-    y: int
-
-
-class CellBody(Strict):
-    """A cell of the own board."""
-
-    x: _Number
-    y: _Number
-
-
-class ResultTold(ResultBody):
+@dataclass(frozen=True, slots=True)
+class ResultTold(Composed):
     """A result; an own one has the shots that were fired."""
 
-    fired: list[ShotBody] | None = None
+    result: Annotated[m.SalvoResolved, Inline(Fields(m.SalvoResolved))]
+    fired: _Shots | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class HeardBody(Strict):
     """What somebody said; ``from`` is empty when it was the server."""
 
-    sender: Annotated[str, Field(alias="from")]
+    sender: str = field(metadata={"alias": "from"})
     text: str
     private: bool
 
 
+@dataclass(frozen=True, slots=True)
 class GameTold(Strict):
     """The first line of every game, and of a process that is started in the middle of one."""
 
@@ -67,91 +58,111 @@ class GameTold(Strict):
     protocol: Literal[1]
     game: _Number
     me: str
-    seed: _Count
+    seed: Count
     seed_text: str
-    rules: BookBody
+    rules: Book
 
 
+@dataclass(frozen=True, slots=True)
 class FleetAsked(Strict):
     """Where are your ships?"""
 
     type: Literal["fleet"]
     id: _Number
     game: _Number
-    milliseconds: _Count | None = None
+    milliseconds: Count | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnAsked(Strict):
-    """Whom do you shoot at?"""
+    """What do you shoot at?"""
 
-    type: Literal["turn"]
-    id: _Number
-    game: _Number
+    type: Literal["turn"] = field(kw_only=False)
+    id: _Number = field(kw_only=False)
+    game: _Number = field(kw_only=False)
+    milliseconds: Count | None = None
     turn: _Number
     shots: _Number
-    milliseconds: _Count | None = None
-    players: list[str]
-    opponents: list[str]
-    fleet: list[ShipPlace]
-    fired: list[ShotBody]
+    players: tuple[str, ...]
+    opponents: tuple[str, ...]
+    fleet: tuple[Annotated[Placement, Via(m.ShipPlace)], ...]
+    fired: _Shots
     boards: dict[str, str]
     afloat: dict[str, list[str]] | None = None
-    results: list[ResultTold]
-    landed: list[CellBody]
-    heard: list[HeardBody]
+    results: tuple[ResultTold, ...]
+    landed: tuple[Annotated[tuple[int, int], Keyed(x=_Number, y=_Number)], ...]
+    heard: tuple[HeardBody, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class EndTold(Strict):
     """How the game ended."""
 
     type: Literal["end"]
     game: _Number
     winner: str | list[str]
-    stats: dict[str, StatsBody]
-    results: list[ResultTold]
-    heard: list[HeardBody]
+    stats: dict[str, Annotated[Any, Fields(m.PlayerStats, "player")]]
+    results: tuple[ResultTold, ...]
+    heard: tuple[HeardBody, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class LineSaid(Strict):
     """A line to everybody, or to one."""
 
-    text: Annotated[str, Field(max_length=LONGEST_TEXT)]
+    text: Annotated[str, Bounds(max_length=LONGEST_TEXT)]
     to: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Strict):
     """What a program answers: one of fleet, shots and skip, and maybe that it stays for further games."""
 
     id: _Number
-    fleet: list[ShipPlace] | None = None
-    shots: list[ShotBody] | None = None
+    fleet: tuple[m.ShipPlace, ...] | None = None
+    shots: _Shots | None = None
     skip: Literal[True] | None = None
+    say: Annotated[tuple[LineSaid, ...], Bounds(max_length=MOST_LINES)] = field(default=(), metadata=UNLESS_EMPTY)
     stays: Literal[True] | None = None
-    say: Annotated[list[LineSaid], Field(default_factory=list, max_length=MOST_LINES)]
 
 
-Told = Annotated[GameTold | FleetAsked | TurnAsked | EndTold, Field(discriminator="type")]
-_TOLD: Final[TypeAdapter[GameTold | FleetAsked | TurnAsked | EndTold]] = TypeAdapter(Told)
+Told: TypeAlias = GameTold | FleetAsked | TurnAsked | EndTold
 
 
-def write_line(body: dict[str, Any]) -> bytes:
-    """Return a line for a program, or an answer of one; fields that are None are left out."""
-    return encode_json({key: value for key, value in body.items() if value is not None}) + b"\n"
+def _codec(shape: Any) -> Codec[Any]:
+    return Codec(shape, largest=LARGEST_QUESTION_BYTES, deepest=_DEEPEST_QUESTION)
 
 
-def read_told(line: bytes) -> GameTold | FleetAsked | TurnAsked | EndTold:
+_TOLD: Final = {
+    "game": _codec(GameTold),
+    "fleet": _codec(FleetAsked),
+    "turn": _codec(TurnAsked),
+    "end": _codec(EndTold),
+}
+_ANSWER: Final[Codec[Answer]] = _codec(Answer)
+
+
+def write_told(told: Told) -> bytes:
+    """Return a line for a program."""
+    return _TOLD[told.type].write(told) + b"\n"
+
+
+def write_answer(answer: Answer) -> bytes:
+    """Return an answer's line."""
+    return _ANSWER.write(answer) + b"\n"
+
+
+def read_told(line: bytes) -> Told:
     """Read what a program is told.
 
     Raises:
         WireError: it is no line of this protocol.
     """
     value = parse_json(line, LARGEST_QUESTION_BYTES, _DEEPEST_QUESTION)
-    try:
-        return _TOLD.validate_python(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ascii(".".join(map(str, first["loc"])))[1:61]
-        raise WireError("wrong_shape", f"{where}: {first['msg'].lower()}") from None
+    kind = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in _TOLD:
+        raise WireError("wrong_shape", f"type: it is one of {', '.join(_TOLD)}")
+    return _TOLD[kind].validate(line)  # type: ignore[no-any-return]
 
 
 def read_answer(line: bytes, largest: int) -> Answer:
@@ -161,23 +172,18 @@ def read_answer(line: bytes, largest: int) -> Answer:
         WireError: ``too_large``, ``not_utf8``, ``not_json``, ``duplicate_key``, ``not_integer``, ``too_deep`` or
             ``wrong_shape``.
     """
-    answer = validate(Answer, parse_json(line, largest))
+    parse_json(line, largest)
+    answer = _ANSWER.validate(line)
     given = [name for name in ("fleet", "shots", "skip") if getattr(answer, name) is not None]
     if len(given) != 1:
         raise WireError("wrong_shape", f"it has {' and '.join(given) or 'none'} of fleet, shots and skip; it has one")
     return answer
 
 
-def answered_fleet(book: RuleBook, ships: Iterable[ShipPlace]) -> Fleet:
+def answered_fleet(book: RuleBook, ships: Iterable[m.ShipPlace]) -> Fleet:
     """Return a fleet out of an answer.
 
     Raises:
         SalvoError: a place cannot be read, or the fleet is not legal.
     """
-    placed = [ship.model_copy(update={"ship": read_ship(ship.ship, book)}) for ship in ships]
-    return Fleet(book, read_fleet(placed))
-
-
-def shot_bodies(shots: Sequence[Shot]) -> list[dict[str, Any]]:
-    """Return shots as JSON has them."""
-    return [{"player": shot.player, "x": shot.x, "y": shot.y} for shot in shots]
+    return Fleet(book, [replace(ship, ship=read_ship(ship.ship, book)).value() for ship in ships])

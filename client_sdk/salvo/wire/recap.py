@@ -7,18 +7,17 @@ three or four (SALVO-JOIN-12). Where a game is too long all the same, the oldest
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
-from typing import Annotated, Any, Final, TypeVar
-
-from pydantic import Field
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Annotated, Final, TypeVar
 
 from salvo import messages as m
 from salvo.errors import WireError
 from salvo.rules import Grid, Placement
 from salvo.rules.book import LARGEST_SIDE
 from salvo.seal import LONGEST_RECAP_BYTES, NONCE_BYTES, PADDING_BYTES, SALT_BYTES, TAG_BYTES
-from salvo.wire.announcements import ShipPlace, encode_json, fleet_body, read_fleet
-from salvo.wire.strict_json import Strict, parse_json, validate
+from salvo.shape import Bounds, Flat, Strict, Via
+from salvo.wire.codec import Codec
 
 #: The longest text of a recap; with its padding the blob is just as long as it may be.
 LARGEST_RECAP_BYTES: Final = (
@@ -29,40 +28,48 @@ _MOST_HITS: Final = 1024
 #: Four cells a hexadecimal digit, on the largest board.
 _MOST_DIGITS: Final = LARGEST_SIDE * LARGEST_SIDE // 4
 
-_Count = Annotated[int, Field(ge=0, le=10**9)]
+_Count = Annotated[int, Bounds(ge=0, le=10**9)]
+_Cells = Annotated[str, Bounds(pattern=r"^[0-9a-f]*$", max_length=_MOST_DIGITS)]
+_Twos = Annotated[tuple[tuple[int, int], ...], Flat(2)]
+_Threes = Annotated[tuple[tuple[int, int, int], ...], Flat(3)]
+_Fours = Annotated[tuple[tuple[int, int, int, int], ...], Flat(4)]
 _Of = TypeVar("_Of")
-_Cells = Annotated[str, Field(pattern=r"^[0-9a-f]*$", max_length=_MOST_DIGITS)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecapBefore(Strict):
-    """What is left out summed up to."""
+    """What is left out, summed up."""
 
-    tallies: list[_Count]
-    sunk: list[_Count]
-    defeated: list[_Count]
+    tallies: _Threes
+    sunk: _Twos
+    defeated: tuple[_Count, ...]
     shots: _Count
-    aimed: list[_Cells]
-    met: list[_Cells] | None = None
+    aimed: tuple[_Cells, ...]
     hits: _Count
     struck: _Cells
+    met: tuple[_Cells, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecapBody(Strict):
     """What the blob on ``.../recap`` holds."""
 
     game: _Count
     turn: _Count
-    players: list[str]
-    fleet: list[ShipPlace]
-    first: Annotated[int, Field(ge=1, le=10**9)]
-    results: list[_Count]
-    sunk: list[_Count]
-    defeated: list[_Count]
-    shots: list[_Count]
-    hits: list[_Count]
-    outcomes: Annotated[str, Field(pattern=r"^[01]*$")] | None = None
-    aims: list[_Count] | None = None
+    players: tuple[str, ...]
+    fleet: tuple[Annotated[Placement, Via(m.ShipPlace)], ...]
+    first: Annotated[int, Bounds(ge=1, le=10**9)]
+    results: _Threes
+    sunk: _Threes
+    defeated: _Twos
+    shots: _Fours
+    hits: _Twos
+    outcomes: Annotated[str, Bounds(pattern=r"^[01]*$")] | None = None
+    aims: _Threes | None = None
     before: RecapBefore | None = None
+
+
+RECAP: Final[Codec[RecapBody]] = Codec(RecapBody, largest=LONGEST_RECAP_BYTES, own=True)
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -74,36 +81,36 @@ def write_recap(recap: m.Recap, grid: Grid) -> bytes:
     Args:
         grid: numbers the cells, where some are left out.
     """
-    body = _body(recap, recap.results, recap.shots, recap.landed)
-    text = encode_json(body)
-    return text if len(text) <= LARGEST_RECAP_BYTES else encode_json(_shortened(recap, grid))
+    text = RECAP.write(_body(recap, recap.results, recap.shots, recap.landed))
+    return text if len(text) <= LARGEST_RECAP_BYTES else RECAP.write(_shortened(recap, grid))
 
 
 def _body(
     recap: m.Recap,
     results: Sequence[m.SalvoResolved],
     shots: Sequence[m.OwnShot],
-    landed: Sequence[tuple[int, int]],
-) -> dict[str, Any]:
+    landed: tuple[tuple[int, int], ...],
+    before: RecapBefore | None = None,
+) -> RecapBody:
     """Return a recap with these of its results, shots and hits."""
     player, ship = _numbers(recap)
-    body: dict[str, Any] = {
-        "game": recap.game,
-        "turn": recap.turn,
-        "players": list(recap.players),
-        "fleet": fleet_body(recap.fleet),
-        "first": results[0].turn if results else recap.results[-1].turn + 1 if recap.results else 1,
-        "results": _flat((player[each.player], each.shots, each.hits) for each in results),
-        "sunk": _flat((r.turn, player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
-        "defeated": _flat((r.turn, player[name]) for r in results for name in r.defeated),
-        "shots": _flat((shot.turn, player[shot.target], shot.x, shot.y) for shot in shots),
-        "hits": _flat(landed),
-    }
-    if any(each.outcomes is not None for each in results):
-        body["outcomes"] = "".join("01"[hit] for each in results for hit in each.outcomes or ())
-    if any(each.aims is not None for each in results):
-        body["aims"] = _flat((player[target], x, y) for each in results for target, x, y in each.aims or ())
-    return body
+    told = any(each.outcomes is not None for each in results)
+    aimed = any(each.aims is not None for each in results)
+    return RecapBody(
+        game=recap.game,
+        turn=recap.turn,
+        players=recap.players,
+        fleet=recap.fleet,
+        first=results[0].turn if results else recap.results[-1].turn + 1 if recap.results else 1,
+        results=tuple((player[each.player], each.shots, each.hits) for each in results),
+        sunk=tuple((r.turn, player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
+        defeated=tuple((r.turn, player[name]) for r in results for name in r.defeated),
+        shots=tuple((shot.turn, player[shot.target], shot.x, shot.y) for shot in shots),
+        hits=landed,
+        outcomes="".join("01"[hit] for each in results for hit in each.outcomes or ()) if told else None,
+        aims=tuple((player[to], x, y) for each in results for to, x, y in each.aims or ()) if aimed else None,
+        before=before,
+    )
 
 
 def _numbers(recap: m.Recap) -> tuple[dict[str, int], dict[str, int]]:
@@ -112,23 +119,19 @@ def _numbers(recap: m.Recap) -> tuple[dict[str, int], dict[str, int]]:
     return player, {placement.ship: number for number, placement in enumerate(recap.fleet)}
 
 
-def _flat(groups: Iterable[Sequence[int]]) -> list[int]:
-    return list(chain.from_iterable(groups))
-
-
-def _shortened(recap: m.Recap, grid: Grid) -> dict[str, Any]:
+def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
     """Leave out as many of the oldest turns as must be."""
     landed = recap.landed[-_MOST_HITS:]
     # No number gets longer when less is left out, so what fits beside this fits beside what it will be.
-    bare = _body(recap, (), (), landed) | {"before": _before(recap, recap.results, recap.shots, landed, grid)}
-    latest = recap.results[-1:]
-    bare |= {"outcomes": ""} if any(each.outcomes is not None for each in latest) else {}
-    bare |= {"aims": []} if any(each.aims is not None for each in latest) else {}
-    kept, shots = _latest(recap, LARGEST_RECAP_BYTES - len(encode_json(bare)))
+    bare = _body(recap, (), (), landed, _before(recap, recap.results, recap.shots, landed, grid))
+    if recap.results:
+        latest = recap.results[-1]
+        bare = replace(bare, outcomes=None if latest.outcomes is None else "", aims=None if latest.aims is None else ())
+    kept, shots = _latest(recap, LARGEST_RECAP_BYTES - len(RECAP.write(bare)))
     older, results = recap.results[: len(recap.results) - kept], recap.results[len(recap.results) - kept :]
     left_out = recap.shots[: len(recap.shots) - shots]
-    body = _body(recap, results, recap.shots[len(left_out) :], landed)
-    return body | {"before": _before(recap, older, left_out, landed, grid)}
+    before = _before(recap, older, left_out, landed, grid)
+    return _body(recap, results, recap.shots[len(left_out) :], landed, before)
 
 
 def _latest(recap: m.Recap, room: int) -> tuple[int, int]:
@@ -167,32 +170,34 @@ def _before(
     shots: Sequence[m.OwnShot],
     told: Sequence[tuple[int, int]],
     grid: Grid,
-) -> dict[str, Any]:
+) -> RecapBefore:
     """Sum up what is left out.
 
     Args:
         results: those that are left out; so ``shots``.
         told: the shots on the own board that are told.
     """
-    tallies = {name: [0, 0, 0] for name in recap.players}
-    for result in results:
-        tally = tallies[result.player]
-        tally[0] += 1
-        tally[1] += result.shots
-        tally[2] += result.hits
     player, ship = _numbers(recap)
     aimed, met = _known_cells(recap, results, shots, grid)
     hidden = recap.landed[: len(recap.landed) - len(told)]
-    return {
-        "tallies": _flat(tallies.values()),
-        "sunk": _flat((player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
-        "defeated": [player[name] for r in results for name in r.defeated],
-        "shots": len(shots),
-        "aimed": [_digits(aimed[name], grid) for name in recap.players],
-        "hits": len(hidden),
-        "struck": _digits({grid.cell(x, y) for x, y in hidden}, grid),
-        **({} if met is None else {"met": [_digits(met[name], grid) for name in recap.players]}),
-    }
+    return RecapBefore(
+        tallies=_tallies(recap.players, results),
+        sunk=tuple((player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
+        defeated=tuple(player[name] for r in results for name in r.defeated),
+        shots=len(shots),
+        aimed=tuple(_digits(aimed[name], grid) for name in recap.players),
+        hits=len(hidden),
+        struck=_digits({grid.cell(x, y) for x, y in hidden}, grid),
+        met=None if met is None else tuple(_digits(met[name], grid) for name in recap.players),
+    )
+
+
+def _tallies(players: Sequence[str], results: Iterable[m.SalvoResolved]) -> tuple[m.Tally, ...]:
+    tallies = dict.fromkeys(players, m.Tally(0, 0, 0))
+    for each in results:
+        turns, shots, hits = tallies[each.player]
+        tallies[each.player] = m.Tally(turns + 1, shots + each.shots, hits + each.hits)
+    return tuple(tallies.values())
 
 
 def _known_cells(
@@ -218,8 +223,8 @@ def _known_cells(
 
 def _digits(cells: set[int], grid: Grid) -> str:
     """Return a set of cells, four a hexadecimal digit, the first of them the most significant; empty for none."""
-    bits = "".join("01"[cell in cells] for cell in range(grid.size))
-    return "".join(f"{int(bits[at : at + 4].ljust(4, '0'), 2):x}" for at in range(0, grid.size, 4)) if cells else ""
+    digits = -(-grid.size // 4)
+    return f"{sum(1 << (4 * digits - 1 - cell) for cell in cells):0{digits}x}" if cells else ""
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -231,31 +236,29 @@ def read_recap(player: str, plaintext: bytes) -> m.Recap:
     Raises:
         WireError: the server at the other end is not one of ours.
     """
-    body = validate(RecapBody, parse_json(plaintext, LONGEST_RECAP_BYTES))
-    fleet = read_fleet(body.fleet)
+    body = RECAP.read(plaintext)
     try:
-        return _recap(player, body, fleet)
+        return _recap(player, body)
     except (IndexError, ValueError):
         raise WireError("wrong_shape", "the recap's lists do not fit together (SALVO-JOIN-12)") from None
 
 
-def _recap(player: str, body: RecapBody, fleet: tuple[Placement, ...]) -> m.Recap:
+def _recap(player: str, body: RecapBody) -> m.Recap:
     """Put names for numbers.
 
     Raises:
         IndexError: a number has no name.
-        ValueError: a list ends in the midst of a group.
+        ValueError: lists are of different length.
     """
-    names = body.players
+    names, fleet = body.players, body.fleet
     sunk: dict[int, tuple[m.SunkShip, ...]] = {}
-    for turn, owner, number in _groups(body.sunk, 3):
-        ship = fleet[number].ship
-        sunk[turn] = (*sunk.get(turn, ()), m.SunkShip(names[owner], ship, ship))
+    for turn, owner, number in body.sunk:
+        sunk[turn] = (*sunk.get(turn, ()), m.SunkShip(names[owner], fleet[number].ship))
     defeated: dict[int, tuple[str, ...]] = {}
-    for turn, number in _groups(body.defeated, 2):
+    for turn, number in body.defeated:
         defeated[turn] = (*defeated.get(turn, ()), names[number])
     outcomes = None if body.outcomes is None else iter(body.outcomes)
-    aims = None if body.aims is None else _groups(body.aims, 3)
+    aims = None if body.aims is None else iter(body.aims)
     results = tuple(
         m.SalvoResolved(
             body.game,
@@ -268,21 +271,13 @@ def _recap(player: str, body: RecapBody, fleet: tuple[Placement, ...]) -> m.Reca
             None if outcomes is None else tuple(letter == "1" for letter in _take(outcomes, shots)),
             None if aims is None else tuple((names[target], x, y) for target, x, y in _take(aims, shots)),
         )
-        for turn, (shooter, shots, hits) in enumerate(_groups(body.results, 3), start=body.first)
+        for turn, (shooter, shots, hits) in enumerate(body.results, start=body.first)
     )
     if sunk or defeated:
         raise ValueError("a ship sank in a turn that is not told")
-    return m.Recap(
-        player,
-        body.game,
-        body.turn,
-        fleet,
-        tuple(m.OwnShot(turn, names[target], x, y) for turn, target, x, y in _groups(body.shots, 4)),
-        tuple((x, y) for x, y in _groups(body.hits, 2)),
-        results,
-        tuple(names),
-        _earlier(body, fleet),
-    )
+    shots = tuple(m.OwnShot(turn, names[target], x, y) for turn, target, x, y in body.shots)
+    earlier = None if body.before is None else _earlier(body, body.before)
+    return m.Recap(player, body.game, body.turn, fleet, shots, body.hits, results, names, earlier)
 
 
 def _take(of_shots: Iterator[_Of], shots: int) -> list[_Of]:
@@ -292,35 +287,21 @@ def _take(of_shots: Iterator[_Of], shots: int) -> list[_Of]:
     return taken
 
 
-def _earlier(body: RecapBody, fleet: tuple[Placement, ...]) -> m.Earlier | None:
-    before, names = body.before, body.players
-    if before is None:
-        return None
-    ships = [(names[owner], fleet[number].ship) for owner, number in _groups(before.sunk, 2)]
-    tallies = [m.Tally(*group) for group in _groups(before.tallies, 3)]
+def _earlier(body: RecapBody, before: RecapBefore) -> m.Earlier:
+    names = body.players
     return m.Earlier(
         turns=body.first - 1,
-        tallies=dict(zip(names, tallies, strict=True)),
-        sunk=tuple(m.SunkShip(owner, ship, ship) for owner, ship in ships),
+        tallies=dict(zip(names, (m.Tally(*each) for each in before.tallies), strict=True)),
+        sunk=tuple(m.SunkShip(names[owner], body.fleet[number].ship) for owner, number in before.sunk),
         defeated=tuple(names[number] for number in before.defeated),
         shots=before.shots,
-        aimed=_of_players(names, before.aimed),
+        aimed=dict(zip(names, map(_cells, before.aimed), strict=True)),
         hits=before.hits,
         struck=_cells(before.struck),
-        met=None if before.met is None else _of_players(names, before.met),
+        met=None if before.met is None else dict(zip(names, map(_cells, before.met), strict=True)),
     )
 
 
-def _of_players(names: Sequence[str], sets: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    return {name: _cells(digits) for name, digits in zip(names, sets, strict=True)}
-
-
-def _groups(numbers: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
-    if len(numbers) % size:
-        raise ValueError("a list ends in the midst of a group")
-    return zip(*[iter(numbers)] * size, strict=True)
-
-
 def _cells(digits: str) -> tuple[int, ...]:
-    bits = "".join(f"{int(digit, 16):04b}" for digit in digits)
+    bits = f"{int(digits, 16):0{4 * len(digits)}b}" if digits else ""
     return tuple(cell for cell, bit in enumerate(bits) if bit == "1")

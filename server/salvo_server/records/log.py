@@ -35,7 +35,7 @@ from salvo.wire.log import (
     write_entry,
     write_hidden,
 )
-from salvo.wire.transcript import Header, said, write_header
+from salvo.wire.transcript import Header, write_header
 from salvo_server.table import Step
 
 #: Inputs that everybody may know.
@@ -108,7 +108,7 @@ class GameLog:
         return [self._write(self._tell(step, public)), *self._reveal(public)]
 
     def _hide(self, step: Step) -> None:
-        text = write_hidden(step.at, step.text)
+        text = write_hidden(step.at, step.command)
         self._waiting.append(blind(self._secret, len(self._texts), text))
         self._texts.append(text)
 
@@ -117,7 +117,7 @@ class GameLog:
         command = step.command if isinstance(step.command, PUBLIC_INPUTS) else None
         message = step.command.message if isinstance(step.command, m.PlaceShip) else b""
         hidden, self._waiting = tuple(self._waiting), []
-        return LogStep(step.at, tuple(said(public)), command, message, hidden)
+        return LogStep(step.at, tuple(public), hidden, command=command, message=message)
 
     def _reveal(self, public: Iterable[m.Announcement]) -> list[bytes]:
         if not any(isinstance(each, m.GameWon) for each in public):
@@ -126,12 +126,12 @@ class GameLog:
         first, entries = 0, []
         for texts in chunks(self._texts, LARGEST_REVEAL_BYTES - _AROUND_TEXTS_BYTES):
             seed, secret = (None, None) if first else (self._header.seed, self._secret)
-            entries.append(self._write(Reveal(first, seed, secret, texts)))
+            entries.append(self._write(Reveal(first, texts, seed=seed, secret=secret)))
             first += len(texts)
         return [*entries, self._write(LogEnd(self._steps, first))]
 
     def _write(self, body: Opening | LogStep | Reveal | LogEnd) -> bytes:
-        text = write_entry(Entry(self._number, self._of, self._prev, body))
+        text = write_entry(Entry(self._number, self._prev, body, of=self._of))
         self._number += 1
         self._prev = entry_digest(text).hex()
         return text

@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
-import json
 import shlex
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from salvo import messages as m
 from salvo.errors import SalvoError, WireError
@@ -27,10 +26,9 @@ from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.topics import check_name
 from salvo.view import Shot
-from salvo.wire.strict_json import same_value
 from salvo.wire.transcript import (
     LONGEST_LINE_BYTES,
-    EndBody,
+    EndOfGame,
     Header,
     StepLine,
     read_first_line,
@@ -38,6 +36,7 @@ from salvo.wire.transcript import (
     said,
     write_end,
     write_first_line,
+    write_said,
     write_step,
 )
 from salvo_server import __version__
@@ -100,7 +99,7 @@ def write_lines(header: Header, steps: Iterable[Step]) -> Iterator[str]:
         number += 1
         check = step.check
         over = over or any(isinstance(announcement, m.GameWon) for announcement in step.announcements)
-        yield write_step(number, step.at, step.text, step.announcements, _line_check(check))
+        yield write_step(number, step.at, step.command, step.announcements, _line_check(check))
     if over:
         yield write_end(number, check.hex())
 
@@ -329,17 +328,18 @@ class _Reader:
 
     def _take_in(self, line: str) -> None:
         if self._header is None:
-            self._header, check = read_first_line(line)
-            if check != _line_check(header_check(self._header)):
+            first = read_first_line(line)
+            self._header = first.header
+            if first.check != _line_check(header_check(self._header)):
                 raise WireError("wrong_shape", "the line was changed, it does not come to its check")
         elif self._end is not None:
             raise WireError("wrong_shape", "this line stands behind the end")
         else:
             self._take_in_step(read_line(line))
 
-    def _take_in_step(self, step: StepLine | EndBody) -> None:
+    def _take_in_step(self, step: StepLine | EndOfGame) -> None:
         expected = len(self._steps) + 1
-        if isinstance(step, EndBody):
+        if isinstance(step, EndOfGame):
             if step.steps != len(self._steps):
                 raise WireError("wrong_shape", f"the end counts {step.steps} steps, there are {len(self._steps)}")
             self._end = step.check
@@ -405,7 +405,7 @@ def _compare(step: Step, line: StepLine) -> str:
     if not step.recorded:
         return "this input changes nothing"
     told = said(step.announcements)
-    if not same_value(told, list(line.said)):
+    if told != line.said:
         return _difference(told, line.said)
     check = _line_check(step.check)
     if check != line.check:
@@ -413,10 +413,10 @@ def _compare(step: Step, line: StepLine) -> str:
     return ""
 
 
-def _difference(told: Sequence[Any], recorded: Sequence[Any]) -> str:
+def _difference(told: Sequence[m.Announcement], recorded: Sequence[m.Announcement]) -> str:
     for mine, its in zip(told, recorded, strict=False):
-        if not same_value(mine, its):
-            return f"the referee says {json.dumps(mine)[:200]}, the file {json.dumps(its)[:200]}"
+        if mine != its:
+            return f"the referee says {write_said(mine)[:200]}, the file {write_said(its)[:200]}"
     return f"the referee says {len(told)} things, the file {len(recorded)}"
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from salvo.pictures.marks import PLAIN, Mark
 from salvo.rules import Grid
-from salvo.wire.announcements import result_body
+from salvo.wire.announcements import RESULT
 from salvo_server.showing.replay import REFEREE, Frame, Replay, Sea
 
 #: What fits on the narrowest terminal in use.
@@ -140,7 +140,7 @@ def record(frame: Frame) -> dict[str, Any]:
     """Return a turn for programs."""
     told: dict[str, Any] = {"turn": frame.turn, "at": frame.at, "clock": frame.clock}
     if frame.result is not None:
-        told |= result_body(frame.result)
+        told |= RESULT.value(frame.result)
         told["allowed"] = frame.allowed
     told["fired"] = [_fired(*each) for each in frame.fired]
     told["notes"] = list(frame.notes)

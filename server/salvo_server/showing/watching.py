@@ -385,7 +385,7 @@ class Watcher:
         line = f"turn {result.turn}: {result.player} hits {last}"
         line += "".join(f"; {ship.player}'s {ship.ship} sunk" for ship in result.sunk)
         line += "".join(f"; {name} defeated" for name in result.defeated)
-        return [News(line, {"event": "salvo", **wire.announcements.result_body(result)})]
+        return [News(line, {"event": "salvo", **wire.announcements.RESULT.value(result)})]
 
     def _tell_of_the_end(self) -> list[News]:
         """Tell who has won, once for each game: which one it was, its last turn says."""
@@ -615,7 +615,7 @@ class RefereeWatcher(Watcher):
             self._last_salvos[last.player] = f"{sum(shot.hit for shot in last.shots)} of {len(last.shots)}"
         if announcement.winners and (announcement.game, announcement.turn) != self._end_counted:
             self.games_ended += 1
-        return [News(boards_line(announcement), {"event": "boards", **wire.announcements.referee_body(announcement)})]
+        return [News(boards_line(announcement), {"event": "boards", **wire.announcements.REFEREE.value(announcement)})]
 
     def take_in_fact(self, address: topics.Address, *, there: bool) -> None:
         """Take in what a retained topic says by being there, or that a topic is cleared."""

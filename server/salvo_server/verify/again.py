@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,8 +19,7 @@ from salvo.wire.log import (
     read_entry,
     read_hidden,
 )
-from salvo.wire.strict_json import same_value
-from salvo.wire.transcript import Header, write_input
+from salvo.wire.transcript import Header, write_input, write_said
 from salvo_server.records.log import GameLog
 from salvo_server.records.transcript import no_status
 from salvo_server.table import Table, seat
@@ -137,7 +135,8 @@ class Repetition:
 
 def _read(line: Line, number: int, text: str) -> _Hidden:
     try:
-        return _Hidden(text, *read_hidden(text))
+        hidden = read_hidden(text)
+        return _Hidden(text, hidden.at, hidden.command)
     except WireError as error:
         blame_server(line, f"text {number}: {error.text}")
 
@@ -167,8 +166,8 @@ def _kind(entry: Entry) -> str:
 
 def _step_difference(mine: LogStep, its: LogStep) -> str:
     for one, other in zip(mine.said, its.said, strict=False):
-        if not same_value(one, other):
-            return f"by the rules the server says {json.dumps(one)[:200]}, it said {json.dumps(other)[:200]}"
+        if one != other:
+            return f"by the rules the server says {write_said(one)[:200]}, it said {write_said(other)[:200]}"
     if len(mine.said) != len(its.said):
         return f"by the rules the server says {len(mine.said)} things, it said {len(its.said)}"
     if len(mine.hidden) != len(its.hidden):

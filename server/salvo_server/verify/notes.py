@@ -7,46 +7,23 @@ team's own word. So a note that is missing decides nothing, and accuses nobody.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NoReturn
+from dataclasses import replace
+from typing import Final, NoReturn
 
 from salvo import messages as m
 from salvo import topics
+from salvo.coordinates import read_row
 from salvo.errors import WireError
 from salvo.messages import Draw
+from salvo.proof import SENT_LINE, SentBody
 from salvo.wire import read_ship
+from salvo.wire.commands import SHOT, SKIP, Shot, Skip
 from salvo.wire.log import Fault, LogStep, read_hidden
-from salvo.wire.strict_json import Strict, parse_json, validate
 from salvo_server.verify.again import texts_of
 from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
 
 #: What is noted with its open body.
 _Noted = m.Fire | m.Skip | m.Leave
-
-
-class SentBody(Strict):
-    """The open body of a shot as the team sent it, or of a skip or of leaving, which have no cell."""
-
-    x: int | None = None
-    y: int | str | None = None
-    g: int | None = None
-    t: int | None = None
-    n: int | None = None
-    to: str | None = None
-
-
-class SentCommand(Strict):
-    """A placement has a message, a shot, a skip or leaving a body; a shot of an earlier version has both."""
-
-    team: str
-    topic: str
-    message: str | None = None
-    body: SentBody | None = None
-
-
-class SentLine(Strict):
-    """A line of a team's own proof file."""
-
-    sent: SentCommand
 
 
 def read_sent(number: int, line: bytes) -> Sent:
@@ -56,17 +33,15 @@ def read_sent(number: int, line: bytes) -> Sent:
         Wrong: it is none.
     """
     try:
-        noted = validate(SentLine, parse_json(line)).sent
+        noted = SENT_LINE.read(line)
         address = topics.parse(noted.topic)
         topics.check_name(noted.team)
         placed = address.topic.name == "place"
         if not (placed or address.topic.name in ("fire", "skip", "leave")) or placed != (noted.body is None):
             raise WireError("wrong_shape", "a team sends placements, and shots, skips and leaving with their open body")
-        message = bytes.fromhex(noted.message or "") if placed else b""
-    except (WireError, ValueError) as error:
+    except WireError as error:
         raise Wrong(number, Fault.FILE, f"no note of what was sent: {error}") from None
-    body = {} if noted.body is None else noted.body.model_dump(exclude_none=True)
-    return Sent(number, noted.team, address, message, body)
+    return Sent(number, noted.team, address, noted.message or b"" if placed else b"", noted.body)
 
 
 def check_sent(report: ProofReport) -> list[Wrong]:
@@ -123,7 +98,7 @@ class _Notes:
 
     def check(self) -> list[str]:
         proven, remarks = self._check_placements()
-        commands = [(line, read_hidden(text)[1]) for line in self._game.lines for text in texts_of(line)]
+        commands = [(line, read_hidden(text).command) for line in self._game.lines for text in texts_of(line)]
         shots = self._take((line, c) for line, c in commands if isinstance(c, m.Fire))
         skips = self._take((line, c) for line, c in commands if isinstance(c, m.Skip))
         leaves = self._take((line, c) for line, c in commands if isinstance(c, m.Leave))
@@ -159,20 +134,20 @@ class _Notes:
             self._waiting.remove(notes[message])
         missing = [line for line, message, _ in told if message not in notes]
         book = self._game.opening.rules.book
-        in_force = {read_ship(judged["spelling"], book): line for line, _, judged in told if judged["approved"]}
+        in_force = {read_ship(judged.spelling, book): line for line, _, judged in told if judged.approved}
         for line in missing:
             if line in in_force.values() or self._strays:
                 self._undecided(line, "a placement")
         lost = f"{len(missing)} placements of {self._team} that were refused or replaced are not noted"
         return len(noted), [lost] if missing else []
 
-    def _judged(self) -> Iterator[tuple[Line, LogStep, dict[str, Any]]]:
+    def _judged(self) -> Iterator[tuple[Line, LogStep, m.PlacementJudged]]:
         """The entries that tell what became of a placement of the team's."""
         for line in self._game.lines:
             body = line.entry.body
             for each in body.said if isinstance(body, LogStep) else ():
-                if each.get("judged", {}).get("player") == self._team:
-                    yield line, body, each["judged"]  # type: ignore[misc]
+                if isinstance(each, m.PlacementJudged) and each.player == self._team:
+                    yield line, body, each  # type: ignore[misc]
 
     def _take(self, counted: Iterable[tuple[Line, _Noted]]) -> int:
         """Find the note of every such command of the team's that counted; return how many there are."""
@@ -188,14 +163,13 @@ class _Notes:
         return found
 
     def _fits(self, sent: Sent, command: _Noted) -> bool:
-        address, body = sent.address, dict(sent.body)
+        address, body = sent.address, sent.body
         kind = {m.Fire: "fire", m.Skip: "skip", m.Leave: "leave"}[type(command)]
         player = command.target if isinstance(command, m.Fire) else command.player
         if (sent.team, address.topic.name, address.table) != (self._team, kind, self._game.opening.table):
             return False
-        y = body.get("y")
-        if isinstance(y, str) and len(y) == 1:
-            body["y"] = ord(y.upper()) - ord("A") + 1
+        if body is not None and isinstance(body.y, str) and body.y.isalpha():
+            body = replace(body, y=read_row(body.y))
         return address.player == player and body == _body(command)
 
     def _undecided(self, line: Line, what: str) -> NoReturn:
@@ -211,16 +185,10 @@ def _told(command: _Noted) -> str:
     return f"a shot, ({command.x}, {command.y}) at {command.target},"
 
 
-def _body(command: _Noted) -> dict[str, Any]:
+def _body(command: _Noted) -> SentBody:
     """The open body of a command."""
-    body: dict[str, Any] = {}
     if isinstance(command, m.Leave):
-        return body if command.game is None else {"g": command.game}
-    context = command.context
+        return SentBody(g=command.game)
     if isinstance(command, m.Fire):
-        body = {"x": command.x, "y": command.y}
-    if context is not None:
-        body |= {"g": context.game, "t": context.turn}
-    if isinstance(context, m.ShotContext):
-        body |= {"n": context.shot, "to": context.target}
-    return body
+        return SentBody(**SHOT.value(Shot.of(command.x, command.y, command.context)))
+    return SentBody(**SKIP.value(Skip.of(command.context)))

@@ -22,7 +22,7 @@ def _struck_off(game: LoggedGame) -> list[str]:
 
 def _begun_anew(game: LoggedGame) -> list[str]:
     """Return whose turns had more time than others: no rule forbids a server to have been away."""
-    names = [each["turn_resumed"]["player"] for each in game.said if "turn_resumed" in each]
+    names = [each.player for each in game.said if isinstance(each, m.TurnResumed)]
     told = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
     text = f"in {game} the time of turns began anew, as it does when server or broker were away: {told}"
     return [text] if names else []

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
+from salvo import messages as m
 from salvo import topics
 from salvo.errors import SalvoError
-from salvo.proof import has_begun
+from salvo.proof import SentBody, has_begun
 from salvo.wire.log import Entry, Fault, LogEnd, LogStep, Opening
 from salvo.wire.transcript import Header
 from salvo_server.table import Step
@@ -117,7 +118,7 @@ class LoggedGame:
         return [line.entry.body for line in self.lines if isinstance(line.entry.body, LogStep)]
 
     @property
-    def said(self) -> Iterable[dict[str, Any]]:
+    def said(self) -> Iterable[m.Announcement]:
         """All announcements to everybody."""
         return (each for step in self.told for each in step.said)
 
@@ -129,14 +130,14 @@ class LoggedGame:
     @property
     def winner(self) -> str:
         """Who won, of several that tie all; empty while nobody has."""
-        won = next((each["won"] for each in self.said if "won" in each), {"winner": ""})
-        return " and ".join(won.get("tied", ())) or won["winner"]
+        won = next((each for each in self.said if isinstance(each, m.GameWon)), m.GameWon(""))
+        return " and ".join(won.winners)
 
     @property
     def players(self) -> tuple[str, ...]:
         """Who takes part, by the last list."""
-        lists = [each["players"]["names"] for each in self.said if "players" in each]
-        return tuple(lists[-1]) if lists else ()
+        lists = [each.names for each in self.said if isinstance(each, m.PlayersListed)]
+        return lists[-1] if lists else ()
 
     def __str__(self) -> str:
         table = self.opening.table
@@ -148,14 +149,14 @@ class Sent(NamedTuple):
 
     Attributes:
         message: stands for the message of a placement, which the log tells, too; empty for the others.
-        body: the open body of a shot or a skip.
+        body: the open body of a shot or a skip; None for a placement.
     """
 
     line: int
     team: str
     address: topics.Address
     message: bytes
-    body: dict[str, Any]
+    body: SentBody | None
 
 
 class Loose(NamedTuple):

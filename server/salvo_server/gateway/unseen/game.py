@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Sequence
 from typing import Any, Final, NamedTuple
 
-from salvo.laboratory import arena
+from salvo.messages import SalvoResolved
 from salvo.player import Bot, check_salvo
 from salvo.rules import Fleet, Game, Orientation, Placement, Repeats, RuleBook, begin
 from salvo.view import Shot, View
@@ -203,7 +203,7 @@ class UnseenGame:
         self.moves.append(move)
         if seat == GUEST:
             self._view.landed(_shot(self.book, NAMES[HOUSE], cell))
-        result = arena.announced(1, NAMES, self.book, salvo)
+        result = SalvoResolved.of(1, NAMES, self.book, salvo)
         self._view.resolved(result)
         try:
             self._bot.on_result(result)

@@ -1,0 +1,347 @@
+"""How the JSON of a message follows from its class (SALVO-WIRE): strictness, bounds, other names, what is left out.
+
+A message is a dataclass. What its annotations cannot say alone, the markers here add in ``Annotated``, and a field's
+metadata in pydantic's words: ``alias``, ``exclude``, ``exclude_if``. :class:`salvo.wire.codec.Codec` derives the reader
+and the writer from that. No codec lives here, and nothing imports pydantic before the first codec is used: a bot in the
+arena needs messages only.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
+from functools import cached_property
+from itertools import chain
+from operator import not_
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, get_args, get_origin, get_type_hints
+
+#: Metadata of a field that is left out where it is empty.
+UNLESS_EMPTY: Final = {"exclude_if": not_}
+#: Metadata of a field of a :class:`Composed` class that only Python has.
+UNWRITTEN: Final = {"exclude": True}
+
+_HEXADECIMAL: Final = frozenset("0123456789abcdef")
+#: Metadata of a field of a :class:`Composed` class that has its default in Python only.
+REQUIRED: Final = {"required": True}
+
+
+def unless(value: object) -> dict[str, Callable[[Any], bool]]:
+    """Return the metadata of a field that is left out where it has this value."""
+    return {"exclude_if": value.__eq__}
+
+
+class Strict:
+    """A dataclass whose JSON is read as it stands: nothing is converted, no field is unknown."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, object]] = {"strict": True, "extra": "forbid"}
+
+
+class Bounds:
+    """Bounds of a number, a text or a list, in pydantic's words: ``ge``, ``le``, ``max_length``, ``pattern``."""
+
+    def __init__(self, **bounds: object) -> None:
+        self._bounds = bounds
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return {**handler(source), **self._bounds}
+
+
+Count = Annotated[int, Bounds(ge=0)]
+
+
+class Converted:
+    """A value that JSON has in another form.
+
+    Attributes:
+        form: the annotation of that form.
+    """
+
+    form: Any
+
+    def of(self, value: Any) -> Any:
+        """Return the form of a value."""
+        raise NotImplementedError
+
+    def value(self, form: Any) -> Any:
+        """Return the value.
+
+        Raises:
+            ValueError: it is none.
+        """
+        raise NotImplementedError
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return _converted(handler.generate_schema(self.form), self.value, self.of)
+
+
+def _converted(schema: Any, read: Callable[[Any], Any], write: Callable[[Any], Any]) -> Any:
+    """Return the schema of what ``read`` makes of ``schema``'s values, and ``write`` turns into them."""
+    from pydantic_core import core_schema
+
+    written = core_schema.plain_serializer_function_ser_schema(write, return_schema=schema)
+    return core_schema.no_info_after_validator_function(read, schema, serialization=written)
+
+
+class Hexadecimal(Converted):
+    """So many bytes, as small hexadecimal digits."""
+
+    form = str
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def of(self, value: bytes) -> str:
+        return value.hex()
+
+    def value(self, form: str) -> bytes:
+        if not is_hexadecimal(form, self._count):
+            raise ValueError(f"it is {self._count} bytes in hexadecimal, small letters")
+        return bytes.fromhex(form)
+
+
+def is_hexadecimal(text: str, count: int) -> bool:
+    """Whether a text is so many bytes in hexadecimal, in small letters."""
+    return len(text) == 2 * count and set(text) <= _HEXADECIMAL
+
+
+class Base64(Converted):
+    """So many bytes, as canonical base64 with padding."""
+
+    form = str
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def of(self, value: bytes) -> str:
+        return base64.b64encode(value).decode()
+
+    def value(self, form: str) -> bytes:
+        try:
+            decoded = base64.b64decode(form, validate=True)
+        except (binascii.Error, ValueError):
+            decoded = b""
+        if len(decoded) != self._count or self.of(decoded) != form:
+            raise ValueError(f"it is {self._count} bytes in canonical base64")
+        return decoded
+
+
+class Flat(Converted):
+    """Groups of so many numbers, as one flat list."""
+
+    form = tuple[Annotated[int, Bounds(ge=0, le=10**9)], ...]
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def of(self, value: Iterable[Iterable[int]]) -> tuple[int, ...]:
+        return tuple(chain.from_iterable(value))
+
+    def value(self, form: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        if len(form) % self._size:
+            raise ValueError(f"{len(form)} numbers are no groups of {self._size}")
+        return tuple(zip(*[iter(form)] * self._size, strict=True))
+
+
+class Via(Converted):
+    """A value whose JSON is that of another class, which has ``of(value)`` and ``value()``."""
+
+    def __init__(self, form: Any) -> None:
+        self.form = form
+        self.of = form.of  # type: ignore[method-assign]
+        self.value = form.value  # type: ignore[method-assign]
+
+
+# --- objects that pydantic does not derive from a class -------------------------------------------------------------
+
+
+class Member(NamedTuple):
+    """A field as JSON has it.
+
+    Attributes:
+        name: in Python.
+        key: in JSON.
+        required: whether it has no default.
+        exclude_if: tells values that are left out; None is in any case.
+    """
+
+    name: str
+    key: str
+    hint: Any
+    required: bool
+    exclude_if: Callable[[Any], bool] | None = None
+
+
+class Parts:
+    """A value as an object of several members. A marker for that object; in :class:`Inline`, for its members alone.
+
+    Attributes:
+        cls: whose name and docstring tell readers of a JSON Schema what it is; None for no class.
+    """
+
+    cls: Any = None
+
+    def members(self) -> list[Member]:
+        """Return what there is in JSON, in order."""
+        raise NotImplementedError
+
+    def build(self, read: dict[str, Any]) -> Any:
+        """Return the value whose members are given by name, in order, those that were there."""
+        raise NotImplementedError
+
+    def take(self, value: Any) -> dict[str, Any]:
+        """Return the members of a value by name, in order."""
+        raise NotImplementedError
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The members' names, in order."""
+        return [each.name for each in self.members()]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        members = {
+            each.name: core_schema.typed_dict_field(
+                handler.generate_schema(each.hint),
+                required=each.required,
+                validation_alias=each.key,
+                serialization_alias=each.key,
+                serialization_exclude_if=each.exclude_if,
+            )
+            for each in self.members()
+        }
+        config = core_schema.CoreConfig(strict=True)
+        form = core_schema.typed_dict_schema(members, cls=self.cls, extra_behavior="forbid", config=config)
+        return _converted(form, self.build, self.take)
+
+
+class OneOf(Parts):
+    """One of several classes, by the key that it stands under: ``{"fire":{...}}``."""
+
+    def __init__(self, kinds: Mapping[str, Any]) -> None:
+        """Take the classes by key, each perhaps with markers."""
+        self.kinds = kinds
+        self._key_of = {get_args(of)[0] if get_origin(of) is Annotated else of: key for key, of in kinds.items()}
+
+    def members(self) -> list[Member]:
+        return [Member(key, key, of, len(self.kinds) == 1) for key, of in self.kinds.items()]
+
+    def build(self, read: dict[str, Any]) -> Any:
+        if len(read) != 1:
+            raise ValueError(f"it has {' and '.join(read) or 'none'} of {', '.join(self.kinds)}; it has one")
+        return next(iter(read.values()))
+
+    def take(self, value: Any) -> dict[str, Any]:
+        return {self._key_of[type(value)]: value}
+
+
+class Keyed(Parts):
+    """A tuple as an object, with a key for each place."""
+
+    def __init__(self, **hints: Any) -> None:
+        self._hints = hints
+
+    def members(self) -> list[Member]:
+        return [Member(key, key, hint, True) for key, hint in self._hints.items()]
+
+    def build(self, read: dict[str, Any]) -> Any:
+        return tuple(read.values())
+
+    def take(self, value: Any) -> dict[str, Any]:
+        return dict(zip(self._hints, value, strict=True))
+
+
+class Inline:
+    """A field whose members stand among those of its class, which is :class:`Composed`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+
+class Fields(Parts):
+    """The fields of a dataclass or a named tuple; without some of them, no value is made of the others."""
+
+    def __init__(self, cls: Any, *without: str) -> None:
+        self.cls = None if without else cls
+        self._cls = cls
+        self._make = getattr(cls, "read", cls)
+        self._without = without
+
+    @cached_property
+    def _fields(self) -> list[tuple[Member, Parts | None]]:
+        """The fields, each with what stands inline for it."""
+        found = [each for each in _fields_of(self._cls) if each.name not in self._without]
+        marks = {each.name: getattr(each.hint, "__metadata__", ()) for each in found}
+        inline = {name: mark.parts for name, each in marks.items() for mark in each if isinstance(mark, Inline)}
+        return [(each, inline.get(each.name)) for each in found]
+
+    @cached_property
+    def _plan(self) -> list[tuple[str, Parts | None]]:
+        return [(field.name, parts) for field, parts in self._fields]
+
+    @cached_property
+    def _inline(self) -> list[tuple[str, Parts]]:
+        return [(name, parts) for name, parts in self._plan if parts is not None]
+
+    def members(self) -> list[Member]:
+        return [member for field, parts in self._fields for member in ([field] if parts is None else parts.members())]
+
+    def build(self, read: dict[str, Any]) -> Any:
+        for name, parts in self._inline:
+            read[name] = parts.build({key: read.pop(key) for key in parts.names if key in read})
+        return read if self._without else self._make(**read)
+
+    def take(self, value: Any) -> dict[str, Any]:
+        taken: dict[str, Any] = {}
+        for name, parts in self._plan:
+            if parts is None:
+                taken[name] = getattr(value, name)
+            else:
+                taken.update(parts.take(getattr(value, name)))
+        return taken
+
+
+def _fields_of(cls: Any) -> list[Member]:
+    hints = get_type_hints(cls, include_extras=True)
+    if issubclass(cls, tuple):
+        return [Member(name, name, hints[name], name not in cls._field_defaults) for name in cls._fields]
+    return [
+        Member(
+            each.name,
+            each.metadata.get("alias", each.name),
+            hints[each.name],
+            each.default is MISSING or "required" in each.metadata,
+            each.metadata.get("exclude_if"),
+        )
+        for each in fields(cls)
+        if "exclude" not in each.metadata
+    ]
+
+
+def members_of(shape: Any) -> list[Member]:
+    """Return what the JSON of a class or an annotation has, in order; nothing unless that is an object."""
+    for mark in getattr(shape, "__metadata__", ()):
+        if isinstance(mark, Parts):
+            return mark.members()
+        if isinstance(mark, Via):
+            return members_of(mark.form)
+    return Fields(shape).members() if isinstance(shape, type) and issubclass(shape, (Strict, tuple)) else []
+
+
+def named_schema(cls: Any, handler: Any) -> Any:
+    """Return the schema of a class by its fields, which a JSON Schema has once, by the class's name."""
+    schema = Fields(cls).__get_pydantic_core_schema__(cls, handler)
+    return schema | {"ref": f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"}
+
+
+class Composed(Strict):
+    """A :class:`Strict` dataclass that has more to say of its fields: by :class:`Inline`, or by their metadata."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return named_schema(cls, handler)
