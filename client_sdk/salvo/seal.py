@@ -141,17 +141,16 @@ class Sealer:
         """Return the blob of a plaintext, padded with spaces to a multiple of 96 bytes."""
         return make_blob(plaintext, self.key, self.salt, nonce or self._random_bytes(NONCE_BYTES))
 
-    def seal_json(self, body: object, nonce: bytes | None = None) -> str:
-        """Return the blob of a value's JSON text."""
-        return self.seal(_ENCODER.encode(body).encode(), nonce)
-
     def sign(self, body: object, nonce: bytes | None = None) -> bytes:
-        """Return the payload of a signed message: the open body beside its blob (SALVO-SEAL-4).
+        """Return the payload of a signed message, whose body is a JSON value (SALVO-SEAL-4)."""
+        return self.sign_text(_ENCODER.encode(body).encode(), nonce)
+
+    def sign_text(self, body: bytes, nonce: bytes | None = None) -> bytes:
+        """Return the payload of a signed message, whose body is a JSON text: the open body and its blob (SALVO-SEAL-4).
 
         It is padded as a whole, too: under TLS its length would tell which coordinates have two digits.
         """
-        envelope = {"data": body, "signature": self.seal_json(body, nonce)}
-        return _padded(_ENCODER.encode(envelope).encode())
+        return _padded(b'{"data":%s,"signature":"%s"}' % (body, self.seal(body, nonce).encode()))
 
 
 def make_blob(plaintext: bytes, key: bytes, salt: bytes, nonce: bytes | None = None) -> str:

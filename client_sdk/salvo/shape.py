@@ -97,9 +97,13 @@ class Hexadecimal(Converted):
         return value.hex()
 
     def value(self, form: str) -> bytes:
-        if not is_hexadecimal(form, self._count):
+        try:
+            decoded = bytes.fromhex(form)
+        except ValueError:
+            decoded = b""
+        if len(decoded) != self._count or decoded.hex() != form:
             raise ValueError(f"it is {self._count} bytes in hexadecimal, small letters")
-        return bytes.fromhex(form)
+        return decoded
 
 
 def is_hexadecimal(text: str, count: int) -> bool:

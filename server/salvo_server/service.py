@@ -556,7 +556,8 @@ class Service:
             likely = (request.player,)
             expected = current is not None and current.name == request.player
         else:
-            likely = sorted(referee.players, key=lambda name: current is None or name != current.name)
+            first = [] if current is None else [current.name]
+            likely = [*first, *(name for name in referee.players if name not in first)]
             expected = current is not None
         opened = self.gate.open(request, likely, now, expected=expected, receipt=message)
         if isinstance(opened, Opened):

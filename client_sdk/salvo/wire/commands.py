@@ -384,17 +384,17 @@ def write_placement(placement: Placement, sealer: Sealer) -> bytes:
 
 def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) -> bytes:
     """Return the payload of a signed shot."""
-    return sealer.sign(SHOT.value(Shot.of(x, y, context)))
+    return sealer.sign_text(SHOT.write(Shot.of(x, y, context)))
 
 
 def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
     """Return the payload of a signed skip."""
-    return sealer.sign(SKIP.value(Skip.of(context)))
+    return sealer.sign_text(SKIP.write(Skip.of(context)))
 
 
 def write_leave(game: int | None, sealer: Sealer) -> bytes:
     """Return the payload of leaving the lobby, signed for a game or for none in particular."""
-    return sealer.sign(LEAVE.value(Leave(game)))
+    return sealer.sign_text(LEAVE.write(Leave(game)))
 
 
 def write_say(text: str, to: str = "") -> bytes:

@@ -224,9 +224,13 @@ class Hidden(Composed):
 HIDDEN: Final[Codec[Hidden]] = Codec(Hidden, largest=LARGEST_ENTRY_BYTES, deepest=_DEEPEST_ENTRY)
 
 
-def write_hidden(at: int, command: m.Input) -> str:
-    """Return the text that stands for a hidden input: the input, as the transcript has it, with its time."""
-    return HIDDEN.write(Hidden(at, command)).decode()
+def write_hidden(at: int, text: str) -> str:
+    """Return the text that stands for a hidden input.
+
+    Args:
+        text: the input, as :func:`~salvo.wire.transcript.write_input` makes it.
+    """
+    return f'{{"at":{at},{text[1:]}'
 
 
 def read_hidden(text: str) -> Hidden:

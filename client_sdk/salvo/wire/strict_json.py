@@ -104,7 +104,7 @@ def same_value(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same_value(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(map(same_value, one.values(), map(other.__getitem__, one)))
     if isinstance(one, list):
         return len(one) == len(other) and all(map(same_value, one, other))
     return bool(one == other)

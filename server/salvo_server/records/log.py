@@ -108,7 +108,7 @@ class GameLog:
         return [self._write(self._tell(step, public)), *self._reveal(public)]
 
     def _hide(self, step: Step) -> None:
-        text = write_hidden(step.at, step.command)
+        text = write_hidden(step.at, step.text)
         self._waiting.append(blind(self._secret, len(self._texts), text))
         self._texts.append(text)
 
