@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from salvo import topics, wire
 from salvo.errors import CODES, IllegalCommand, WireError
+from salvo.messages import Fire
 from salvo.rules import SALVO
 from salvo.seal import Blob, make_blob
 
@@ -88,6 +90,29 @@ def test_a_shot_is_a_command_or_a_named_error(open_body: bytes, plaintext: bytes
         except (WireError, IllegalCommand) as error:
             assert error.code in CODES
             error.text.encode()
+
+
+def _shot(request: wire.SignedShot, plaintext: bytes) -> Fire | str:
+    try:
+        return wire.read_shot(request, "a", plaintext)
+    except WireError as error:
+        return str(error)
+
+
+@CASES
+@given(bodies.map(json.dumps).map(str.encode), st.sampled_from((b"", b" ", b"\n", b"x", b',"x":1', b"}")), st.data())
+def test_a_shot_whose_open_body_is_the_signed_text_is_read_like_any_other(
+    body: bytes, more: bytes, data: st.DataObject
+) -> None:
+    payload = b'{"data":%s,"signature":"%s"}' % (body + more, BLOB.encode())
+    try:
+        request = wire.read_command(topics.parse("/players/b/fire"), payload, SALVO)
+    except WireError:
+        return
+    assert isinstance(request, wire.SignedShot)
+    cut = data.draw(st.integers(0, len(body)))
+    for plaintext in (body, body + more, body + b"  ", body[:cut], body[:cut] + more):
+        assert _shot(request, plaintext) == _shot(replace(request, payload=b""), plaintext)
 
 
 @pytest.mark.long
