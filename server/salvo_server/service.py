@@ -550,14 +550,16 @@ class Service:
     def _open(self, referee: Referee, request: wire.Sealed, message: Inbound, now: int) -> Any:
         current = referee.current
         if isinstance(request, (wire.SealedPlacement, wire.SignedLeave)):
-            likely: Sequence[str] = (request.player,)
+            likely = [request.player]
             expected = referee.state is State.LOBBY
         elif isinstance(request, wire.SignedSkip):
-            likely = (request.player,)
+            likely = [request.player]
             expected = current is not None and current.name == request.player
         else:
-            first = [] if current is None else [current.name]
-            likely = [*first, *(name for name in referee.players if name not in first)]
+            likely = list(referee.players)
+            if current is not None:
+                likely.remove(current.name)
+                likely.insert(0, current.name)
             expected = current is not None
         opened = self.gate.open(request, likely, now, expected=expected, receipt=message)
         if isinstance(opened, Opened):

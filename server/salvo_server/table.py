@@ -48,6 +48,7 @@ class Table:
     """One referee with the retained topics that it stands for.
 
     Attributes:
+        name: empty for the default table.
         header: what the game in play, or the lobby, is played by.
         retained: payload by topic, of all that should stand at the broker.
         steps: how many steps the game has had.
@@ -57,14 +58,10 @@ class Table:
     def __init__(self, referee: Referee, status: Callable[[Referee], m.ServerStatus]) -> None:
         """Set a table; ``status`` makes what ``/game/server`` says of it."""
         self.referee = referee
+        self.name = referee.table
         self.retained: dict[str, bytes] = {}
         self._status = status
         self._begin_game()
-
-    @property
-    def name(self) -> str:
-        """The table's name; empty for the default table."""
-        return self.referee.table
 
     def _begin_game(self) -> None:
         referee = self.referee
