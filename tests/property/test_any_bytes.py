@@ -99,6 +99,7 @@ def _shot(request: wire.SignedShot, plaintext: bytes) -> Fire | str:
         return str(error)
 
 
+@pytest.mark.long
 @CASES
 @given(bodies.map(json.dumps).map(str.encode), st.sampled_from((b"", b" ", b"\n", b"x", b',"x":1', b"}")), st.data())
 def test_a_shot_whose_open_body_is_the_signed_text_is_read_like_any_other(
