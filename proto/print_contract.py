@@ -8,7 +8,7 @@ from pathlib import Path
 from salvo.errors import CODES
 from salvo.messages import State
 from salvo.topics import TOPICS
-from salvo_server.referee import ACCEPTED, TRANSITIONS
+from salvo_server.core.referee import ACCEPTED, TRANSITIONS
 
 README = Path(__file__).parent / "README.md"
 

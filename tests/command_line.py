@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import pytest
 
-from salvo.laboratory.simulation import pool
+from salvo.lab.simulation import pool
 from salvo_server.cli import main
 
 #: How long a command may take, as a guard against one that never ends.

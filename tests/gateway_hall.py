@@ -14,19 +14,19 @@ from typing import Any, cast
 
 from attacks.stage import AtOnce
 from salvo import messages as m
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 from salvo.rules import RuleBook
 from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
 from salvo.topics import check_name
-from salvo_server.gate import Gate
-from salvo_server.gateway.accounts import Accounts
-from salvo_server.gateway.guest import Guest
-from salvo_server.gateway.host import Door
-from salvo_server.gateway.house import House
-from salvo_server.gateway.peer import Broken, Peer
-from salvo_server.referee import Referee
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.referee import Referee
+from salvo_server.gateways.accounts import Accounts
+from salvo_server.gateways.guest import Guest
+from salvo_server.gateways.host import Door
+from salvo_server.gateways.peer import Broken, Peer
+from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.service import Service
 from simulation.broker import matches
 from unbrokered import Wire
@@ -41,7 +41,7 @@ def sealer_of(secret: str) -> Sealer:
     return Sealer(secret, secret.encode()[:16].ljust(16, b"."))
 
 
-class KnowingGate(Gate):
+class KnowingGate(Authenticator):
     """A gate that need not derive the key of a guest's session."""
 
     def admit(self, table: str, name: str, secret: str, now: int) -> None:
@@ -129,7 +129,7 @@ class HallSeat:
         self.connection.close()
 
 
-class HallHouse(House):
+class HallHouse(TableWatch):
     """The gateway's table, whose onlooker hears everything at once."""
 
     def __init__(self, hall: Hall, accounts: Accounts) -> None:
@@ -182,7 +182,7 @@ class Program:
         self.gone = True
         self._hall.settle()
 
-    # --- the guest's side: salvo_server.gateway.peer.Peer -----------------------------------------------------------
+    # --- the guest's side: salvo_server.gateways.peer.Peer -----------------------------------------------------------
 
     def take(self) -> list[str | Broken]:
         said, self._said = self._said, []

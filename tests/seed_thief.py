@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from salvo.lab.programs.bot_server import BotServer
 from salvo.player import Bot
-from salvo.programs.answering import Answering
 from salvo.rules import SALVO, Fleet, generator, own_seed
 from salvo.view import Shot, View
 
@@ -58,7 +58,7 @@ class Thief(Bot):
 def main() -> None:
     """Play as a program that takes everything for a seed that the line of a game says."""
     thief = Thief()
-    answering = Answering(lambda: thief)
+    answering = BotServer(lambda: thief)
     for line in sys.stdin.buffer:
         said = json.loads(line)
         if said["type"] == "game":

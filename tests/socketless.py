@@ -7,9 +7,9 @@ from collections.abc import Coroutine
 from typing import Any
 
 from integration.raw import connect_packet
-from salvo_server.broker.hardened import HardenedBroker
-from salvo_server.broker.limits import READ_BYTES, Access, BrokerLimits
-from salvo_server.broker.peers import Peer
+from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.limits import READ_BYTES, Access, BrokerLimits
+from salvo_server.brokers.embedded.peers import Peer
 
 #: From a timer to what is said: it lets go, what was put off happens, the connection is read.
 _STEPS = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 
 
 class Wire:

@@ -18,12 +18,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from salvo.bots.chances import heat_map as heat_map
     from salvo.client import play as play
     from salvo.errors import SalvoError as SalvoError
-    from salvo.laboratory.comparison import compare as compare
-    from salvo.laboratory.simulation import simulate as simulate
-    from salvo.pictures import HeatMap as HeatMap
+    from salvo.lab.bots.chances import heat_map as heat_map
+    from salvo.lab.comparison import compare as compare
+    from salvo.lab.pictures import HeatMap as HeatMap
+    from salvo.lab.simulation import simulate as simulate
     from salvo.player import Bot as Bot
     from salvo.player import bot as bot
     from salvo.rules import SALVO as SALVO
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "Bot": "salvo.player",
     "bot": "salvo.player",
-    "HeatMap": "salvo.pictures",
-    "compare": "salvo.laboratory.comparison",
-    "heat_map": "salvo.bots.chances",
+    "HeatMap": "salvo.lab.pictures",
+    "compare": "salvo.lab.comparison",
+    "heat_map": "salvo.lab.bots.chances",
     "play": "salvo.client",
     "run": "salvo.script",
-    "simulate": "salvo.laboratory.simulation",
+    "simulate": "salvo.lab.simulation",
     "SalvoError": "salvo.errors",
     "SALVO": "salvo.rules",
     "Fleet": "salvo.rules",

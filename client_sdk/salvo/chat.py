@@ -8,7 +8,7 @@ from typing import Final
 from salvo.errors import WireError
 
 #: Characters of a line, before and after it is normalised; two lines of a terminal.
-LONGEST_TEXT: Final = 200
+MAX_TEXT_LENGTH: Final = 200
 
 #: Control characters, halves of surrogate pairs, and what ends a line.
 _REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -50,7 +50,7 @@ def check_text(text: str) -> None:
 
 
 def _check_length(text: str) -> None:
-    if not 1 <= len(text) <= LONGEST_TEXT:
+    if not 1 <= len(text) <= MAX_TEXT_LENGTH:
         raise WireError(
-            "bad_text", f"{len(text)} characters without trailing white space; a line has 1..{LONGEST_TEXT}"
+            "bad_text", f"{len(text)} characters without trailing white space; a line has 1..{MAX_TEXT_LENGTH}"
         )

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 #: Refusals that no later try of the same program cures.
 FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
 #: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
-LONGEST_WAIT_SECONDS = 0.5
+MAX_WAIT_SECONDS = 0.5
 #: How long to wait, when the last game is over, for what the server then reveals in its log; also for a proof of it,
 #: while the server perhaps starts again.
 LAST_WORDS_SECONDS = 3.0
@@ -312,7 +312,7 @@ def play(
         with contextlib.closing(contestant):
             try:
                 while not contestant.settled and not (stop is not None and stop.is_set()):
-                    contestant.step(LONGEST_WAIT_SECONDS)
+                    contestant.step(MAX_WAIT_SECONDS)
                 return contestant.reports
             finally:
                 if told := seat.connection.finish_proof(len(contestant.reports)):

@@ -4,7 +4,7 @@ A command in this module is authentic and readable; whether it is allowed, the r
 alone may know has announcement types of its own, which name their reader in ``to``: what a type does not hold
 cannot leak. Coordinates are x = column and y = row, from 1; times are epoch milliseconds of the server.
 
-The classes are also the one definition of their JSON (:mod:`salvo.shape`), which :mod:`salvo.wire` reads and writes.
+The classes are also the one definition of their JSON (:mod:`salvo.shape`), which :mod:`salvo.codec` reads and writes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 from salvo.coordinates import read_coordinates
 from salvo.errors import WireError
 from salvo.rules import Orientation, Placement, RuleBook, Salvo
-from salvo.rules.book import LARGEST_SIDE
+from salvo.rules.book import MAX_SIDE
 from salvo.shape import (
     REQUIRED,
     UNLESS_EMPTY,
@@ -35,10 +35,10 @@ from salvo.shape import (
     named_schema,
 )
 
-#: What stands for a message (:func:`salvo.wire.log.message_digest`).
+#: What stands for a message (:func:`salvo.codec.log.message_digest`).
 MESSAGE_BYTES = 16
 #: An :class:`Unreadable` tells no more of what was wrong.
-LONGEST_REASON_CHARACTERS = 1000
+MAX_REASON_CHARACTERS = 1000
 
 
 class Draw(StrEnum):
@@ -138,7 +138,7 @@ class PlaceShip(Composed):
 
     Attributes:
         spelling: how the player wrote the ship's name; answers use it (SALVO-PLACE-6).
-        message: 16 bytes that stand for the message as it came (:func:`salvo.wire.log.message_digest`); a fair draw
+        message: 16 bytes that stand for the message as it came (:func:`salvo.codec.log.message_digest`); a fair draw
             needs them (SALVO-LOG-8). Empty where nobody does.
     """
 
@@ -209,11 +209,11 @@ class Unreadable(Composed):
     player: str
     spelling: str
     code: str
-    text: Annotated[str, Bounds(max_length=LONGEST_REASON_CHARACTERS)]
+    text: Annotated[str, Bounds(max_length=MAX_REASON_CHARACTERS)]
     proven: bool = field(default=False, metadata=REQUIRED)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", self.text[:LONGEST_REASON_CHARACTERS])
+        object.__setattr__(self, "text", self.text[:MAX_REASON_CHARACTERS])
 
 
 Command = Participate | Leave | PlaceShip | Fire | Skip | Unreadable
@@ -458,7 +458,7 @@ class PlayerLeft(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class GameForgotten(Strict):
+class TableReset(Strict):
     """The old game goes: everything retained but state, rules and server (SALVO-END-4)."""
 
 
@@ -535,7 +535,7 @@ class ShotLanded(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class ShotGiven(Strict):
+class ShotAccepted(Strict):
     """A shot of ``to`` counts, and waits for the end of its round (SALVO-BOOK-5)."""
 
     to: str
@@ -668,8 +668,8 @@ class AimedShot(Strict):
     """A shot of a salvo with its target, and whether it was a hit."""
 
     target: str = field(metadata={"alias": "to"})
-    x: Annotated[int, Bounds(ge=1, le=LARGEST_SIDE)]
-    y: Annotated[int, Bounds(ge=1, le=LARGEST_SIDE)]
+    x: Annotated[int, Bounds(ge=1, le=MAX_SIDE)]
+    y: Annotated[int, Bounds(ge=1, le=MAX_SIDE)]
     hit: bool
 
 
@@ -681,7 +681,7 @@ class RefereeSalvo(Strict):
     shots: tuple[AimedShot, ...]
 
 
-_Row = Annotated[str, Bounds(pattern=r"^[.*A-Za-z]+$", max_length=LARGEST_SIDE)]
+_Row = Annotated[str, Bounds(pattern=r"^[.*A-Za-z]+$", max_length=MAX_SIDE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -697,7 +697,7 @@ class RefereeBoard(Strict):
     """
 
     player: str
-    rows: Annotated[tuple[_Row, ...], Bounds(min_length=1, max_length=LARGEST_SIDE)]
+    rows: Annotated[tuple[_Row, ...], Bounds(min_length=1, max_length=MAX_SIDE)]
     shots: Count
     hits: Count
     out: bool
@@ -748,11 +748,11 @@ Announcement = (
     | PlayerStats
     | GameWon
     | PlayerLeft
-    | GameForgotten
+    | TableReset
     | RulesAnnounced
     | ServerStatus
     | ShotLanded
-    | ShotGiven
+    | ShotAccepted
     | PlacementRefused
     | CommandRefused
     | Recap

@@ -23,7 +23,7 @@ Shots = Sequence[tuple[str, int, int]]
 Answer = Shots | Awaitable[Shots]
 
 #: Lines that a bot may have said and that nobody has taken yet: as many as a server takes at once (SALVO-CHAT-4).
-MOST_UNSAID: Final = 5
+MAX_UNSAID: Final = 5
 
 
 class Line(NamedTuple):
@@ -82,7 +82,7 @@ class Bot:
         Of more than five lines said in one method the last five count. Where the chat is off nobody hears them.
         """
         if self.unsaid is None:
-            self.unsaid = deque(maxlen=MOST_UNSAID)
+            self.unsaid = deque(maxlen=MAX_UNSAID)
         self.unsaid.append(Line(self.name, text, to))
 
 

@@ -12,8 +12,8 @@ import secrets
 import sys
 
 from salvo.errors import SalvoError
+from salvo.lab.sources import is_loading, team_name
 from salvo.player import Bot
-from salvo.sources import is_loading, team_name
 
 
 def run(bot: type[Bot]) -> None:
@@ -59,8 +59,8 @@ def _run_contest(bot: type[Bot]) -> None:
 
 
 def _run_local(bot: type[Bot]) -> None:
-    from salvo.bots.hunter import Hunter
-    from salvo.laboratory import arena
+    from salvo.lab import arena
+    from salvo.lab.bots.hunter import Hunter
 
     seed = os.environ.get("SALVO_SEED") or secrets.token_hex(16)
     name = team_name(sys.argv[0])

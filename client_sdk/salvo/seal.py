@@ -35,9 +35,9 @@ TAG_BYTES: Final = 16
 KEY_BYTES: Final = 32
 #: The shortest blob holds two bytes of plaintext, ``{}`` (SALVO-SEAL-6).
 SHORTEST_BLOB_BYTES: Final = SALT_BYTES + NONCE_BYTES + TAG_BYTES + 2
-LONGEST_BLOB_BYTES: Final = 1024
+MAX_BLOB_BYTES: Final = 1024
 #: A recap holds a whole game. In base64 it is the 64 KiB that clients read of any announcement (SALVO-JOIN-12).
-LONGEST_RECAP_BYTES: Final = 48 * 1024
+MAX_RECAP_BLOB_BYTES: Final = 48 * 1024
 #: Plaintexts are padded to a multiple of this, so that a blob's length tells nothing (SALVO-SEAL-9).
 PADDING_BYTES: Final = 96
 #: Made once: ``json.dumps`` makes an encoder at every call that asks for other separators.
@@ -78,7 +78,7 @@ def key_to_team(key: bytes) -> bytes:
     return hashlib.blake2b(_TO_TEAM, digest_size=KEY_BYTES, key=key).digest()
 
 
-def parse_blob(text: str, longest: int = LONGEST_BLOB_BYTES) -> Blob:
+def parse_blob(text: str, longest: int = MAX_BLOB_BYTES) -> Blob:
     """Take a blob's base64 text apart.
 
     Raises:

@@ -9,10 +9,10 @@ import secrets
 from pathlib import Path
 from random import Random
 
-from salvo.known_servers import KnownServers
+from salvo.fairness.known_servers import KnownServers
+from salvo.fairness.proof import Proof, ProofConnection
 from salvo.messages import ServerKeys
-from salvo.mqtt import BrokerUrl
-from salvo.proof import Proof, ProofConnection
+from salvo.net.mqtt import BrokerUrl
 from salvo.session import Session
 
 
@@ -51,7 +51,7 @@ class Seat:
                 open broker does not look.
             password: likewise; else the secret.
             ca: for ``mqtts://``, a PEM file with the authority that vouches for the broker; see
-                :class:`~salvo.mqtt.Connection`.
+                :class:`~salvo.net.mqtt.Connection`.
             pin: whether to remember the server's key, and to refuse another server at the same address later.
             proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10); one
                 that is there goes on.

@@ -1,7 +1,7 @@
 """One player's side of the protocol, without a socket and without a clock.
 
 A :class:`Session` is told what arrived and when, and answers with events: what a bot is asked, what it may learn.
-What is to be published it returns as :class:`~salvo.wire.Publication`. It asks to take part, notices when it is
+What is to be published it returns as :class:`~salvo.codec.Publication`. It asks to take part, notices when it is
 listed, builds the :class:`~salvo.view.View` from the news, or from the recap when the team comes back in the middle
 of a game, and recognises by game and turn what it has heard before.
 """
@@ -12,8 +12,9 @@ import contextlib
 from collections.abc import Callable, Sequence
 from random import Random
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
+from salvo.codec.log import message_digest
 from salvo.errors import CODES, IllegalCommand, ImpostorError, SealError, WireError
 from salvo.events import (
     Event,
@@ -28,13 +29,12 @@ from salvo.events import (
     ServerSeen,
     Waits,
 )
+from salvo.fairness.witness import Witness
 from salvo.messages import State
 from salvo.rules import Fleet, Placement, RuleBook, generator
-from salvo.seal import LONGEST_RECAP_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
+from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Reader
 from salvo.view import Shot, View
-from salvo.wire.log import message_digest
-from salvo.witness import Witness
 
 #: How long a placement or a salvo may stay without an answer before it is sent again. A server that derives keys for a
 #: full queue answers within three seconds; under a flood it may drop a first message, which a second one heals.
@@ -95,7 +95,7 @@ class Session:
         self._secret = secret
         self._random = random
         self._sealer = sealer or Sealer(secret)
-        self._outbox: list[wire.Publication] = []
+        self._outbox: list[codec.Publication] = []
         self._players: tuple[str, ...] = ()
         self._left_out_of: int | None = None  # the game whose list the team left without a complete fleet
         self._listed = False
@@ -164,7 +164,7 @@ class Session:
         if self.wants_to_play or self.view is not None:
             self._ask_to_take_part(now)
 
-    def take_outbox(self) -> list[wire.Publication]:
+    def take_outbox(self) -> list[codec.Publication]:
         """Return what is to be published and forget it."""
         outbox, self._outbox = self._outbox, []
         return outbox
@@ -227,7 +227,7 @@ class Session:
         self._told.add((code, game))
         return [event]
 
-    def missed_log(self, now: float) -> list[wire.Publication]:
+    def missed_log(self, now: float) -> list[codec.Publication]:
         """Return the request for entries of the log that were missed, when it is time for one (SALVO-LOG-12)."""
         if self.state not in (State.TURN, State.OVER) or self.name not in self._players:
             return []
@@ -235,7 +235,7 @@ class Session:
         if first is None:
             return []
         topic = BY_NAME["resend"].of(self.table, player=self.name)
-        return [wire.Publication(topic, wire.write_resend(first), False)]
+        return [codec.Publication(topic, codec.write_resend(first), False)]
 
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
@@ -245,9 +245,9 @@ class Session:
             if placement.ship in self._approved:
                 continue
             topic = BY_NAME["place"].of(self.table, player=self.name, ship=placement.ship)
-            payload = wire.write_placement(placement, self._sealer)
+            payload = codec.write_placement(placement, self._sealer)
             messages.append(message_digest(topic, payload))
-            self._outbox.append(wire.Publication(topic, payload, False))
+            self._outbox.append(codec.Publication(topic, payload, False))
         self.witness.placed(self.game, self._fleet.placements, messages)
 
     def fire(self, shots: Sequence[Shot]) -> None:
@@ -276,10 +276,10 @@ class Session:
         self._forget_request()
         if self.state is State.LOBBY:
             self._fleet = None
-            payload = wire.write_leave(self.game or None, self._sealer)
-            self._outbox.append(wire.Publication(BY_NAME["leave"].of(self.table, player=self.name), payload, False))
+            payload = codec.write_leave(self.game or None, self._sealer)
+            self._outbox.append(codec.Publication(BY_NAME["leave"].of(self.table, player=self.name), payload, False))
 
-    def say(self, text: str, to: str = "") -> wire.Publication:
+    def say(self, text: str, to: str = "") -> codec.Publication:
         """Return what says a line to everybody, or to one other player; it is no part of the game, and never late.
 
         Raises:
@@ -287,13 +287,13 @@ class Session:
         """
         if not self.chat:
             raise WireError("chat_off", "whoever runs this contest has turned the chat off")
-        return wire.Publication(BY_NAME["say"].of(self.table, player=self.name), wire.write_say(text, to), False)
+        return codec.Publication(BY_NAME["say"].of(self.table, player=self.name), codec.write_say(text, to), False)
 
     def _send_skip(self, context: m.TurnContext) -> None:
         self._skipped = context
-        payload = wire.write_skip(context, self._sealer)
+        payload = codec.write_skip(context, self._sealer)
         self.witness.skipped(context)
-        self._outbox.append(wire.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
+        self._outbox.append(codec.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
 
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
         """Send shots that follow those of the turn that the view knows as fired; then it knows them, too."""
@@ -304,9 +304,9 @@ class Session:
         """Sign shots for the view's turn, numbered from ``first`` on, and send them."""
         for number, shot in enumerate(shots, start=first):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
-            payload = wire.write_shot(shot.x, shot.y, context, self._sealer)
+            payload = codec.write_shot(shot.x, shot.y, context, self._sealer)
             self.witness.fired(context, shot)
-            self._outbox.append(wire.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
+            self._outbox.append(codec.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
 
     def _send_salvo_again(self, now: float) -> None:
         """Send the shots and the skip of the own turn again that no result has followed (SALVO-FIRE-13).
@@ -354,7 +354,7 @@ class Session:
             return self._recalled(payload, now)
         if address.topic.name == "log":
             return list(self.witness.logged(payload))
-        announcement = wire.read_announcement(address, payload)
+        announcement = codec.read_announcement(address, payload)
         self._heard_of_table = True
         if self.tap is not None and announcement is not None:
             self.tap(announcement, retained)
@@ -428,8 +428,8 @@ class Session:
         if self._unanswered_since is None:
             self._unanswered_since = now
         sealing_key = None if self._keys is None else self._keys.seal
-        payload = wire.write_participation(self.name, self._secret, sealing_key)
-        self._outbox.append(wire.Publication(BY_NAME["request_participation"].of(self.table), payload, False))
+        payload = codec.write_participation(self.name, self._secret, sealing_key)
+        self._outbox.append(codec.Publication(BY_NAME["request_participation"].of(self.table), payload, False))
 
     def _meet(self, keys: m.ServerKeys | None, profile: str) -> list[Event]:
         """Take in who the server is; it stays that one for the length of the session (SALVO-IDENT-2).
@@ -674,9 +674,9 @@ class Session:
     def _recalled(self, payload: bytes, now: float) -> list[Event]:
         """Take up the game where the server says it stands; a recap that does not open is nobody's."""
         try:
-            blob = parse_blob(payload.decode(), LONGEST_RECAP_BYTES)
+            blob = parse_blob(payload.decode(), MAX_RECAP_BLOB_BYTES)
             key = self._sealer.key if blob.salt == self._sealer.salt else derive_key(self._secret, blob.salt)
-            recap = wire.read_recap(self.name, open_blob(blob, key_to_team(key)))
+            recap = codec.read_recap(self.name, open_blob(blob, key_to_team(key)))
         except (SealError, WireError, UnicodeDecodeError):
             return []
         if self._is_old(recap):

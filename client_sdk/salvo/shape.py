@@ -1,9 +1,9 @@
 """How the JSON of a message follows from its class (SALVO-WIRE): strictness, bounds, other names, what is left out.
 
 A message is a dataclass. What its annotations cannot say alone, the markers here add in ``Annotated``, and a field's
-metadata in pydantic's words: ``alias``, ``exclude``, ``exclude_if``. :class:`salvo.wire.codec.Codec` derives the reader
-and the writer from that. No codec lives here, and nothing imports pydantic before the first codec is used: a bot in the
-arena needs messages only.
+metadata in pydantic's words: ``alias``, ``exclude``, ``exclude_if``. :class:`salvo.codec.json_codec.Codec` derives the
+reader and the writer from that. No codec lives here, and nothing imports pydantic before the first codec is used: a bot
+in the arena needs messages only.
 """
 
 from __future__ import annotations

@@ -14,14 +14,14 @@ from typing import Protocol
 from salvo.errors import WireError
 from salvo.events import Event, ServerMet
 from salvo.messages import ServerKeys
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 from salvo.session import Session
 
 log = logging.getLogger(__name__)
 
 
 class Edge(Protocol):
-    """What a team needs of a connection; :class:`salvo.mqtt.Connection` is the one for brokers."""
+    """What a team needs of a connection; :class:`salvo.net.mqtt.Connection` is the one for brokers."""
 
     on_connect: Callable[[bool], None] | None
     connected: bool

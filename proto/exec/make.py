@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena
-from salvo.programs.answering import Answering
-from salvo.programs.exec_bot import ExecBot
-from salvo.programs.process import Program
+from salvo.codec.programs import Answer, Told
+from salvo.lab import arena
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.programs.bot_server import BotServer
+from salvo.lab.programs.exec_bot import ExecBot
+from salvo.lab.programs.process import Program
 from salvo.rules import SALVO, Grid, ShipClass
-from salvo.wire.programs import Answer, Told
 
 HERE = Path(__file__).parent
 POND = replace(SALVO, name="pond", grid=Grid(5, 4), fleet=(ShipClass("cruiser", 3), ShipClass("raft", 1)))
@@ -45,7 +45,7 @@ class _Recorded(Program):
     def __init__(self) -> None:
         super().__init__(())
         self.lines: list[bytes] = []
-        self._answering = Answering(Hunter)
+        self._answering = BotServer(Hunter)
 
     @property
     def running(self) -> bool:

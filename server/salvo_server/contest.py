@@ -12,20 +12,20 @@ from types import FrameType
 from typing import Final
 
 from salvo.errors import ConnectionLost
-from salvo.mqtt import BrokerUrl, Connection
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.addresses import check_free
-from salvo_server.broker.dynamic_security import DynamicSecurity
-from salvo_server.broker.limits import SERVER_CLIENT_ID
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.broker.tls import ServerTls
-from salvo_server.journal import Journal, NoJournal
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.addresses import check_free
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
-from salvo_server.showing.live import live_page
-from salvo_server.trust.doorkeeper import Doorkeeper
-from salvo_server.trust.identity import Identity
-from salvo_server.trust.roster import Account, Register, Roster
+from salvo_server.spectate.live import live_page
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.journal import Journal, NoJournal
+from salvo_server.storage.roster import Account, Register, Roster
+from salvo_server.storage.roster_watcher import RosterWatcher
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ def open_journal(settings: ServerSettings) -> Journal:
     """
     if settings.journal in (None, "none"):
         return NoJournal()
-    from salvo_server.journal.database import DatabaseJournal
+    from salvo_server.storage.journal.database import DatabaseJournal
 
     safe = settings.journal_safe == "power"
     return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
@@ -182,7 +182,7 @@ class Contest:
         else:
             own_url, furnish = self._reach_broker(settings, settings.broker, tables, opened)
         if self.roster is not None and register is not None:
-            doorkeeper = Doorkeeper(self.roster, register, furnish)
+            doorkeeper = RosterWatcher(self.roster, register, furnish)
             doorkeeper.look()
             doorkeeper.start()
             opened.callback(doorkeeper.stop)

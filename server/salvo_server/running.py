@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from salvo.errors import ConnectionLost
-from salvo.mqtt import BrokerUrl
+from salvo.net.mqtt import BrokerUrl
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 
 try:

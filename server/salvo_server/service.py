@@ -21,20 +21,28 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
+from salvo.codec.log import SECRET_BYTES
+from salvo.codec.transcript import read_header, write_header
 from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import BY_NAME, Publisher
-from salvo.wire.log import SECRET_BYTES
-from salvo.wire.transcript import read_header, write_header
 from salvo_server import __version__
-from salvo_server.chat import Chat
-from salvo_server.entrance import Entrance
-from salvo_server.gate import WAITING, Gate, Opened, Proof, SealedRecap
-from salvo_server.journal import (
+from salvo_server.core.admission import AdmissionPolicy
+from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Proof, SealedRecap
+from salvo_server.core.chat import Chat
+from salvo_server.core.log import TableLog
+from salvo_server.core.recovery import Recovered, recover
+from salvo_server.core.referee import Referee
+from salvo_server.core.resend import Resends
+from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.table import Step, Table
+from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.journal import (
     Batch,
     GameOpened,
     Journal,
@@ -45,20 +53,12 @@ from salvo_server.journal import (
     StepTaken,
     TeamAdmitted,
 )
-from salvo_server.records.log import TableLog
-from salvo_server.records.resend import Resends
-from salvo_server.recovery import Recovered, recover
-from salvo_server.referee import Referee
-from salvo_server.showing.referee_view import RefereeViews
-from salvo_server.sweep import Sweep
-from salvo_server.table import Step, Table
-from salvo_server.trust.identity import Identity
-from salvo_server.trust.roster import Register
+from salvo_server.storage.roster import Register
 
 log = logging.getLogger(__name__)
 
 #: Longest wait for the next message; short enough to notice a stop request without being woken.
-LONGEST_WAIT_SECONDS = 1.0
+MAX_WAIT_SECONDS = 1.0
 #: How often a journal that takes nothing is tried again.
 JOURNAL_RETRY_MS = 1000
 #: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
@@ -78,7 +78,7 @@ Listener = Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None]
 
 
 class Edge(Protocol):
-    """What the service needs of a connection; :class:`salvo.mqtt.Connection` is the one for brokers."""
+    """What the service needs of a connection; :class:`salvo.net.mqtt.Connection` is the one for brokers."""
 
     on_connect: Callable[[bool], None] | None
     connected: bool
@@ -101,7 +101,7 @@ def last_will(table: str, profile: str, identity: Identity | None = None) -> tup
     The keys stay, so that a team that comes meanwhile need not write its secret openly.
     """
     status = m.ServerStatus(False, __version__, 0, profile, keys=_keys(identity))
-    [publication] = wire.write_announcement(status, table)
+    [publication] = codec.write_announcement(status, table)
     return publication.topic, publication.payload
 
 
@@ -139,7 +139,7 @@ class Service:
         book: RuleBook = SALVO,
         profile: str = "literal",
         clock: Callable[[], int] | None = None,
-        gate: Gate | None = None,
+        gate: Authenticator | None = None,
         journal: Journal | None = None,
         identity: Identity | None = None,
         resume: Resume = "crash",
@@ -173,12 +173,12 @@ class Service:
         self.listener = listener
         self.tables: dict[str, Table] = {}
         self._journal = journal or NoJournal()
-        self.gate = gate or Gate(wake=edge.wake, pepper=self._journal.pepper)
+        self.gate = gate or Authenticator(wake=edge.wake, pepper=self._journal.pepper)
         self._identity = identity
         self._edge = edge
         self._clock = clock or epoch_clock()
         self._profile = profile
-        self._entrance = Entrance(profile, register, identity)
+        self._entrance = AdmissionPolicy(profile, register, identity)
         self._logs: dict[str, TableLog] = {}
         self._resends = Resends(self._logs)
         self._draw = m.Draw(draw)
@@ -187,9 +187,9 @@ class Service:
         self._limits = dict.fromkeys(tables, limits or Limits()) | dict(table_limits or {})
         self._first_table = tables[0]
         self._referee_views = RefereeViews(referee_delay_ms)
-        self._sweep = Sweep(self.tables, tables[0], self._referee_views.retained)
+        self._sweep = RetainedSync(self.tables, tables[0], self._referee_views.retained)
         self._batch = Batch()
-        self._outbox: list[wire.Publication] = []
+        self._outbox: list[codec.Publication] = []
         self._receipts: list[Inbound] = []
         self._news: list[tuple[str, int, m.Input | None, Sequence[m.Announcement]]] = []
         self._said: deque[_Said] = deque()
@@ -286,7 +286,7 @@ class Service:
     def run(self, stop: threading.Event) -> None:
         """Serve until ``stop`` is set, then say that the server is offline."""
         while not stop.is_set():
-            self.step(LONGEST_WAIT_SECONDS)
+            self.step(MAX_WAIT_SECONDS)
         self.say_goodbye()
 
     def step(self, longest_seconds: float = 0.0) -> None:
@@ -518,27 +518,27 @@ class Service:
             return None
         now = self._now()
         if message.retain:
-            self._outbox.append(wire.Publication(message.topic, b"", True))
+            self._outbox.append(codec.Publication(message.topic, b"", True))
             return self._count(WireError("retained_command", "commands must not be retained"), message)
         if address.topic.name == "say":
             self._outbox += self._chat.hear(address, message.payload, table.referee.players, now)
             return None
         try:
-            request = wire.read_command(address, message.payload, table.referee.book)
+            request = codec.read_command(address, message.payload, table.referee.book)
         except WireError as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, error, now)
-        if isinstance(request, wire.SealedParticipation):
+        if isinstance(request, codec.SealedParticipation):
             return self._unseal(table, request, message, now)
-        if isinstance(request, wire.ParticipationRequest):
+        if isinstance(request, codec.ParticipationRequest):
             return self._participate(table, request, now)
-        if isinstance(request, wire.ResendRequest):
+        if isinstance(request, codec.ResendRequest):
             if request.player in table.referee.players:
                 self._resends.ask(table.name, request.player, request.first, now)
             return None
         return self._open(table.referee, request, message, now)
 
-    def _unseal(self, table: Table, request: wire.SealedParticipation, message: Inbound, now: int) -> None:
+    def _unseal(self, table: Table, request: codec.SealedParticipation, message: Inbound, now: int) -> None:
         """Open a request that is sealed for this server; what does not open changes nothing (SALVO-IDENT-5)."""
         try:
             opened = self._entrance.unseal(table.name, request)
@@ -547,12 +547,12 @@ class Service:
         else:
             self._participate(table, opened, now, sealed=True)
 
-    def _open(self, referee: Referee, request: wire.Sealed, message: Inbound, now: int) -> Any:
+    def _open(self, referee: Referee, request: codec.Sealed, message: Inbound, now: int) -> Any:
         current = referee.current
-        if isinstance(request, (wire.SealedPlacement, wire.SignedLeave)):
+        if isinstance(request, (codec.SealedPlacement, codec.SignedLeave)):
             likely = [request.player]
             expected = referee.state is State.LOBBY
-        elif isinstance(request, wire.SignedSkip):
+        elif isinstance(request, codec.SignedSkip):
             likely = [request.player]
             expected = current is not None and current.name == request.player
         else:
@@ -566,12 +566,14 @@ class Service:
             self._admit_opened(opened, now)
         return opened
 
-    def _participate(self, table: Table, request: wire.ParticipationRequest, now: int, *, sealed: bool = False) -> None:
+    def _participate(
+        self, table: Table, request: codec.ParticipationRequest, now: int, *, sealed: bool = False
+    ) -> None:
         refused = self._entrance.why_not(request, sealed)
         if refused is not None:
             self.counts[refused.code] += 1
             if self._entrance.may_answer(request.name, refused.code, now):
-                self._outbox += wire.write_announcement(refused, table.name)
+                self._outbox += codec.write_announcement(refused, table.name)
             return
         self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
@@ -587,7 +589,7 @@ class Service:
             return
         self._follow(table, step, None)
 
-    def _admit(self, table: Table, request: wire.ParticipationRequest, now: int) -> None:
+    def _admit(self, table: Table, request: codec.ParticipationRequest, now: int) -> None:
         admitted = TeamAdmitted(self._games[table.name], request.name, request.secret)
         self._batch.teams = [team for team in self._batch.teams if team[:2] != admitted[:2]] + [admitted]
         self.gate.admit(table.name, request.name, request.secret, now)
@@ -613,9 +615,9 @@ class Service:
         announcements = () if repeated else self._carry_out(table, command, now, opened.proof)
         refused = isinstance(command, m.Unreadable) or not announcements or _refused(announcements, command.player)
         if opened.spent and not refused:
-            self.gate.well_spent(opened.table, command.player)
+            self.gate.refund(opened.table, command.player)
         if refused and opened.proof is not None:
-            self.gate.badly_spent(opened.table, command.player, now)
+            self.gate.penalize(opened.table, command.player, now)
 
     def _answer_unreadable(self, table: Table, address: topics.Address, error: WireError, now: int) -> None:
         """Tell whom it may concern: the player in the topic, or for a shot the one whose turn it is."""
@@ -674,7 +676,7 @@ class Service:
                 case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
                     self._begun[table.name] = turn
                     self._undelivered.pop(table.name, None)
-                case m.GameForgotten():
+                case m.TableReset():
                     self.gate.retain(table.name, ())
                     self._batch.closed.append(self._games[table.name])
                     self._enter_game(table)
@@ -714,7 +716,7 @@ class Service:
         recap = referee.recap(player)
         if recap is None:
             return
-        sealed = self.gate.seal_recap(table, player, wire.write_recap(recap, referee.book.grid))
+        sealed = self.gate.seal_recap(table, player, codec.write_recap(recap, referee.book.grid))
         if sealed is not None:
             self._outbox.append(_recap_publication(sealed))
 
@@ -738,8 +740,8 @@ def _keys(identity: Identity | None) -> m.ServerKeys | None:
     return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
 
 
-def _recap_publication(sealed: SealedRecap) -> wire.Publication:
-    return wire.Publication(BY_NAME["recap"].of(sealed.table, player=sealed.player), sealed.payload, False)
+def _recap_publication(sealed: SealedRecap) -> codec.Publication:
+    return codec.Publication(BY_NAME["recap"].of(sealed.table, player=sealed.player), sealed.payload, False)
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:

@@ -40,7 +40,7 @@ ABSENT_MS: Final = 2000
 #: not wait for one. In a second a team that was cut off at the last moment comes back and hears how it ended.
 GATEWAY_OVER_SECONDS: Final = 1
 #: Who needs longer to look at a result (SALVO-PACE-1) wants a game that waits for people, such as a turn of theirs.
-MOST_PACE_SECONDS: Final = 60
+MAX_PACE_SECONDS: Final = 60
 
 
 class SettingsError(SalvoError):
@@ -92,7 +92,7 @@ class ServerSettings(BaseSettings):
         float,
         Field(
             ge=0,
-            le=MOST_PACE_SECONDS,
+            le=MAX_PACE_SECONDS,
             allow_inf_nan=False,
             description="pause after each result, before the next turn begins, for people to follow; none by default",
         ),

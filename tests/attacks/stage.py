@@ -11,16 +11,16 @@ from concurrent.futures import Executor, Future
 from random import Random
 from typing import Any
 
+from salvo import codec
 from salvo import messages as m
-from salvo import wire
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
 from salvo.topics import BY_NAME
-from salvo_server.gate import Gate
+from salvo_server.core.authenticator import Authenticator
 from salvo_server.service import Service
-from salvo_server.trust.identity import Identity
-from salvo_server.trust.roster import Register
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.roster import Register
 from unbrokered import Wire
 
 TEAMS = ("ann", "bob", "cy")
@@ -64,7 +64,7 @@ class Stage:
         self.now = 1_000_000
         self.worker = AtOnce()
         self.edge = Wire()
-        self.gate = Gate(executor=self.worker)
+        self.gate = Authenticator(executor=self.worker)
         limits = m.Limits(players=len(teams), over_ms=60_000)
         self.identity = Identity.fresh()
         self.service = Service(
@@ -122,7 +122,7 @@ class Stage:
         for number, name in enumerate(teams):
             for placement in fleet(number).placements:
                 topic = BY_NAME["place"].of(player=name, ship=placement.ship)
-                self.say(topic, wire.write_placement(placement, self.sealers[name]))
+                self.say(topic, codec.write_placement(placement, self.sealers[name]))
         assert self.referee.state is m.State.TURN
 
     def shot(self, name: str, x: int = 1, y: int = 1) -> bytes:

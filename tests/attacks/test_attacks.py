@@ -14,21 +14,21 @@ from typing import Any, NamedTuple
 import pytest
 
 from attacks.stage import TEAMS, Stage, fleet, secret
-from salvo import seal, wire
+from salvo import codec, seal
+from salvo.codec import commands, strict_json
+from salvo.codec.json_codec import Codec
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import BY_NAME, Role
-from salvo.wire import commands, strict_json
-from salvo.wire.codec import Codec
-from salvo_server import gate as gates
-from salvo_server import referee as referees
 from salvo_server import service as services
-from salvo_server.chat import Chat
-from salvo_server.entrance import Entrance
-from salvo_server.gate import Bucket, Gate, Opened
-from salvo_server.records.resend import Resends
+from salvo_server.core import authenticator as gates
+from salvo_server.core import referee as referees
+from salvo_server.core.admission import AdmissionPolicy
+from salvo_server.core.authenticator import Authenticator, Bucket, Opened
+from salvo_server.core.chat import Chat
+from salvo_server.core.resend import Resends
 from salvo_server.service import Service
-from salvo_server.trust.roster import Account, Register
+from salvo_server.storage.roster import Account, Register
 from simulation import crypto
 
 Patch = pytest.MonkeyPatch
@@ -117,7 +117,7 @@ def _bring_back_what_was_turned_away_unopened() -> bool:
 
 def _leave_for(stage: Stage, name: str, sealer: Sealer) -> bytes:
     """Publish that a team leaves the lobby, signed by whomever."""
-    message = wire.write_leave(None, sealer)
+    message = codec.write_leave(None, sealer)
     stage.say(BY_NAME["leave"].of(player=name), message)
     return message
 
@@ -140,34 +140,34 @@ def _replay_how_a_rival_left() -> bool:
 
 
 def _try_every_teams_key(patch: Patch) -> None:
-    opened = Gate.open
+    opened = Authenticator.open
 
-    def generous(self: Gate, request: Any, likely: Any, now: int, **more: Any) -> Any:
+    def generous(self: Authenticator, request: Any, likely: Any, now: int, **more: Any) -> Any:
         return opened(self, request, list(self._members[request.table]), now, **more)
 
-    patch.setattr(Gate, "open", generous)
+    patch.setattr(Authenticator, "open", generous)
 
 
 def _remember_nothing(patch: Patch) -> None:
-    opened = Gate.open
+    opened = Authenticator.open
 
-    def forgetful(self: Gate, *given: Any, **more: Any) -> Any:
+    def forgetful(self: Authenticator, *given: Any, **more: Any) -> Any:
         self._burned.clear()
         self._recent = gates._Remembered(1)
         return opened(self, *given, **more)
 
-    patch.setattr(Gate, "open", forgetful)
+    patch.setattr(Authenticator, "open", forgetful)
 
 
 def _forget_nonces_with_the_game(patch: Patch) -> None:
-    retain = Gate.retain
+    retain = Authenticator.retain
 
-    def forgetful(self: Gate, table: str, names: Any) -> None:
+    def forgetful(self: Authenticator, table: str, names: Any) -> None:
         retain(self, table, names)
         self._burned.clear()
         self._recent = gates._Remembered(1)
 
-    patch.setattr(Gate, "retain", forgetful)
+    patch.setattr(Authenticator, "retain", forgetful)
 
 
 def _burn_only_what_is_accepted(patch: Patch) -> None:
@@ -184,7 +184,7 @@ def _burn_only_what_is_accepted(patch: Patch) -> None:
 
 
 def _forget_what_was_turned_away(patch: Patch) -> None:
-    patch.setattr(Gate, "_turn_away", lambda self, request, outcome: None)
+    patch.setattr(Authenticator, "_turn_away", lambda self, request, outcome: None)
 
 
 # --- who it is ----------------------------------------------------------------------------------------------------
@@ -216,8 +216,8 @@ def _take_a_name(name: str) -> Callable[[], bool]:
 
 
 def _believe_any_secret(patch: Patch) -> None:
-    credential = Gate.credential
-    patch.setattr(Gate, "credential", lambda self, name, secret: credential(self, name, ""))
+    credential = Authenticator.credential
+    patch.setattr(Authenticator, "credential", lambda self, name, secret: credential(self, name, ""))
 
 
 def _believe_any_name(patch: Patch) -> None:
@@ -236,7 +236,7 @@ class _Unfolded(str):
 
 
 def _compare_names_by_bytes(patch: Patch) -> None:
-    read = wire.read_participation
+    read = codec.read_participation
 
     def exact(table: str, text: bytes) -> Any:
         request = read(table, text)
@@ -303,7 +303,7 @@ def _fire_a_placement() -> bool:
     """Have a placement's blob, which a rival overheard, pass for the signature of a shot."""
     stage = Stage()
     shooter = stage.current
-    blob = wire.write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), stage.sealers[shooter]).decode()
+    blob = codec.write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), stage.sealers[shooter]).decode()
     stage.hush()
     stage.fire(stage.others()[0], json.dumps({"data": {"x": 1, "y": 1}, "signature": blob}).encode())
     return stage.codes() != ["body_mismatch"]
@@ -497,11 +497,11 @@ def _know_everybody(patch: Patch) -> None:
 
 
 def _read_no_senders(patch: Patch) -> None:
-    def lax(payload: bytes) -> wire.Line:
+    def lax(payload: bytes) -> codec.Line:
         body = json.loads(payload)
-        return wire.Line(body["text"], body.get("to", ""))
+        return codec.Line(body["text"], body.get("to", ""))
 
-    patch.setattr(wire, "read_say", lax)
+    patch.setattr(codec, "read_say", lax)
 
 
 def _check_no_text(patch: Patch) -> None:
@@ -515,7 +515,7 @@ def _have_the_log_said_without_end() -> bool:
     for _ in range(300):
         stage.edge.delivered = stage.edge.published
         stage.now += 100
-        stage.say("/players/bob/resend", wire.write_resend(0))
+        stage.say("/players/bob/resend", codec.write_resend(0))
     stage.edge.delivered = stage.edge.published
     return sum(topic == "/game/log" for topic, _ in stage.heard) > 400
 
@@ -527,7 +527,7 @@ def _outrun_a_slow_broker_by_the_log() -> bool:
     stage.hush()
     for name in TEAMS * 5:
         stage.now += 100
-        stage.say(f"/players/{name}/resend", wire.write_resend(0))
+        stage.say(f"/players/{name}/resend", codec.write_resend(0))
     return sum(topic == "/game/log" for topic, _ in stage.heard) > 100
 
 
@@ -537,7 +537,7 @@ def _place_one_ship_without_end() -> bool:
     stage.hush()
     for number in range(60):
         placement = Placement("carrier", 1, number % 10 + 1, Orientation.HORIZONTAL)
-        stage.say("/players/ann/ships/carrier/place", wire.write_placement(placement, stage.sealers["ann"]))
+        stage.say("/players/ann/ships/carrier/place", codec.write_placement(placement, stage.sealers["ann"]))
     return sum(topic == "/game/log" for topic, _ in stage.heard) > 30
 
 
@@ -561,7 +561,7 @@ def _tell_orientations_by_length() -> bool:
     """Whoever sees no more than lengths learns how ships lie, or where a shot went."""
     sealer = Sealer("s", bytes(16))
     lengths = {
-        len(wire.write_placement(Placement("carrier", x, 10, orientation), sealer))
+        len(codec.write_placement(Placement("carrier", x, 10, orientation), sealer))
         for x in (1, 10)
         for orientation in Orientation
     }
@@ -578,16 +578,16 @@ def _tell_secrets_by_length() -> bool:
     """How long is the secret in a sealed request?"""
     stage = Stage((), play=False)
     key = stage.identity.sealing_key
-    return len({len(wire.write_participation("ann", "x" * length, key)) for length in (1, 20, 40)}) > 1
+    return len({len(codec.write_participation("ann", "x" * length, key)) for length in (1, 20, 40)}) > 1
 
 
 def _limit_no_derivations(patch: Patch) -> None:
     patch.setattr(Bucket, "take", lambda self, now: True)
-    patch.setattr(gates, "LONGEST_QUEUE", 1_000_000)
+    patch.setattr(gates, "MAX_QUEUE_LENGTH", 1_000_000)
 
 
 def _answer_every_request(patch: Patch) -> None:
-    patch.setattr(Entrance, "may_answer", lambda *given: True)
+    patch.setattr(AdmissionPolicy, "may_answer", lambda *given: True)
 
 
 def _wait_for_no_broker(patch: Patch) -> None:
@@ -601,7 +601,7 @@ def _know_no_salts(patch: Patch) -> None:
 
 def _read_any_size(patch: Patch) -> None:
     parse = strict_json.parse_json
-    patch.setattr("salvo.wire.codec.parse_json", lambda payload, *bounds: parse(payload, 100_000_000))
+    patch.setattr("salvo.codec.json_codec.parse_json", lambda payload, *bounds: parse(payload, 100_000_000))
 
 
 def _count_levels_by_recursion(patch: Patch) -> None:
@@ -614,7 +614,7 @@ def _count_levels_by_recursion(patch: Patch) -> None:
 
 
 def _answer_without_end(patch: Patch) -> None:
-    patch.setattr("salvo_server.referee.ANSWERS_PER_SHIP", 1_000_000)
+    patch.setattr("salvo_server.core.referee.ANSWERS_PER_SHIP", 1_000_000)
 
 
 def _let_ships_be_placed_for_ever(patch: Patch) -> None:

@@ -18,16 +18,16 @@ import pytest
 
 from integration.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
 from salvo.topics import Role
-from salvo_server.broker import peers
-from salvo_server.broker.edges import BoundedWebSocket
-from salvo_server.broker.embedded import EmbeddedBroker
-from salvo_server.broker.hardened import HardenedBroker
-from salvo_server.broker.limits import READ_BYTES, Access, BrokerLimits
-from salvo_server.broker.pace import Pace
-from salvo_server.broker.peers import Peer
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.broker.routing import Routes
-from salvo_server.trust.roster import Account
+from salvo_server.brokers.embedded import peers
+from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.edges import BoundedWebSocket
+from salvo_server.brokers.embedded.limits import READ_BYTES, Access, BrokerLimits
+from salvo_server.brokers.embedded.pace import Pace
+from salvo_server.brokers.embedded.peers import Peer
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.routing import Routes
+from salvo_server.brokers.embedded.runner import EmbeddedBroker
+from salvo_server.storage.roster import Account
 from socketless import Hall, run
 
 Patch = pytest.MonkeyPatch

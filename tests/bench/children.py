@@ -22,20 +22,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from salvo import topics, wire
+from salvo import codec, topics
 from salvo.messages import Limits
-from salvo.mqtt import Connection, Inbound
+from salvo.net.mqtt import Connection, Inbound
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer, make_blob
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.limits import SERVER_CLIENT_ID
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.broker.tls import ServerTls
-from salvo_server.gate import Gate
-from salvo_server.journal.database import DatabaseJournal
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.core.authenticator import Authenticator
 from salvo_server.service import Service
-from salvo_server.trust.identity import Identity
-from salvo_server.trust.roster import Register, Roster
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.roster import Register, Roster
 
 TESTS = Path(__file__).parents[1]
 #: No turn ends by itself while something is measured.
@@ -215,7 +215,7 @@ class Wire:
 
 def run_recovery(tables: int) -> None:
     """Print how long a server takes to take up so many tables in mid-game, with 100 shots each."""
-    edge, gate = Wire(), Gate()
+    edge, gate = Wire(), Authenticator()
     names = [f"t{number}" for number in range(tables)]
     journal = _new_journal(False)
     service = Service(edge, names, seed=1, limits=LIMITS, gate=gate, journal=journal)
@@ -225,7 +225,7 @@ def run_recovery(tables: int) -> None:
             _fire_in_process(edge, service, name, sealers)
         service.step()
     start = time.perf_counter()
-    Service(edge, names, seed=1, limits=LIMITS, gate=Gate(), journal=journal, resume="always")
+    Service(edge, names, seed=1, limits=LIMITS, gate=Authenticator(), journal=journal, resume="always")
     print(json.dumps({"s": time.perf_counter() - start, "steps": service._last_step}))
     gate.close()
 
@@ -239,7 +239,7 @@ def run_tables(count: int, signed: bool, seconds: float) -> None:
     """
     edge = Wire()
     names = [f"t{number}" for number in range(count)]
-    gate = Gate()
+    gate = Authenticator()
     identity = Identity.fresh() if signed else None
     service = Service(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity)
     sealers = _seat_in_process(edge, service, gate, names)
@@ -257,7 +257,7 @@ def run_tables(count: int, signed: bool, seconds: float) -> None:
     gate.close()
 
 
-def _seat_in_process(edge: Wire, service: Service, gate: Gate, names: list[str]) -> dict[str, Sealer]:
+def _seat_in_process(edge: Wire, service: Service, gate: Authenticator, names: list[str]) -> dict[str, Sealer]:
     """Two teams with their fleets at every table; return what they sign with."""
     assert edge.on_connect is not None
     edge.on_connect(False)
@@ -265,14 +265,14 @@ def _seat_in_process(edge: Wire, service: Service, gate: Gate, names: list[str])
     for name in names:
         for team, sealer in sealers.items():
             edge.give(
-                topics.BY_NAME["request_participation"].of(name), wire.write_participation(team, f"secret {team}")
+                topics.BY_NAME["request_participation"].of(name), codec.write_participation(team, f"secret {team}")
             )
             service.step()
             # As if proven: 2,000 derivations take minutes.
             gate._learn(name, gate._members[name][team], sealer.salt, sealer.key)
             for place in random_fleet(SALVO, generator(name, team)).placements:
                 topic = topics.BY_NAME["place"].of(name, player=team, ship=place.ship)
-                edge.give(topic, wire.write_placement(place, sealer))
+                edge.give(topic, codec.write_placement(place, sealer))
         service.step()
     assert all(table.referee.current is not None for table in service.tables.values())
     return sealers
@@ -286,7 +286,7 @@ def _fire_in_process(edge: Wire, service: Service, name: str, sealers: dict[str,
     x, y = SALVO.grid.xy(random_fleet(SALVO, generator(name, rival)).board.index(0))
     topic = topics.BY_NAME["fire"].of(name, player=rival)
     for _ in range(5):
-        edge.give(topic, wire.write_shot(x, y, None, sealers[current.name]))
+        edge.give(topic, codec.write_shot(x, y, None, sealers[current.name]))
 
 
 def main() -> None:

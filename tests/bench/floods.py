@@ -19,7 +19,7 @@ from typing import Final
 from bench.children import process
 from bench.figures import percentiles, row
 from bench.teams import NAMES, Door, Teams
-from salvo_server.trust.roster import SCREENS, Roster
+from salvo_server.storage.roster import SCREENS, Roster
 
 FLOODER: Final = "red"
 #: A flood ends by itself after this time if it is not stopped.

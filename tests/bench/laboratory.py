@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from bench.figures import row
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory.comparison import SequentialTest, Verdict, compare
-from salvo.laboratory.simulation import Seats, simulate
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.comparison import SequentialTest, Verdict, compare
+from salvo.lab.simulation import Seats, simulate
 from salvo.rules import generator
 from salvo.view import Shot, View
 

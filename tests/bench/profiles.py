@@ -25,11 +25,11 @@ from integration.mosquitto import ContestMosquitto, Mosquitto
 from proofs import IDENTITY, Played
 from salvo import messages as m
 from salvo.rules import SALVO
-from salvo_server.broker.dynamic_security import DynamicSecurity
-from salvo_server.records.log import TableLog, proof_lines
-from salvo_server.records.transcript import no_status
-from salvo_server.table import Table, seat
-from salvo_server.trust.roster import Roster
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
+from salvo_server.core.log import TableLog, proof_lines
+from salvo_server.core.table import Table, seat
+from salvo_server.storage.roster import Roster
+from salvo_server.storage.transcript import no_status
 from salvo_server.verify import verify_lines
 
 TABLES: Final = 4

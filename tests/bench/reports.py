@@ -7,10 +7,10 @@ import functools
 from bench.children import answer, peak_mb, process
 from bench.figures import percentiles, rate, row
 from bench.teams import Door, Teams, echo_round_trips, echo_throughput
-from salvo.bots import HOUSE_BOTS
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena
-from salvo.laboratory.solo import clear, summary
+from salvo.lab import arena
+from salvo.lab.bots import HOUSE_BOTS
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.solo import clear, summary
 from salvo.rules import CLASSIC, SALVO, STREAK, XBS, Fleet, Game, generator, random_fleet, sample
 
 # --- the engine ---------------------------------------------------------------------------------------------------

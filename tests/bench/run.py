@@ -36,7 +36,7 @@ from bench.reports import (
     bench_tables,
 )
 from integration.mosquitto import Mosquitto
-from salvo_server.broker import EmbeddedBroker
+from salvo_server.brokers.embedded import EmbeddedBroker
 
 
 def main() -> None:

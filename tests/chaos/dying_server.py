@@ -12,15 +12,16 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from salvo import mqtt, wire
+from salvo import codec
+from salvo.net import mqtt
 from salvo_server import service
 from salvo_server.cli import main
-from salvo_server.journal import database
+from salvo_server.storage.journal import database
 
 #: Object and name of the function that is each step.
 STEPS: dict[str, tuple[Any, str]] = {
     "receive": (mqtt.Connection, "_arrived"),
-    "decode": (wire, "read_command"),
+    "decode": (codec, "read_command"),
     "append": (service.Service, "_follow"),
     "commit": (database.DatabaseJournal, "commit"),
     "publish": (mqtt.Connection, "publish"),

@@ -33,11 +33,11 @@ from chaos.dying_server import MOMENTS
 from integration.mosquitto import Mosquitto
 from ports import Port
 from salvo import messages as m
-from salvo.wire.transcript import read_input
-from salvo_server.journal import JournalError, SavedGame
-from salvo_server.journal.database import JournalReader
-from salvo_server.records.transcript import no_status
-from salvo_server.recovery import open_table, repeat
+from salvo.codec.transcript import read_input
+from salvo_server.core.recovery import open_table, repeat
+from salvo_server.storage.journal import JournalError, SavedGame
+from salvo_server.storage.journal.database import JournalReader
+from salvo_server.storage.transcript import no_status
 
 SALVO = [sys.executable, "-m", "salvo_server"]
 BOT = Path(__file__).with_name("bot.py")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from salvo.errors import ConnectionLost
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 
 
 def main(url: str) -> None:

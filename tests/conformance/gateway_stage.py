@@ -11,9 +11,9 @@ from typing import Any
 from salvo.messages import GameWon
 from salvo.rules import RuleBook
 from salvo_server.contest import Contest
-from salvo_server.gateway.accounts import OpenAccounts
-from salvo_server.gateway.host import Door, Host
-from salvo_server.gateway.house import House
+from salvo_server.gateways.accounts import OpenAccounts
+from salvo_server.gateways.host import Door, Host
+from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import ServerSettings
 
 
@@ -47,7 +47,7 @@ def served(listener: Any = None, **given: Any) -> Iterator[Contest]:
 @contextlib.contextmanager
 def gateway(url: str, name: str, folder: Path, make: Callable[[RuleBook], Door], table: str = "") -> Iterator[Host]:
     """Run a gateway to one table."""
-    house = House(url, table, OpenAccounts(folder / "gateway.key", name), pin=False)
+    house = TableWatch(url, table, OpenAccounts(folder / "gateway.key", name), pin=False)
     with contextlib.closing(house):
         host = Host(house, make(house.open()))
         host.open("127.0.0.1", 0)

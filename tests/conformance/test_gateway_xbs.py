@@ -12,10 +12,10 @@ import pytest
 from gateway_hall import Hall, Program
 from salvo.messages import State
 from salvo.rules import XBS, Fleet
-from salvo_server.gateway.accounts import RosterAccounts
-from salvo_server.gateway.xbs import door
-from salvo_server.gateway.xbs.words import complete, second_seated_name
-from salvo_server.trust.roster import Roster
+from salvo_server.gateways.accounts import RosterAccounts
+from salvo_server.gateways.xbs import door
+from salvo_server.gateways.xbs.words import complete, second_seated_name
+from salvo_server.storage.roster import Roster
 
 BOARD = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
 _FILE = Path(__file__).parent / "gateways" / "xbs.txt"

@@ -16,9 +16,9 @@ from conformance.smackdown_client import FORFEITS, HARMLESS
 from gateway_hall import Hall, Program
 from integration.smackdown import Player, tcp_gateway
 from salvo.rules import SMACKDOWN, Grid, RuleBook, ShipClass
-from salvo_server.broker import EmbeddedBroker
+from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
-from salvo_server.gateway.smackdown import door
+from salvo_server.gateways.smackdown import door
 from salvo_server.settings import ServerSettings
 
 SCRIPTS = sorted((Path(__file__).parent / "gateways").glob("smackdown*.txt"))

@@ -13,18 +13,18 @@ from typing import Any
 
 import pytest
 
+from salvo import codec, seal, topics
 from salvo import messages as m
-from salvo import seal, topics, wire
 from salvo.errors import CODES, Answered, SalvoError
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 from salvo.rules import SALVO, Fleet, draw_starter, generator
 from salvo.topics import Role
 from salvo.view import Shot, View, board_shots
-from salvo_server.gate import Gate
+from salvo_server.core.authenticator import Authenticator
 from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
-from salvo_server.trust.identity import Identity
-from salvo_server.trust.roster import Account, Register
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.roster import Account, Register
 from salvo_server.verify import verify_lines
 from unbrokered import Wire
 
@@ -46,64 +46,64 @@ def _blobs(given: Any) -> Any:
 
 
 def _shots(given: Any) -> Any:
-    request = wire.read_command(topics.parse("/players/rivals/fire"), _payload(given), SALVO)
-    assert isinstance(request, wire.SignedShot)
-    shot = wire.read_shot(request, "me", _open(given["secret"], request.blob))
+    request = codec.read_command(topics.parse("/players/rivals/fire"), _payload(given), SALVO)
+    assert isinstance(request, codec.SignedShot)
+    shot = codec.read_shot(request, "me", _open(given["secret"], request.blob))
     context = shot.context and [shot.context.game, shot.context.turn, shot.context.shot, shot.context.target]
     return {"x": shot.x, "y": shot.y, "context": context}
 
 
 def _skips(given: Any) -> Any:
-    request = wire.read_command(topics.parse("/players/me/skip"), _payload(given), SALVO)
-    assert isinstance(request, wire.SignedSkip)
-    skip = wire.read_skip(request, _open(given["secret"], request.blob))
+    request = codec.read_command(topics.parse("/players/me/skip"), _payload(given), SALVO)
+    assert isinstance(request, codec.SignedSkip)
+    skip = codec.read_skip(request, _open(given["secret"], request.blob))
     return skip.context and [skip.context.game, skip.context.turn]
 
 
 def _leaves(given: Any) -> Any:
-    request = wire.read_command(topics.parse("/players/me/leave"), _payload(given), SALVO)
-    assert isinstance(request, wire.SignedLeave)
-    return wire.read_leave(request, _open(given["secret"], request.blob)).game
+    request = codec.read_command(topics.parse("/players/me/leave"), _payload(given), SALVO)
+    assert isinstance(request, codec.SignedLeave)
+    return codec.read_leave(request, _open(given["secret"], request.blob)).game
 
 
 def _lines(given: Any) -> Any:
-    line = wire.read_say(_payload(given))
+    line = codec.read_say(_payload(given))
     return [line.text, line.to]
 
 
 def _resends(given: Any) -> Any:
-    request = wire.read_command(topics.parse("/players/me/resend"), given.encode(), SALVO)
-    assert isinstance(request, wire.ResendRequest)
+    request = codec.read_command(topics.parse("/players/me/resend"), given.encode(), SALVO)
+    assert isinstance(request, codec.ResendRequest)
     assert request.player == "me"
     return request.first
 
 
 def _placements(given: Any) -> Any:
     blob = seal.Blob(b"", b"", b"")
-    command = wire.read_placement(wire.SealedPlacement("", "me", "carrier", "carrier", blob), _payload(given, "text"))
+    command = codec.read_placement(codec.SealedPlacement("", "me", "carrier", "carrier", blob), _payload(given, "text"))
     return [command.placement.x, command.placement.y, command.placement.orientation.value]
 
 
 def _participations(given: Any) -> Any:
-    request = wire.read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
-    assert isinstance(request, wire.ParticipationRequest)
+    request = codec.read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
+    assert isinstance(request, codec.ParticipationRequest)
     return request.name
 
 
 def _sealed_participations(given: Any) -> Any:
-    request = wire.read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
-    assert isinstance(request, wire.SealedParticipation)
+    request = codec.read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
+    assert isinstance(request, codec.SealedParticipation)
     opened = seal.open_sealed(request.sealed, bytes.fromhex(given["private_key_hex"]))
-    asked = wire.read_participation("", opened)
+    asked = codec.read_participation("", opened)
     return [asked.name, asked.secret]
 
 
 def _ships(given: Any) -> Any:
-    return wire.read_ship(given, SALVO)
+    return codec.read_ship(given, SALVO)
 
 
 def _referee_views(given: Any) -> Any:
-    view = wire.read_announcement(topics.parse("/game/referee"), _payload(given))
+    view = codec.read_announcement(topics.parse("/game/referee"), _payload(given))
     assert isinstance(view, m.RefereeView)
     sunk = {board.player: "b" not in "".join(board.rows) for board in view.boards}
     return {"turn": view.turn, "next": view.player, "winner": view.winner, "second ship sunk": sunk}
@@ -115,7 +115,7 @@ def _log(given: Any) -> Any:
 
 
 def _recaps(given: Any) -> Any:
-    recap = wire.read_recap("ann", given["text"].encode())
+    recap = codec.read_recap("ann", given["text"].encode())
     view = View(SALVO, "ann", recap.players, recap.game, Fleet(SALVO, recap.fleet), generator(0))
     fired = {player: [0, 0] for player in recap.players}
     if recap.earlier is not None:
@@ -192,7 +192,7 @@ class Server:
         self.now = 1_000_000
         self.edge = Wire()
         settings = ServerSettings(**state["settings"])
-        gate = Gate(executor=AtOnce())
+        gate = Authenticator(executor=AtOnce())
         seed = _seed_for(state.get("starter"))
         profile, roster = state.get("profile", "literal"), state.get("roster")
         teams = [Account(name, name, Role.TEAM, secret) for name, secret in (roster or {}).items()]
@@ -249,7 +249,7 @@ def _seed_for(starter: str | None) -> int:
     ("name", "case"), SERVER_CASES, ids=[f"{case['state']}: {case['description']}" for _, case in SERVER_CASES]
 )
 def test_what_a_server_answers(name: str, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.gate.derive_key", _key)
+    monkeypatch.setattr("salvo_server.core.authenticator.derive_key", _key)
     state = FILES[name]["states"][case["state"]]
     server = Server(state)
     assert server.answers() == []

@@ -20,8 +20,8 @@ import pytest
 from command_line import run
 from integration import players
 from processes import started
-from salvo.bots.slow import Slow
-from salvo_server.broker.addresses import lan_addresses
+from salvo.lab.bots.slow import Slow
+from salvo_server.brokers.embedded.addresses import lan_addresses
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 #: A game that is quickly played, and quickly explained.

@@ -20,7 +20,7 @@ from ports import Port
 from processes import started
 from programs import needs
 from salvo.errors import ConnectionLost
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 _SECONDS = 60.0

@@ -16,7 +16,7 @@ import pytest
 
 from command_line import run
 from integration import players
-from salvo.bots.random_bot import RandomBot
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.rules import Fleet, Orientation, RuleBook, own_seed
 from salvo.rules.files import load_book
 from salvo_server.contest import Contest

@@ -20,10 +20,10 @@ from e2e.test_game_page_in_a_browser import colour, contrast
 from ports import Port
 from processes import started
 from programs import needs
-from salvo.mqtt import Connection
-from salvo.pictures.html import luminance
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.showing.live import live_page
+from salvo.lab.pictures.html import luminance
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.spectate.live import live_page
 
 pytestmark = needs("chromium")
 

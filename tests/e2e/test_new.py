@@ -9,17 +9,17 @@ import pytest
 
 from command_line import run
 from programs import PACKAGES, needs
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory.simulation import simulate
-from salvo.sources import load
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.simulation import simulate
+from salvo.lab.sources import load
 from salvo.testing import check_bot
-from salvo_server.kits import FOLDER, KITS, Kit
+from salvo_server.templates import FOLDER, KITS, Template
 
 
 @pytest.mark.parametrize(
     "kit", [pytest.param(kit, id=kit.file, marks=[needs(kit.runs)] if kit.runs in PACKAGES else []) for kit in KITS]
 )
-def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Kit, tmp_path: Path) -> None:
+def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Template, tmp_path: Path) -> None:
     name = f"mine{kit.suffix}"
     written = run("new", name, *(["--program"] if kit.file == "program.py" else []), cwd=tmp_path)
     assert (written.returncode, written.stderr) == (0, "")

@@ -22,7 +22,7 @@ from integration import players
 from integration.mosquitto import Mosquitto
 from ports import Port
 from programs import BROKERS
-from salvo.bots.random_bot import RandomBot
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.player import Bot
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")

@@ -11,10 +11,10 @@ import pytest
 from e2e.browser import END, Browser, browser
 from e2e.test_game_page_in_a_browser import colour, contrast
 from programs import needs
-from salvo.pictures.html import luminance
-from salvo_server.tournament.chosen import choose
+from salvo.lab.pictures.html import luminance
 from salvo_server.tournament.file import load_tournament
 from salvo_server.tournament.games import GamesFile
+from salvo_server.tournament.highlights import choose
 from salvo_server.tournament.run import games_path, play_tournament, stand
 from salvo_server.tournament.site import make_site
 

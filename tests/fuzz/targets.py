@@ -19,39 +19,39 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
+from salvo.codec import log, strict_json
+from salvo.codec.programs import answered_fleet, read_answer, read_told
+from salvo.codec.transcript import read_first_line, read_header, read_input, read_line
 from salvo.errors import CODES, ConnectionLost, IllegalCommand, ImpostorError, SalvoError, UnfairGame, WireError
-from salvo.known_servers import KnownServers
-from salvo.mqtt import BrokerUrl, Inbound
+from salvo.fairness.known_servers import KnownServers
+from salvo.fairness.witness import Witness
+from salvo.net.mqtt import BrokerUrl, Inbound
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Fleet
-from salvo.seal import LONGEST_RECAP_BYTES, Blob, make_blob, parse_blob
+from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import BY_NAME, TOPICS, Publisher
-from salvo.wire import log, strict_json
-from salvo.wire.programs import answered_fleet, read_answer, read_told
-from salvo.wire.transcript import read_first_line, read_header, read_input, read_line
-from salvo.witness import Witness
-from salvo_server.broker import packets as p
-from salvo_server.broker.addresses import split_address
-from salvo_server.broker.front import FrontPage, answer, head_of
-from salvo_server.broker.hardened import HardenedBroker
-from salvo_server.broker.limits import Access, BrokerLimits
-from salvo_server.broker.peers import Peer
-from salvo_server.gate import Gate
-from salvo_server.gateway.accounts import GatewayError
-from salvo_server.gateway.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
-from salvo_server.gateway.classic.words import read as read_classic
-from salvo_server.gateway.jsonline.words import BadBody, Dialect, Values, Wording, read_request
-from salvo_server.gateway.peer import Broken, Lines
-from salvo_server.gateway.smackdown import lines as smackdown
-from salvo_server.gateway.xbs import words as xbs
-from salvo_server.journal import GameOpened, JournalError, SavedGame, StepTaken
-from salvo_server.records.log import proof_lines
-from salvo_server.records.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
-from salvo_server.recovery import recover
+from salvo_server.brokers.embedded import packets as p
+from salvo_server.brokers.embedded.addresses import split_address
+from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.http_page import FrontPage, answer, head_of
+from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.peers import Peer
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.log import proof_lines
+from salvo_server.core.recovery import recover
+from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
+from salvo_server.gateways.classic.words import read as read_classic
+from salvo_server.gateways.jsonline.words import BadBody, Dialect, Values, Wording, read_request
+from salvo_server.gateways.peer import Broken, Lines
+from salvo_server.gateways.smackdown import lines as smackdown
+from salvo_server.gateways.xbs import words as xbs
 from salvo_server.service import Service
-from salvo_server.trust.identity import Identity, IdentityError
-from salvo_server.trust.roster import Roster, RosterError
+from salvo_server.storage.identity import Identity, IdentityError
+from salvo_server.storage.journal import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_server.storage.roster import Roster, RosterError
+from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
 from salvo_server.verify import ProofError, compare_stories, verify_lines
 from unbrokered import Wire
 
@@ -135,15 +135,15 @@ def _chosen(data: bytes, rows: Sequence[topics.Topic]) -> tuple[topics.Address, 
 def _command(data: bytes) -> None:
     address, payload = _chosen(data, TOPICS)
     with _refused(WireError):
-        wire.read_command(address, payload, SALVO)
+        codec.read_command(address, payload, SALVO)
 
 
 def _line(data: bytes) -> None:
     with _refused(WireError):
-        line = wire.read_say(data)
-        assert wire.read_say(wire.write_say(line.text, line.to)) == line
-        [said] = wire.write_announcement(m.ChatSaid("ann", line.text))
-        assert wire.read_announcement(topics.parse(said.topic), said.payload) == m.ChatSaid("ann", line.text)
+        line = codec.read_say(data)
+        assert codec.read_say(codec.write_say(line.text, line.to)) == line
+        [said] = codec.write_announcement(m.ChatSaid("ann", line.text))
+        assert codec.read_announcement(topics.parse(said.topic), said.payload) == m.ChatSaid("ann", line.text)
 
 
 def _program_line(data: bytes) -> None:
@@ -158,17 +158,17 @@ def _program_line(data: bytes) -> None:
 def _opened(data: bytes) -> None:
     blob = Blob(bytes(16), bytes(24), b"")
     with _refused(WireError, IllegalCommand):
-        wire.read_placement(wire.SealedPlacement("", "ann", "carrier", "carrier", blob), data).placement.cells(SALVO)
+        codec.read_placement(codec.SealedPlacement("", "ann", "carrier", "carrier", blob), data).placement.cells(SALVO)
     with _refused(WireError, IllegalCommand):
         body = strict_json.parse_json(data)
         if isinstance(body, dict):
-            shot = wire.read_shot(wire.SignedShot("", "bob", body, blob), "ann", data)
+            shot = codec.read_shot(codec.SignedShot("", "bob", body, blob), "ann", data)
             SALVO.grid.cell(shot.x, shot.y)
 
     with _refused(WireError):
         body = strict_json.parse_json(data)
         if isinstance(body, dict):
-            assert wire.read_leave(wire.SignedLeave("", "ann", body, blob), data).player == "ann"
+            assert codec.read_leave(codec.SignedLeave("", "ann", body, blob), data).player == "ann"
 
 
 def _strict(data: bytes) -> None:
@@ -180,25 +180,25 @@ def _strict(data: bytes) -> None:
 
 def _blob(data: bytes) -> None:
     text = data.decode(errors="surrogateescape")
-    for longest in (1024, LONGEST_RECAP_BYTES):
+    for longest in (1024, MAX_RECAP_BLOB_BYTES):
         with _refused(WireError):
             assert len(parse_blob(text, longest).salt) == 16
 
 
 def _ship(data: bytes) -> None:
     with _refused(WireError):
-        assert wire.read_ship(data.decode(errors="surrogateescape"), SALVO) in SALVO.ship_number
+        assert codec.read_ship(data.decode(errors="surrogateescape"), SALVO) in SALVO.ship_number
 
 
 def _announcement(data: bytes) -> None:
     address, payload = _chosen(data, TOPICS)
     with _refused(WireError):
-        wire.read_announcement(address, payload)
+        codec.read_announcement(address, payload)
 
 
 def _recap(data: bytes) -> None:
     with _refused(WireError):
-        wire.read_recap("ann", data)
+        codec.read_recap("ann", data)
 
 
 def _broker_url(data: bytes) -> None:
@@ -459,13 +459,13 @@ class _Server:
             seed=1,
             clock=lambda: self.now,
             limits=m.Limits(players=2),
-            gate=Gate(executor=_Never()),
+            gate=Authenticator(executor=_Never()),
             identity=_IDENTITY,
         )
         self.edge.connect()
         self.service.step()
         for name in ("ann", "bob"):
-            self.edge.give("/game/request_participation", wire.write_participation(name, name))
+            self.edge.give("/game/request_participation", codec.write_participation(name, name))
             self.service.step()
             for placement in _fleet().placements:
                 self.service._carry_out(self.service.tables[""], m.PlaceShip(name, placement.ship, placement), self.now)
@@ -575,7 +575,7 @@ def _announcements() -> list[bytes]:
         m.ChatSaid("ann", "Ahoy!"),
         m.MessageSaid("bob", "", "Ahoy!"),
     ]
-    written = [publication for each in said for publication in wire.write_announcement(each)]
+    written = [publication for each in said for publication in codec.write_announcement(each)]
     return [bytes([TOPICS.index(topics.parse(topic).topic)]) + payload for topic, payload, _ in written]
 
 
@@ -592,7 +592,7 @@ def _recaps() -> list[bytes]:
     placements = _fleet().placements
     shots = (m.OwnShot(1, "bob", 2, 3),)
     results = (_result()._replace(turn=1, shots=2),)
-    whole = wire.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), results, ("ann", "bob")), SALVO.grid)
+    whole = codec.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), results, ("ann", "bob")), SALVO.grid)
     before = {"tallies": [1, 5, 2, 0, 0, 0], "sunk": [1, 0], "defeated": [1], "shots": 1, "hits": 1, "struck": "1"}
     before |= {"aimed": ["", "08"], "met": ["", "08"]}
     shortened = json.loads(whole) | {"first": 2, "before": before, "outcomes": "10", "aims": [1, 2, 3, 1, 4, 5]}

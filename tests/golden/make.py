@@ -14,6 +14,8 @@ from random import Random
 from typing import NamedTuple
 
 from salvo import messages as m
+from salvo.codec.transcript import TRANSCRIPT_VERSION
+from salvo.lab.sources import load
 from salvo.messages import State
 from salvo.player import Bot
 from salvo.rules import (
@@ -33,12 +35,10 @@ from salvo.rules import (
     Spacing,
 )
 from salvo.rules.book import Announce, Starter
-from salvo.sources import load
 from salvo.view import Shot, View
-from salvo.wire.transcript import TRANSCRIPT_VERSION
-from salvo_server.records.transcript import no_status, write_transcript
-from salvo_server.referee import Referee
-from salvo_server.table import Step, Table
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Step, Table
+from salvo_server.storage.transcript import no_status, write_transcript
 
 FOLDER = Path(__file__).parent / f"v{TRANSCRIPT_VERSION}"
 

@@ -17,14 +17,14 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
+from salvo import codec
 from salvo import messages as m
-from salvo import wire
+from salvo.codec import transcript as form
+from salvo.codec.announcements import Publication
+from salvo.codec.rules import Rules
 from salvo.rules import BOOKS
 from salvo.v1 import announcements_pb2, transcript_pb2
-from salvo.wire import transcript as form
-from salvo.wire.announcements import Publication
-from salvo.wire.rules import Rules
-from salvo_server.records.transcript import TranscriptError, check, parse_transcript, read_transcript
+from salvo_server.storage.transcript import TranscriptError, check, parse_transcript, read_transcript
 from schema import Pair, of_the_class, of_the_schema
 
 FILES = sorted(Path(__file__).parent.glob("v*/*.jsonl.gz"))
@@ -73,19 +73,19 @@ def test_making_the_games_again_touches_none_that_is_there(capsys: pytest.Captur
 @pytest.mark.parametrize("kind", [m.ShotLanded, m.SalvoResolved, m.TurnBegan, m.PlacementJudged, m.GameWon])
 def test_one_byte_more_in_what_follows_is_found(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(announcement: m.Announcement, table: str = "") -> list[Publication]:
-        written = wire.announcements.write_announcement(announcement, table)
+        written = codec.announcements.write_announcement(announcement, table)
         if isinstance(announcement, kind):
             written[-1] = written[-1]._replace(payload=written[-1].payload + b" ")
         return written
 
-    monkeypatch.setattr(wire, "write_announcement", write)
+    monkeypatch.setattr(codec, "write_announcement", write)
     for path in FILES:
         with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: .* comes to"):
             check(read_transcript(path))
 
 
 def test_a_referee_that_says_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.referee.ANSWERS_PER_SHIP", 0)
+    monkeypatch.setattr("salvo_server.core.referee.ANSWERS_PER_SHIP", 0)
     with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: the referee says"):
         check(read_transcript(FILES[NAMES.index("v1/4-players-4.jsonl.gz")]))
 
@@ -175,9 +175,9 @@ SHAPES: list[Pair] = [
     (m.BoardShown, transcript_pb2.SaidShown),
     (m.FleetRevealed, transcript_pb2.SaidRevealed),
     (m.ShipPlace, announcements_pb2.RecapShip),
-    (m.ShotGiven, transcript_pb2.SaidGiven),
+    (m.ShotAccepted, transcript_pb2.SaidGiven),
     (m.PlayerLeft, transcript_pb2.SaidLeft),
-    (m.GameForgotten, transcript_pb2.Nothing),
+    (m.TableReset, transcript_pb2.Nothing),
     (Rules, announcements_pb2.Rules),
     (m.ShotLanded, transcript_pb2.SaidLanded),
     (m.PlacementRefused, transcript_pb2.SaidPlacementRefused),

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.limits import BrokerLimits
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import BrokerLimits
 
 
 class BrokerProcess:

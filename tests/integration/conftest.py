@@ -10,7 +10,7 @@ import pytest
 
 from integration.mosquitto import Mosquitto
 from integration.players import send_all_home, until_online
-from salvo_server.broker import EmbeddedBroker
+from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from salvo.rules import RuleBook
-from salvo_server.gateway.accounts import OpenAccounts
-from salvo_server.gateway.host import Door, Host
-from salvo_server.gateway.house import House
+from salvo_server.gateways.accounts import OpenAccounts
+from salvo_server.gateways.host import Door, Host
+from salvo_server.gateways.table_watch import TableWatch
 
 
 @contextlib.contextmanager
@@ -17,7 +17,7 @@ def open_door(
     url: str, folder: Path, door: Callable[[RuleBook], Door], *, name: str = "xbs", table: str = ""
 ) -> Iterator[tuple[str, int]]:
     """Run a gateway to a table of an open broker; yield where it listens."""
-    house = House(url, table, OpenAccounts(folder / "gateway.key", name), pin=False)
+    house = TableWatch(url, table, OpenAccounts(folder / "gateway.key", name), pin=False)
     with contextlib.closing(house):
         host = Host(house, door(house.open()))
         host.open("127.0.0.1", 0)

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from integration.mosquitto import ContestMosquitto
-from salvo.bots.random_bot import RandomBot
 from salvo.client import play as play_contest
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import Limits
-from salvo.mqtt import BrokerUrl, Connection
+from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import Role
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.dynamic_security import DynamicSecurity
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.broker.tls import ServerTls
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.doctor.probe import Login, Probe
 from salvo_server.service import Service, last_will
-from salvo_server.trust.doorkeeper import Doorkeeper
-from salvo_server.trust.roster import SERVER_USER, Account, Register, Roster
+from salvo_server.storage.roster import SERVER_USER, Account, Register, Roster
+from salvo_server.storage.roster_watcher import RosterWatcher
 
 _START_SECONDS = 60.0
 
@@ -91,7 +91,7 @@ def guarded(
             def furnish(accounts: Sequence[Account]) -> None:
                 security.sync(accounts, tables)
 
-        doorkeeper = Doorkeeper(roster, register, furnish)
+        doorkeeper = RosterWatcher(roster, register, furnish)
         doorkeeper.look()
         doorkeeper.start()
         stack.callback(doorkeeper.stop)

@@ -12,8 +12,8 @@ from typing import Self
 
 from ports import Port
 from programs import path_of
-from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
-from salvo_server.trust.roster import Account, Credentials
+from salvo_server.brokers.mosquitto.config import Listener, MosquittoTls, write
+from salvo_server.storage.roster import Account, Credentials
 
 _OPEN = Path(__file__).with_name("open_mosquitto.conf")
 _START_SECONDS = 60.0

@@ -9,7 +9,7 @@ from typing import Any
 
 from salvo import client
 from salvo import messages as m
-from salvo.bots.random_bot import RandomBot
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.player import Answer, Bot
 from salvo.view import View
 from salvo_server.cli.health import ask

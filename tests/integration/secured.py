@@ -12,10 +12,10 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from integration.accounts import KEEPER, SERVER
 from integration.mosquitto import ContestMosquitto
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.dynamic_security import DynamicSecurity
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.trust.roster import Account
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
+from salvo_server.storage.roster import Account
 
 SECONDS = 60.0
 

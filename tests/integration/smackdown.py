@@ -13,11 +13,11 @@ from random import Random
 from typing import Any
 
 from conformance.smackdown_client import Program
-from salvo_server.gateway.accounts import OpenAccounts
-from salvo_server.gateway.children import Child
-from salvo_server.gateway.host import Host
-from salvo_server.gateway.house import House
-from salvo_server.gateway.smackdown import Names, child_door, door
+from salvo_server.gateways.accounts import OpenAccounts
+from salvo_server.gateways.children import Child
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.smackdown import Names, child_door, door
+from salvo_server.gateways.table_watch import TableWatch
 
 CLIENT = Path(__file__).parents[1] / "conformance" / "smackdown_client.py"
 COMMAND = [sys.executable, str(CLIENT)]
@@ -25,8 +25,8 @@ SECONDS = 60.0
 
 
 @contextlib.contextmanager
-def house(url: str, folder: Path, table: str = "") -> Iterator[House]:
-    where = House(url, table, OpenAccounts(folder / "gateway.key", "smackdown"), pin=False)
+def house(url: str, folder: Path, table: str = "") -> Iterator[TableWatch]:
+    where = TableWatch(url, table, OpenAccounts(folder / "gateway.key", "smackdown"), pin=False)
     with contextlib.closing(where):
         yield where
 

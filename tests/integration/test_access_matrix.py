@@ -19,10 +19,10 @@ from integration.accounts import SERVER, contest
 from integration.raw import Raw, publish_packet, subscribe_packet
 from integration.secured import Client, Secured, secured
 from programs import BROKERS
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 from salvo.topics import Role
 from salvo_server.service import Service
-from salvo_server.trust.roster import Account
+from salvo_server.storage.roster import Account
 
 README = Path(__file__).parents[2] / "proto" / "README.md"
 #: The default table and a further one; and one that is not the server's, where nobody may anything.

@@ -20,8 +20,8 @@ from integration.guarded import guarded, wait_for_users
 from integration.mosquitto import Mosquitto
 from programs import BROKERS, needs
 from salvo.errors import ConnectionLost
-from salvo.mqtt import Connection
-from salvo.rivals import MOST_THROWN_OUT
+from salvo.net.mqtt import Connection
+from salvo.net.takeover import MAX_THROWN_OUT
 from salvo.topics import Role
 
 _SECONDS = 60.0
@@ -89,7 +89,7 @@ def test_who_does_not_give_way_says_once_that_somebody_else_uses_its_user(
         for _ in range(2):
             with Held(broker.url, "salvo-server") as other:
                 other.until(lambda: server.connected or other.error is not None)
-        for _ in range(MOST_THROWN_OUT + 3):
+        for _ in range(MAX_THROWN_OUT + 3):
             before = server.accepted
             with Held(broker.url, "salvo-server"):
                 pass

@@ -18,11 +18,11 @@ from integration.secured import SECONDS, Client, Secured, secured
 from programs import BROKERS, needs
 from salvo.errors import ConnectionLost, SalvoError, WireError
 from salvo.topics import Role
-from salvo_server.broker import dynamic_security, mosquitto_config
-from salvo_server.broker.dynamic_security import DynamicSecurity, DynamicSecurityError
-from salvo_server.broker.mosquitto_config import MosquittoConfigError, MosquittoTls
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.trust.roster import Account
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.mosquitto import config, dynamic_security
+from salvo_server.brokers.mosquitto.config import MosquittoConfigError, MosquittoTls
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity, DynamicSecurityError
+from salvo_server.storage.roster import Account
 
 TABLES = ("",)
 OWN = "/players/red/hit"
@@ -112,12 +112,12 @@ def test_what_is_no_name_is_no_account(name: str) -> None:
 
 
 def users_of(mosquitto: ContestMosquitto) -> dict[str, dict[str, Any]]:
-    kept = json.loads((mosquitto.folder / mosquitto_config.USERS_NAME).read_text())
+    kept = json.loads((mosquitto.folder / config.USERS_NAME).read_text())
     return {each["username"]: each for each in kept["clients"]}
 
 
 def roles_of(mosquitto: ContestMosquitto) -> dict[str, Any]:
-    kept = json.loads((mosquitto.folder / mosquitto_config.USERS_NAME).read_text())
+    kept = json.loads((mosquitto.folder / config.USERS_NAME).read_text())
     return {each["rolename"]: each["acls"] for each in kept["roles"]}
 
 
@@ -165,7 +165,7 @@ def test_a_broker_that_lost_everything_is_given_it_anew() -> None:
         security.wait(SECONDS)
         before = users_of(mosquitto)["red"]
         mosquitto.kill()
-        (mosquitto.folder / mosquitto_config.USERS_NAME).unlink()
+        (mosquitto.folder / config.USERS_NAME).unlink()
         mosquitto.start()
         security.sync(contest("red", "blue"), TABLES)
         security.wait(SECONDS)
@@ -182,7 +182,7 @@ def test_what_somebody_else_left_is_put_right_and_what_is_theirs_stays() -> None
             first.wait(SECONDS)
         good = roles_of(mosquitto)
         mosquitto.kill()
-        path = mosquitto.folder / mosquitto_config.USERS_NAME
+        path = mosquitto.folder / config.USERS_NAME
         kept = json.loads(path.read_text())
         for role in kept["roles"]:
             if role["rolename"] == "salvo team red":
@@ -257,17 +257,17 @@ def test_the_plugin_is_commanded_through_tls(tmp_path: Path) -> None:
 
 def test_the_users_file_is_mosquittos_own_once_it_is_there(tmp_path: Path) -> None:
     plugin = tmp_path / "plugin.so"
-    mosquitto_config.write(tmp_path, SERVER, KEEPER, TABLES, plugin=plugin)
-    users = tmp_path / mosquitto_config.USERS_NAME
+    config.write(tmp_path, SERVER, KEEPER, TABLES, plugin=plugin)
+    users = tmp_path / config.USERS_NAME
     assert users.stat().st_mode & 0o777 == 0o600
     users.write_text("{}")
-    config = mosquitto_config.write(tmp_path, SERVER, KEEPER, TABLES, plugin=plugin)
+    written = config.write(tmp_path, SERVER, KEEPER, TABLES, plugin=plugin)
     assert users.read_text() == "{}"
-    assert f"plugin {plugin}\n" in config.read_text()
-    assert SERVER.secret not in config.read_text()
+    assert f"plugin {plugin}\n" in written.read_text()
+    assert SERVER.secret not in written.read_text()
 
 
 def test_a_system_without_the_plugin_is_told_where_it_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mosquitto_config, "PLUGINS", (Path("/nowhere/mosquitto_dynamic_security.so"),))
+    monkeypatch.setattr(config, "PLUGINS", (Path("/nowhere/mosquitto_dynamic_security.so"),))
     with pytest.raises(MosquittoConfigError, match=r"no_plugin.*/nowhere/mosquitto_dynamic_security\.so"):
-        mosquitto_config.find_plugin()
+        config.find_plugin()

@@ -18,9 +18,9 @@ from integration.broker_process import BrokerProcess
 from integration.players import Heard, Slower, join, over
 from integration.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet, text
 from salvo import messages as m
-from salvo.mqtt import Connection
-from salvo_server.broker.embedded import EmbeddedBroker
-from salvo_server.broker.limits import BrokerLimits
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.runner import EmbeddedBroker
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 

@@ -11,16 +11,16 @@ import pytest
 
 from integration.guarded import guarded, wait_for_users
 from integration.test_views import onlooker, until
-from salvo.bots.random_bot import RandomBot
 from salvo.client import GameReport
 from salvo.client import play as play_contest
-from salvo.mqtt import BrokerUrl
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS, RuleBook
 from salvo.topics import Role
 from salvo.view import Shot, View
 from salvo_server.doctor import Patient, Verdict, examine, guests
-from salvo_server.showing.watching import RefereeWatcher
-from salvo_server.trust.identity import Identity
+from salvo_server.spectate.watching import RefereeWatcher
+from salvo_server.storage.identity import Identity
 from salvo_server.verify import compare_stories, verify_file
 
 EVERY_BOOK = pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)

@@ -15,9 +15,9 @@ import pytest
 
 from integration.broker_process import BrokerProcess
 from integration.raw import Raw, packet, publish_packet, retained_at, subscribe_packet, text
-from salvo_server.broker.embedded import EmbeddedBroker
-from salvo_server.broker.limits import SERVER_CLIENT_ID, BrokerLimits
-from salvo_server.broker.seldom import PAUSE_SECONDS, Seldom
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, BrokerLimits
+from salvo_server.brokers.embedded.log_throttle import PAUSE_SECONDS, Throttle
+from salvo_server.brokers.embedded.runner import EmbeddedBroker
 
 
 @contextlib.contextmanager
@@ -236,7 +236,7 @@ def test_a_topic_too_deep_ends_the_connection() -> None:
 
 def test_what_a_client_can_repeat_at_will_is_logged_seldom_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     now = 0.0
-    seldom = Seldom(logging.getLogger("seldom"), clock=lambda: now)
+    seldom = Throttle(logging.getLogger("seldom"), clock=lambda: now)
     for _ in range(50):
         seldom.warn("flood", "somebody floods")
     seldom.warn("other", "something else")

@@ -16,14 +16,14 @@ from integration.conftest import Broker, StartServer
 from integration.players import Heard, join, over
 from integration.secured import Client, Secured, secured
 from programs import BROKERS
+from salvo import codec
 from salvo import messages as m
-from salvo import wire
-from salvo.bots.random_bot import RandomBot
-from salvo.mqtt import Connection
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.net.mqtt import Connection
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Role
 from salvo_server.service import Service
-from salvo_server.trust.roster import Account
+from salvo_server.storage.roster import Account
 
 TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")
@@ -44,7 +44,7 @@ class Table:
         for client in self.clients.values():
             client.subscribe(["#"])
         for team in TEAMS:
-            request = wire.write_participation(team, f"secret-of-{team}").decode()
+            request = codec.write_participation(team, f"secret-of-{team}").decode()
             self.clients[team].publish(["/game/request_participation"], request)
         self.clients["hall"].wait_for("/players/list", json.dumps(TEAMS, separators=(",", ":")))
 

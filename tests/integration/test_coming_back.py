@@ -21,7 +21,7 @@ from integration.players import Heard, over
 from programs import on_both_brokers
 from salvo import client
 from salvo import messages as m
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.testing import board

@@ -6,7 +6,7 @@ import time
 
 from integration.conftest import Broker
 from programs import on_both_brokers
-from salvo.mqtt import MOST_PACKETS_A_POLL, Connection
+from salvo.net.mqtt import MAX_PACKETS_A_POLL, Connection
 
 
 def _connected(broker: Broker, name: str, topic: str = "") -> Connection:
@@ -23,7 +23,7 @@ def test_a_burst_of_more_than_one_round_is_read_to_its_end(broker: Broker) -> No
     reader.publish("/x", b"subscribed")
     while not reader.poll(1.0):
         pass
-    count = MOST_PACKETS_A_POLL + 40
+    count = MAX_PACKETS_A_POLL + 40
     for number in range(count):
         writer.publish("/x", b"%d" % number)
     assert writer.flush(60)

@@ -27,25 +27,25 @@ from ports import Port
 from processes import started
 from programs import BROKERS, needs
 from salvo.client import play
+from salvo.codec import write_participation
 from salvo.messages import State
-from salvo.mqtt import BrokerUrl
+from salvo.net.mqtt import BrokerUrl
 from salvo.player import Answer, Bot
 from salvo.seal import fingerprint
 from salvo.topics import Role
 from salvo.view import View
-from salvo.wire import write_participation
-from salvo_server.broker.limits import Action
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.broker.tls import ServerTls
+from salvo_server.brokers.embedded.limits import Action
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.cli.tls import make_set
 from salvo_server.contest import Contest
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
-from salvo_server.doctor import patient as patient_module
+from salvo_server.doctor import target as patient_module
 from salvo_server.doctor.probe import Heard, Probe
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
-from salvo_server.trust.identity import Identity
-from salvo_server.trust.roster import Roster
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.roster import Roster
 
 KINDS = BROKERS
 #: What an open broker of either kind lets everybody do.
@@ -265,7 +265,7 @@ def test_accounts_of_a_doctor_that_was_killed_are_struck_off_by_the_next(
     roster.add("red")
     with guests(roster):
         assert {"doctor-11111111", "red"} < {member.name for member in roster.members()}
-    monkeypatch.setattr(patient_module, "_LONGEST_EXAMINATION", datetime.timedelta(seconds=-1))
+    monkeypatch.setattr(patient_module, "_MAX_EXAMINATION", datetime.timedelta(seconds=-1))
     with guests(roster):
         assert "doctor-11111111" not in {member.name for member in roster.members()}
     assert [member.name for member in roster.members()] == ["red"]

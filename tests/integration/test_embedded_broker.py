@@ -36,13 +36,13 @@ from integration.raw import (
     text,
 )
 from ports import Port
-from salvo.mqtt import Connection
-from salvo_server.broker.addresses import BrokerError
-from salvo_server.broker.edges import TcpEdge
-from salvo_server.broker.embedded import EmbeddedBroker
-from salvo_server.broker.hardened import HardenedBroker
-from salvo_server.broker.limits import Access, BrokerLimits
-from salvo_server.broker.packets import client_id_of_v5
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded.addresses import BrokerError
+from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.edges import TcpEdge
+from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.packets import client_id_of_v5
+from salvo_server.brokers.embedded.runner import EmbeddedBroker
 
 # Stock amqtt leaves tasks and transports to the garbage collector when it is stopped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

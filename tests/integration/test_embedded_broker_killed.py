@@ -10,7 +10,7 @@ from integration.broker_process import BrokerProcess
 from integration.players import SECONDS, Heard, Slower, join, over, salvos
 from salvo import messages as m
 from salvo import topics
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 

@@ -15,11 +15,11 @@ import pytest
 from integration.accounts import SERVER, contest, team
 from integration.certificates import Certificate, make_certificate
 from integration.raw import connect_packet
-from salvo.mqtt import Connection
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.limits import BrokerLimits
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.broker.tls import ServerTls, TlsError
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.tls import ServerTls, TlsError
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,12 @@ import pytest
 
 from integration.accounts import contest, team
 from integration.certificates import make_certificate
-from salvo.mqtt import Connection
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.front import MOST_HEAD_BYTES, FrontPage
-from salvo_server.broker.limits import BrokerLimits
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.broker.tls import ServerTls
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.http_page import MAX_HEAD_BYTES, FrontPage
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.tls import ServerTls
 
 PAGE = FrontPage(b"<!DOCTYPE html>a page", "default-src 'none'")
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -122,8 +122,8 @@ def test_who_asks_for_the_head_gets_the_same_head_and_no_page(broker: EmbeddedBr
         (b"\x10\x0c\0\4MQTT\4\2\0\0\0\0\r\n\r\n", 400),
         (b"\r\n\r\n", 400),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nX: " + b"x" * MOST_HEAD_BYTES + b"\r\n\r\n", 431),
-        (b"GET /" + b"x" * MOST_HEAD_BYTES, 431),
+        (b"GET / HTTP/1.1\r\nX: " + b"x" * MAX_HEAD_BYTES + b"\r\n\r\n", 431),
+        (b"GET /" + b"x" * MAX_HEAD_BYTES, 431),
     ],
 )
 def test_all_else_is_refused_and_says_nothing_of_what_was_asked(

@@ -11,10 +11,10 @@ from integration.players import Heard, join, over
 from integration.secured import Client, secured
 from programs import BROKERS
 from salvo.messages import Limits
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 from salvo.topics import Role
 from salvo_server.service import Service
-from salvo_server.trust.roster import Account
+from salvo_server.storage.roster import Account
 
 TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")

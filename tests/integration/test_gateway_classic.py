@@ -15,13 +15,13 @@ from conformance.gateway_stage import Winners, served, until
 from integration.conftest import Broker, StartServer
 from integration.gateway_process import GatewayProcess
 from integration.guarded import guarded
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 from salvo.rules import CLASSIC
-from salvo_server.gateway.accounts import OpenAccounts, RosterAccounts
-from salvo_server.gateway.classic import Role, door
-from salvo_server.gateway.classic.carried import Carrier
-from salvo_server.gateway.host import Host
-from salvo_server.gateway.house import House
+from salvo_server.gateways.accounts import OpenAccounts, RosterAccounts
+from salvo_server.gateways.classic import Role, door
+from salvo_server.gateways.classic.mqtt_transport import Carrier
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.table_watch import TableWatch
 
 
 class Topics:
@@ -60,7 +60,7 @@ def _other(role: Role) -> Role:
 def test_two_topics_carry_the_game(role: Role, broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
     winners, stop = Winners(), threading.Event()
     with start_server(winners, rules="classic", players=2, over_seconds=1) as contest, contextlib.ExitStack() as stack:
-        house = House(contest.url, "", OpenAccounts(tmp_path / "key", "classic"), pin=False)
+        house = TableWatch(contest.url, "", OpenAccounts(tmp_path / "key", "classic"), pin=False)
         stack.enter_context(contextlib.closing(house))
         opening = door(house.open(), role=role, games=tmp_path / "games", lasting=True)
         host = stack.enter_context(contextlib.closing(Host(house, opening)))
@@ -90,7 +90,7 @@ def test_two_topics_carry_the_game(role: Role, broker: Broker, start_server: Sta
 def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> None:
     winners = Winners()
     with guarded("embedded", tmp_path, book=CLASSIC, listener=winners) as contest, contextlib.ExitStack() as stack:
-        house = House(contest.url, "", RosterAccounts(contest.roster, "classic"), pin=False)
+        house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "classic"), pin=False)
         stack.enter_context(contextlib.closing(house))
         host = Host(house, door(house.open(), rounds=1, games=tmp_path / "games"))
         host.open("127.0.0.1", 0)

@@ -15,11 +15,11 @@ from programs import BROKERS
 from salvo.errors import ConnectionLost
 from salvo.events import Event, FleetWanted, GameEnded, GameTakenUp, SalvoWanted
 from salvo.messages import Limits
-from salvo_server.gateway.accounts import GatewayError, OpenAccounts, RosterAccounts
-from salvo_server.gateway.guest import Guest
-from salvo_server.gateway.host import Door, Host
-from salvo_server.gateway.house import House
-from salvo_server.gateway.peer import Broken
+from salvo_server.gateways.accounts import GatewayError, OpenAccounts, RosterAccounts
+from salvo_server.gateways.guest import Guest
+from salvo_server.gateways.host import Door, Host
+from salvo_server.gateways.peer import Broken
+from salvo_server.gateways.table_watch import TableWatch
 
 
 class Parrot(Guest):
@@ -87,7 +87,7 @@ class Hesitant(Parrot):
 
 @contextlib.contextmanager
 def parrots(contest: Guarded, kind: type[Parrot] = Parrot) -> Iterator[Host]:
-    house = House(contest.url, "", RosterAccounts(contest.roster, "parrot"), pin=False)
+    house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "parrot"), pin=False)
     with contextlib.closing(house):
         house.open()
         host = Host(house, Door(kind))
@@ -141,13 +141,13 @@ def test_a_guest_is_where_it_was_after_the_gateway_was_started_again(tmp_path: P
 
 
 def test_a_gateway_to_a_table_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.gateway.house.ACCOUNT_SECONDS", 1.0)
-    monkeypatch.setattr("salvo_server.gateway.house.TABLE_SECONDS", 2.0)
+    monkeypatch.setattr("salvo_server.gateways.table_watch.ACCOUNT_SECONDS", 1.0)
+    monkeypatch.setattr("salvo_server.gateways.table_watch.TABLE_SECONDS", 2.0)
     with guarded("embedded", tmp_path) as contest:
-        house = House(contest.url, "elsewhere", RosterAccounts(contest.roster, "parrot"), pin=False)
+        house = TableWatch(contest.url, "elsewhere", RosterAccounts(contest.roster, "parrot"), pin=False)
         with contextlib.closing(house), pytest.raises(GatewayError, match="nobody serves table 'elsewhere'"):
             house.open()
-        stranger = House(contest.url, "", OpenAccounts(tmp_path / "key", "parrot"), pin=False)
+        stranger = TableWatch(contest.url, "", OpenAccounts(tmp_path / "key", "parrot"), pin=False)
         with contextlib.closing(stranger), pytest.raises(ConnectionLost, match="wants a user and a password"):
             stranger.open()
 

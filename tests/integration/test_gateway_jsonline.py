@@ -15,12 +15,12 @@ from integration.guarded import guarded, play
 from integration.players import Heard, over, salvos
 from salvo.messages import GameWon, Limits
 from salvo.rules import STREAK
-from salvo_server.broker import EmbeddedBroker
+from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
-from salvo_server.gateway.accounts import RosterAccounts
-from salvo_server.gateway.host import Host
-from salvo_server.gateway.house import House
-from salvo_server.gateway.jsonline import door
+from salvo_server.gateways.accounts import RosterAccounts
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.jsonline import door
+from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import ServerSettings
 
 
@@ -28,7 +28,7 @@ def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first
     limits = Limits(players=2, over_ms=600_000)
     with guarded("embedded", tmp_path, book=STREAK, limits=limits) as contest, contextlib.ExitStack() as stack:
         contest.account("red")
-        house = House(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
+        house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
         stack.enter_context(contextlib.closing(house))
         host = Host(house, door(house.open(), opponent="none", games=tmp_path / "games"))
         host.open("127.0.0.1", 0)
@@ -55,7 +55,7 @@ def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first
 def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> None:
     winners = Winners()
     with guarded("embedded", tmp_path, book=STREAK, listener=winners) as contest, contextlib.ExitStack() as stack:
-        house = House(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
+        house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
         stack.enter_context(contextlib.closing(house))
         host = Host(house, door(house.open(), opponent="random", games=tmp_path / "games"))
         host.open("127.0.0.1", 0)

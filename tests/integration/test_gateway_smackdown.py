@@ -23,16 +23,16 @@ from integration.players import Heard, Slower, join, over, until_online
 from integration.smackdown import COMMAND, Player, Socket, children, house, tcp_gateway
 from programs import needs
 from salvo import messages as m
-from salvo.bots.random_bot import RandomBot
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
-from salvo_server.broker import EmbeddedBroker
+from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.cli.gateway_smackdown import command
 from salvo_server.contest import Contest
-from salvo_server.gateway.accounts import GatewayError, RosterAccounts
-from salvo_server.gateway.children import Child
-from salvo_server.gateway.host import Host
-from salvo_server.gateway.house import House
-from salvo_server.gateway.smackdown import door
+from salvo_server.gateways.accounts import GatewayError, RosterAccounts
+from salvo_server.gateways.children import Child
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.smackdown import door
+from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import ServerSettings
 
 SECONDS = 60.0
@@ -230,7 +230,7 @@ def test_what_a_child_writes_to_standard_error_is_in_the_log_and_bounded(
         tmp_path, "print('\\x1b[2Jred', file=sys.stderr)\nfor _ in range(3000): print('x' * 3000, file=sys.stderr)"
     )
     socks: list[Any] = []
-    with caplog.at_level("INFO", "salvo_server.gateway.children"):
+    with caplog.at_level("INFO", "salvo_server.gateways.children"):
         child = Child(command, "alice", lambda sock, _: socks.append(sock), lambda: False)
         child.start()
         child.join()
@@ -398,7 +398,7 @@ def test_a_game_that_the_server_gives_up_is_a_tie(tmp_path: Path) -> None:
 
 def test_programs_play_in_a_contest_with_rights_of_their_own(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path, book=SMACKDOWN) as contest:
-        where = House(contest.url, "", RosterAccounts(contest.roster, "smackdown"), pin=False)
+        where = TableWatch(contest.url, "", RosterAccounts(contest.roster, "smackdown"), pin=False)
         with contextlib.closing(where):
             host = Host(where, door(where.open(), names=["alice", "bob"]))
             host.open("127.0.0.1", 0)

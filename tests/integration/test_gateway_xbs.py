@@ -26,12 +26,12 @@ from ports import Port
 from programs import needs
 from salvo import Bot, View
 from salvo import messages as m
-from salvo.bots.hunter import Hunter
-from salvo.mqtt import Connection
+from salvo.lab.bots.hunter import Hunter
+from salvo.net.mqtt import Connection
 from salvo.player import Answer
-from salvo_server.broker import EmbeddedBroker
+from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
-from salvo_server.gateway.xbs import door
+from salvo_server.gateways.xbs import door
 from salvo_server.settings import ServerSettings
 
 #: Code Smackdown's client at a table of three, where it is told of what others shoot at its rival, too.

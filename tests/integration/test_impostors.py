@@ -13,16 +13,16 @@ from integration.conftest import Broker, StartServer
 from integration.mosquitto import Mosquitto
 from integration.players import Heard, Slower, join, over, salvos
 from programs import needs
-from salvo import client, wire
+from salvo import client, codec
 from salvo import messages as m
-from salvo.bots.random_bot import RandomBot
+from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import ConnectionLost, ImpostorError, SalvoError
-from salvo.known_servers import KnownServers
-from salvo.mqtt import BrokerUrl, Connection
-from salvo.wire.log import Entry, LogStep, sign_entry, write_entry
+from salvo.fairness.known_servers import KnownServers
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
-from salvo_server.trust.identity import Identity
+from salvo_server.storage.identity import Identity
 from salvo_server.verify import verify_file
 
 SECONDS = 60.0
@@ -61,7 +61,7 @@ def publish(url: str, topic: str, payload: bytes, *, retain: bool = False) -> No
 
 def status(identity: Identity | None) -> bytes:
     keys = None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
-    [publication] = wire.write_announcement(m.ServerStatus(True, "0", 1, "literal", keys=keys))
+    [publication] = codec.write_announcement(m.ServerStatus(True, "0", 1, "literal", keys=keys))
     return publication.payload
 
 

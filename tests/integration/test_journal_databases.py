@@ -14,8 +14,8 @@ import pytest
 from integration.disks import small_disk
 from integration.postgresql import PostgreSQL
 from programs import needs
-from salvo_server.gate import Proof
-from salvo_server.journal import (
+from salvo_server.core.authenticator import Proof
+from salvo_server.storage.journal import (
     Batch,
     GameOpened,
     JournalError,
@@ -24,7 +24,7 @@ from salvo_server.journal import (
     StepTaken,
     TeamAdmitted,
 )
-from salvo_server.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 
 __all__ = ["small_disk"]
 
@@ -113,7 +113,7 @@ def test_a_full_disk_before_there_is_a_journal(small_disk: Path) -> None:
 _DIE_AT_EACH = """
 import itertools, os, signal, sys
 import sqlalchemy
-from salvo_server.journal.database import DatabaseJournal
+from salvo_server.storage.journal.database import DatabaseJournal
 
 for number in itertools.count(1):
     if not os.fork():

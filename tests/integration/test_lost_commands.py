@@ -15,9 +15,9 @@ import pytest
 from integration.players import Heard, join, over, until_online
 from processes import started
 from salvo import messages as m
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.hardened import HardenedBroker
-from salvo_server.broker.sessions import Session
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.sessions import Session
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 

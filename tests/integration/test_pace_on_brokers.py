@@ -11,8 +11,8 @@ from integration.conftest import Broker, StartServer
 from integration.players import SECONDS, Heard, join, salvos
 from integration.raw import retained_at
 from salvo import messages as m
-from salvo.bots.hunter import Hunter
 from salvo.events import GameTakenUp
+from salvo.lab.bots.hunter import Hunter
 from salvo.messages import State
 
 

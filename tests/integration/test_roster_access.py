@@ -10,8 +10,8 @@ import pytest
 from integration.accounts import SERVER, contest, team
 from integration.raw import Raw, publish_packet
 from integration.secured import Client
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.roster_access import RosterAccess
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.roster_access import RosterAccess
 
 RED = team("red")[0]
 

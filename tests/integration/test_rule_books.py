@@ -13,21 +13,21 @@ import pytest
 from integration.players import Heard, Slower, join, over, salvos
 from salvo import messages as m
 from salvo import topics
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena
+from salvo.codec import read_announcement, write_recap
+from salvo.lab import arena
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 from salvo.player import Bot
 from salvo.rules import BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
 from salvo.topics import Reader
 from salvo.view import Shot, View
-from salvo.wire import read_announcement, write_recap
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.limits import SERVER_CLIENT_ID
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.contest import Contest
-from salvo_server.records.recordings import open_recordings
 from salvo_server.settings import ServerSettings
+from salvo_server.spectate.recordings import open_recordings
 
 SEED = "11"
 TEAMS: dict[str, type[Bot]] = {"ann": Hunter, "bob": RandomBot}

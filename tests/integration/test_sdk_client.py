@@ -21,9 +21,9 @@ from processes import started
 from programs import needs, on_both_brokers
 from salvo import client
 from salvo import messages as m
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import SalvoError
-from salvo.mqtt import Connection
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.view import View
 from salvo_server.contest import Contest

@@ -14,11 +14,11 @@ import trustme
 from integration.mosquitto import Mosquitto
 from programs import BROKERS
 from salvo import client
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import ConnectionLost
-from salvo.mqtt import BrokerUrl, Connection
-from salvo_server.broker import EmbeddedBroker
-from salvo_server.broker.tls import ServerTls
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 

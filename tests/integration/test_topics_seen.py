@@ -15,15 +15,15 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from programs import on_both_brokers
-from salvo import client, topics, wire
+from salvo import client, codec, topics
 from salvo import messages as m
-from salvo.bots.random_bot import RandomBot
-from salvo.mqtt import Connection, Inbound
-from salvo.proof import Proof, ProofConnection
+from salvo.codec.log import read_entry, take_apart
+from salvo.fairness.proof import Proof, ProofConnection
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.net.mqtt import Connection, Inbound
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
-from salvo.wire.log import read_entry, take_apart
-from salvo_server.showing.watching import Watcher
+from salvo_server.spectate.watching import Watcher
 from salvo_server.verify import compare_stories, verify_file, verify_lines
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
@@ -129,7 +129,7 @@ def _check_payloads(seen: list[Inbound]) -> None:
         elif address.topic.name == "log":
             read_entry(take_apart(message.payload)[0])
         elif address.topic.publisher is Publisher.SERVER and message.payload:
-            assert wire.read_announcement(address, message.payload) is not None
+            assert codec.read_announcement(address, message.payload) is not None
         elif address.topic.name == "place":
             assert b"coordinates" not in message.payload  # sealed
     public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
@@ -213,7 +213,7 @@ Step = tuple[int, m.Input | None, list[m.Announcement]]
 def test_the_same_accepted_commands_give_the_same_announcements_in_process(
     broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
-    from salvo_server.referee import Referee
+    from salvo_server.core.referee import Referee
 
     steps: list[Step] = []
 
@@ -235,7 +235,7 @@ def test_the_same_accepted_commands_give_the_same_announcements_in_process(
 def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
     broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
-    from salvo.laboratory import arena
+    from salvo.lab import arena
 
     with start_server(players=3):
         observer.until(said("/game/state", b"lobby"))
@@ -245,7 +245,7 @@ def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
     arena.play(
         {name: RandomBot() for name in "abc"},
         seed="7",
-        listener=lambda shots, result: expected.append(wire.announcements.RESULT.value(result)),
+        listener=lambda shots, result: expected.append(codec.announcements.RESULT.value(result)),
     )
     assert heard == expected
 
@@ -274,7 +274,7 @@ def test_whoever_reads_everything_has_a_whole_and_fair_log_and_nothing_of_it_is_
     assert (game.opening.draw, game.players) == ("fair", ("a", "b"))
     results = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
     told = [each for each in game.said if isinstance(each, m.SalvoResolved)]
-    assert results == [wire.announcements.RESULT.value(each) for each in told]
+    assert results == [codec.announcements.RESULT.value(each) for each in told]
 
 
 def test_a_team_and_a_watcher_write_proofs_that_hold(

@@ -21,11 +21,11 @@ from integration.test_topics_seen import Observer
 from programs import BROKERS
 from salvo import client
 from salvo import messages as m
-from salvo.bots.random_bot import RandomBot
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.testing.troublemaker import PIECES, Troublemaker
 from salvo_server import service
 from salvo_server.contest import Contest
-from salvo_server.referee import Referee
+from salvo_server.core.referee import Referee
 
 _SECONDS = 60.0
 Step = tuple[int, m.Input | None, list[m.Announcement]]

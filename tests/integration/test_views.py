@@ -16,16 +16,16 @@ import pytest
 from integration.guarded import Guarded, guarded, play, wait_for_users
 from processes import started
 from programs import BROKERS, needs
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
+from salvo.fairness.proof import ProofConnection
 from salvo.messages import State
-from salvo.proof import ProofConnection
 from salvo.rules import SALVO, Fleet
 from salvo.topics import Role
-from salvo_server.referee import Player
+from salvo_server.core.referee import Player
 from salvo_server.service import epoch_clock
-from salvo_server.showing import watching
-from salvo_server.showing.watching import RefereeWatcher, TeamWatcher, Watcher
+from salvo_server.spectate import watching
+from salvo_server.spectate.watching import RefereeWatcher, TeamWatcher, Watcher
 
 KINDS = BROKERS
 _SECONDS = 60.0
@@ -146,7 +146,7 @@ def test_the_command_shows_a_referee_the_boards(tmp_path: Path) -> None:
         assert (running.returncode, err) == (0, "")
         boards = [record for record in records if record["event"] == "boards"]
         assert [each["turn"] for each in boards] == list(range(len(boards)))
-        read = wire.read_announcement(topics.parse("/game/referee"), json.dumps(_body(boards[-1])).encode())
+        read = codec.read_announcement(topics.parse("/game/referee"), json.dumps(_body(boards[-1])).encode())
         assert isinstance(read, m.RefereeView)
         assert read.winner
 

@@ -20,17 +20,17 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from attacks.stage import AtOnce, secret
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
-from salvo.mqtt import Inbound
+from salvo.codec import announcements
+from salvo.net.mqtt import Inbound
 from salvo.rules import SALVO, Fleet, Game, Orientation, Placement
 from salvo.rules.game import draw_starter
 from salvo.seal import SALT_BYTES, Sealer
 from salvo.topics import BY_NAME, Action, Role
-from salvo.wire import announcements
-from salvo_server.gate import Gate
+from salvo_server.core.authenticator import Authenticator
 from salvo_server.service import Service
-from salvo_server.trust.identity import Identity
+from salvo_server.storage.identity import Identity
 from simulation import crypto
 from unbrokered import Wire
 
@@ -298,7 +298,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
         seed=7,
         limits=m.Limits(players=len(names)),
         clock=lambda: now[0],
-        gate=Gate(executor=AtOnce(), pepper=bytes(32), random_bytes=Random("gate").randbytes),
+        gate=Authenticator(executor=AtOnce(), pepper=bytes(32), random_bytes=Random("gate").randbytes),
         identity=Identity(bytes(range(32))),
         draw=draw,
         fresh_secret=lambda: bytes(32),
@@ -324,7 +324,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
         """What the involved and the uninvolved do beside playing; it is the same in both games."""
         who, kind = random.choice(names), random.random()
         if kind < 0.04:
-            say("request_participation", wire.write_participation(who, secret(who)))
+            say("request_participation", codec.write_participation(who, secret(who)))
         elif kind < 0.06:
             say("fire", sealers[who].sign({"x": 0, "y": 11}), random.choice(names))
         elif kind < 0.08:
@@ -333,10 +333,10 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
     edge.connect()
     service.step()
     for name in names:
-        say("request_participation", wire.write_participation(name, secret(name)))
+        say("request_participation", codec.write_participation(name, secret(name)))
     for name, fleet in zip(names, plan.fleets, strict=True):
         for placement in fleet.placements:
-            say("place", wire.write_placement(placement, sealers[name]), name, placement.ship)
+            say("place", codec.write_placement(placement, sealers[name]), name, placement.ship)
     for turn, (seat, shots) in enumerate(plan.turns, start=1):
         for number, (target, cell) in enumerate(shots, start=1):
             noise()
@@ -344,7 +344,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
             assert referee.current.name == names[seat]
             context = m.ShotContext(1, turn, number, names[target]) if random.random() < 0.5 else None
             x, y = SALVO.grid.xy(cell)
-            say("fire", wire.write_shot(x, y, context, sealers[names[seat]]), names[target])
+            say("fire", codec.write_shot(x, y, context, sealers[names[seat]]), names[target])
         if not shots:
             wait(31)
     assert referee.state is m.State.OVER
@@ -424,7 +424,7 @@ def test_pairs_differ_and_leave_somebody_uninvolved() -> None:
 @pytest.mark.parametrize("first", range(0, PAIRS // 5, 10))
 def test_the_log_tells_hidden_cells_by_nothing_but_commitments(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the one function replaced that commits to them, the log is the same byte for byte."""
-    monkeypatch.setattr("salvo_server.records.log.blind", lambda secret, number, text: number.to_bytes(32, "big"))
+    monkeypatch.setattr("salvo_server.core.log.blind", lambda secret, number, text: number.to_bytes(32, "big"))
     for seed in range(first, first + 10):
         plan, twin = draw_pair(seed)
         one, other = ([each for each, _ in _log(play(game))] for game in (plan, twin.plan))
@@ -439,7 +439,7 @@ def test_the_log_differs_in_commitments_and_what_follows_from_them_only(
 ) -> None:
     """A fair draw depends on the placements' messages, which are random; here the same player begins all the same."""
     monkeypatch.setattr(
-        "salvo_server.referee.draw_fair_starter",
+        "salvo_server.core.referee.draw_fair_starter",
         lambda book, drawn, messages, players: draw_starter(SALVO, 7, "", 1, players),
     )
     differed: set[str] = set()
@@ -515,6 +515,6 @@ def test_a_planted_leak_is_found(leak: Callable[[pytest.MonkeyPatch], None], mon
 
 def test_a_log_that_commits_without_a_key_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commitment that is as long as what it hides tells its length."""
-    monkeypatch.setattr("salvo_server.records.log.blind", lambda secret, number, text: text.encode())
+    monkeypatch.setattr("salvo_server.core.log.blind", lambda secret, number, text: text.encode())
     plan, twin = next(pair for pair in map(draw_pair, range(60)) if pair[1].plan.fleets != pair[0].fleets)
     assert [len(e.payload) for e, _ in _log(play(plan))] != [len(e.payload) for e, _ in _log(play(twin.plan))]

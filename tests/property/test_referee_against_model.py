@@ -10,7 +10,7 @@ from conformance.naive_model import LENGTHS, NaiveTable
 from salvo import messages as m
 from salvo.messages import Limits
 from salvo.rules import SALVO, Orientation, Placement
-from salvo_server.referee import Referee
+from salvo_server.core.referee import Referee
 
 NAMES = ("ann", "Bob", "cy")
 names = st.sampled_from(NAMES)

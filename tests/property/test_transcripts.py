@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from salvo.wire.strict_json import same_value
-from salvo_server.records.transcript import TranscriptError, check, parse_transcript
+from salvo.codec.strict_json import same_value
+from salvo_server.storage.transcript import TranscriptError, check, parse_transcript
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1" / "2-players-silent.jsonl.gz"
 LINES = gzip.decompress(GOLDEN.read_bytes()).splitlines(keepends=True)

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, Grid, Order, RuleBook, ShipClass, Sinkings
-from salvo_server.records.transcript import no_status
-from salvo_server.referee import Referee
-from salvo_server.showing.watching import Watcher
-from salvo_server.table import Table
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Table
+from salvo_server.spectate.watching import Watcher
+from salvo_server.storage.transcript import no_status
 from unit.test_watching import connected
 
 SHIPS = (ShipClass("destroyer", 2), ShipClass("patrolboat", 1), ShipClass("dinghy", 1))
@@ -52,13 +52,13 @@ class Contest:
         self.table = Table(Referee(self.servers, "", self.book, self.limits), no_status)
         self.publish(self.table.open()[1])
         left = self.kept.keys() - self.table.retained.keys()
-        self.publish([wire.Publication(topic, b"", True) for topic in sorted(left)])
+        self.publish([codec.Publication(topic, b"", True) for topic in sorted(left)])
 
     @property
     def referee(self) -> Referee:
         return self.table.referee
 
-    def publish(self, publications: Sequence[wire.Publication]) -> None:
+    def publish(self, publications: Sequence[codec.Publication]) -> None:
         for topic, payload, retain in publications:
             if topics.parse(topic).topic.reader is not topics.Reader.EVERYBODY:
                 continue

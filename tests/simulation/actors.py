@@ -10,19 +10,19 @@ from random import Random
 from typing import Any, NamedTuple
 
 from salvo import messages as m
-from salvo.bots import HOUSE_BOTS
 from salvo.client import Contestant
 from salvo.events import Event
-from salvo.mqtt import Inbound
+from salvo.lab.bots import HOUSE_BOTS
+from salvo.net.mqtt import Inbound
 from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
 from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Session
 from salvo.view import View
-from salvo_server.gate import Gate, Opened, Waiting
-from salvo_server.referee import Referee
+from salvo_server.core.authenticator import Authenticator, Opened, Waiting
+from salvo_server.core.referee import Referee
 from salvo_server.service import Resume, Service, last_will
-from salvo_server.trust.identity import Identity
+from salvo_server.storage.identity import Identity
 from simulation import crypto
 from simulation.broker import SimBroker
 from simulation.disk import Disk, SimJournal
@@ -34,7 +34,7 @@ DERIVATION_SECONDS = 0.045
 #: What passes between two jobs of the worker.
 HAND_OVER_SECONDS = 0.002
 #: Nobody waits longer than so for the next message.
-LONGEST_WAIT_SECONDS = 1.0
+MAX_WAIT_SECONDS = 1.0
 #: The world begins at this time of the server's clock.
 EPOCH_MS = 1_800_000_000_000
 
@@ -95,7 +95,7 @@ class SimExecutor(Executor):
             future.set_result(result)
 
 
-class _Gate(Gate):
+class _Gate(Authenticator):
     """The gate, with the points before and after a message is opened."""
 
     world: World
@@ -184,9 +184,9 @@ class Server(Member):
             self.service.say_goodbye()
             self.after_step()
             return self.end()
-        self.service.step(LONGEST_WAIT_SECONDS)
+        self.service.step(MAX_WAIT_SECONDS)
         self.after_step()
-        self.wake(self.service._wait_seconds(LONGEST_WAIT_SECONDS))
+        self.wake(self.service._wait_seconds(MAX_WAIT_SECONDS))
 
     def _check_durable(self, topic: str | None) -> None:
         """Nothing leaves before the journal has what it follows from (SALVO-BACK-1)."""
@@ -268,8 +268,8 @@ class Team(Member):
         self.wake(0.0)
 
     def step(self) -> None:
-        self.contestant.step(LONGEST_WAIT_SECONDS)
-        self.wake(LONGEST_WAIT_SECONDS)
+        self.contestant.step(MAX_WAIT_SECONDS)
+        self.wake(MAX_WAIT_SECONDS)
 
     def _listen(self, event: Event) -> None:
         if type(event).__name__ == "Refused":
@@ -306,13 +306,13 @@ class SpecTeam(Member):
         self.edge.subscribe([*topics, f"/players/{self.name}/ships/+/error"])
 
     def step(self) -> None:
-        for message in self.edge.poll(LONGEST_WAIT_SECONDS):
+        for message in self.edge.poll(MAX_WAIT_SECONDS):
             self._hear(message)
             self.edge.acknowledge(message)
         if self._ask_at is not None and self.edge.connected and self.world.now >= self._ask_at:
             self._ask_at = self.world.now + self._random.uniform(3.0, 8.0)
             self._publish("/game/request_participation", json.dumps({"name": self.name, "secret": self._secret}))
-        self.wake(LONGEST_WAIT_SECONDS)
+        self.wake(MAX_WAIT_SECONDS)
 
     def _hear(self, message: Inbound) -> None:
         text = message.payload.decode()
@@ -379,7 +379,7 @@ class Observer(Member):
         self.wake(0.0)
 
     def step(self) -> None:
-        for message in self.edge.poll(LONGEST_WAIT_SECONDS):
+        for message in self.edge.poll(MAX_WAIT_SECONDS):
             if not message.retain:
                 self.heard.append((message.topic, message.payload))
             self.edge.acknowledge(message)

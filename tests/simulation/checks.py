@@ -9,18 +9,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from salvo import messages as m
+from salvo.codec.announcements import RESULT
+from salvo.codec.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
+from salvo.codec.transcript import Header
 from salvo.messages import State
 from salvo.rules import Announce, Game, Order, Sinkings
 from salvo.session import Session
 from salvo.view import Shot, View
-from salvo.wire.announcements import RESULT
-from salvo.wire.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
-from salvo.wire.transcript import Header
-from salvo_server.records.log import GameLog, game_secret
-from salvo_server.recovery import open_table, repeat
-from salvo_server.referee import Player, Referee
-from salvo_server.table import Step
-from salvo_server.trust.identity import Identity
+from salvo_server.core.log import GameLog, game_secret
+from salvo_server.core.recovery import open_table, repeat
+from salvo_server.core.referee import Player, Referee
+from salvo_server.core.table import Step
+from salvo_server.storage.identity import Identity
 from salvo_server.verify import verify_lines
 from simulation.disk import every_game
 from simulation.world import Broken

@@ -15,10 +15,10 @@ from random import Random
 
 from nacl.public import Box, PrivateKey, PublicKey
 
+import salvo.codec.commands
 import salvo.seal
 import salvo.session
-import salvo.wire.commands
-import salvo_server.gate
+import salvo_server.core.authenticator
 from salvo.seal import PADDING_BYTES, SALT_BYTES
 
 _derive = salvo.seal.derive_key
@@ -39,7 +39,7 @@ def derive_key(secret: str, salt: bytes) -> bytes:
 
 
 #: Where the real function is asked for.
-DERIVING = (salvo.seal, salvo.session, salvo_server.gate)
+DERIVING = (salvo.seal, salvo.session, salvo_server.core.authenticator)
 
 
 def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
@@ -52,7 +52,7 @@ def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
 
 
 #: Where the real function is asked for.
-SEALING = (salvo.wire.commands,)
+SEALING = (salvo.codec.commands,)
 
 
 def economise() -> None:

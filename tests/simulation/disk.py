@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from salvo_server.gate import Proof
-from salvo_server.journal import Batch, GameOpened, JournalUnavailable, Saved, SavedGame, SavedTeam, StepTaken
+from salvo_server.core.authenticator import Proof
+from salvo_server.storage.journal import Batch, GameOpened, JournalUnavailable, Saved, SavedGame, SavedTeam, StepTaken
 from simulation.world import Broken, World
 
 _MARK = object()

@@ -1,4 +1,4 @@
-"""Connections: what :class:`salvo.mqtt.Connection` does on paho and a socket, on simulated links.
+"""Connections: what :class:`salvo.net.mqtt.Connection` does on paho and a socket, on simulated links.
 
 A link loses nothing and keeps the order while it stands, as TCP does; when it is cut, all that was on its way is lost,
 and each side notices in its own time. A client sends again what was not acknowledged, as paho does: after the
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 from simulation.broker import SimBroker
 from simulation.world import World
 
 #: Pauses between attempts grow like this up to the longest one, drawn evenly from zero on.
 FIRST_PAUSE_SECONDS = 0.2
-LONGEST_PAUSE_SECONDS = 5.0
+MAX_PAUSE_SECONDS = 5.0
 
 
 class Link:
@@ -190,7 +190,7 @@ class SimConnection:
         if self._world.now < self._next_attempt:
             return self._wake(self._next_attempt - self._world.now)
         self._attempt += 1
-        pause = self.random() * min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2**self._attempt)
+        pause = self.random() * min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2**self._attempt)
         self._next_attempt = self._world.now + pause
         if not self._broker.alive:
             return self._wake(pause)

@@ -36,7 +36,7 @@ OVER_MS = 60_000
 CALM_AFTER_SECONDS = 10.0
 SETTLED_AFTER_SECONDS = 30.0
 #: No contest of these teams lasts longer, in simulated time, with turns that may run out three times each.
-LONGEST_SECONDS = 12 * 3600.0
+MAX_SECONDS = 12 * 3600.0
 
 
 @dataclass(slots=True)
@@ -265,7 +265,7 @@ class Contest:
         self.world.run(self.world.now + seconds)
 
     def _until(self, ended: Callable[[], bool], otherwise: str) -> None:
-        end = self.world.now + LONGEST_SECONDS
+        end = self.world.now + MAX_SECONDS
         while not ended():
             if self.world.now >= end:
                 raise Broken(f"{otherwise}, {self.world.now:.0f} s and {self.world.events} events from the start")

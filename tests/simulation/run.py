@@ -26,7 +26,7 @@ from simulation.game import Report
 
 #: Seeds a worker gets at a time.
 CHUNK = 10
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 def prepare() -> None:
@@ -97,7 +97,7 @@ class _Total:
         if report.wrong:
             self.wrong.append(report)
             self.line(end="\n")
-            if len(self.wrong) <= _MOST_SHOWN:
+            if len(self.wrong) <= _MAX_SHOWN:
                 self._tell(report)
 
     def _tell(self, report: Report) -> None:

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import salvo.wire
-import salvo.wire.log
-import salvo.witness
-import salvo_server.verify.again
+import salvo.codec
+import salvo.codec.log
+import salvo.fairness.witness
 import salvo_server.verify.reading
+import salvo_server.verify.reexecute
 from simulation import checks
 
 
@@ -44,11 +44,11 @@ class Shared:
         return value
 
 
-SIGNED = Shared("read_signed", salvo.wire.log, salvo.witness, salvo_server.verify.reading)
-ENTRIES = Shared("read_entry", salvo.wire.log, checks)
-HIDDEN = Shared("read_hidden", salvo.wire.log, salvo.witness, salvo_server.verify.again)
-BLINDED = Shared("blind", salvo.wire.log)
-ANNOUNCEMENTS = Shared("read_announcement", salvo.wire)
+SIGNED = Shared("read_signed", salvo.codec.log, salvo.fairness.witness, salvo_server.verify.reading)
+ENTRIES = Shared("read_entry", salvo.codec.log, checks)
+HIDDEN = Shared("read_hidden", salvo.codec.log, salvo.fairness.witness, salvo_server.verify.reexecute)
+BLINDED = Shared("blind", salvo.codec.log)
+ANNOUNCEMENTS = Shared("read_announcement", salvo.codec)
 ALL = (SIGNED, ENTRIES, HIDDEN, BLINDED, ANNOUNCEMENTS)
 
 

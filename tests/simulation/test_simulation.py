@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
+from salvo.codec import Publication, write_shot
+from salvo.codec.transcript import read_header
+from salvo.fairness.witness import Witness
 from salvo.rules import BOOKS
 from salvo.session import Session
 from salvo.view import Shot, View
-from salvo.wire import Publication, write_shot
-from salvo.wire.transcript import read_header
-from salvo.witness import Witness
-from salvo_server.gate import Gate, Opened
-from salvo_server.journal import Batch, SavedGame
-from salvo_server.records.log import TableLog
-from salvo_server.records.resend import Resends
-from salvo_server.recovery import Recovered, open_table, recover
-from salvo_server.referee import Referee
+from salvo_server.core.authenticator import Authenticator, Opened
+from salvo_server.core.log import TableLog
+from salvo_server.core.recovery import Recovered, open_table, recover
+from salvo_server.core.referee import Referee
+from salvo_server.core.resend import Resends
+from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.table import Table
 from salvo_server.service import Service
-from salvo_server.sweep import Sweep
-from salvo_server.table import Table
+from salvo_server.storage.journal import Batch, SavedGame
 from simulation import crypto, faults, game, run, sharing
 from simulation.disk import SimJournal, every_game
 from simulation.faults import SERVER_POINTS, Fault
@@ -193,16 +193,18 @@ def _say_nothing_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def _forget_what_was_burned(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Gate, "burn", lambda self, proofs: None)
+    patch.setattr(Authenticator, "burn", lambda self, proofs: None)
 
 
 def _leave_what_is_retained(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Sweep, "_corrections", lambda self: [])
+    patch.setattr(RetainedSync, "_corrections", lambda self: [])
 
 
 def _draw_the_starter_anew(patch: pytest.MonkeyPatch) -> None:
     draws = iter(range(1_000_000))
-    patch.setattr("salvo_server.referee.draw_starter", lambda book, seed, table, number, players: next(draws) % players)
+    patch.setattr(
+        "salvo_server.core.referee.draw_starter", lambda book, seed, table, number, players: next(draws) % players
+    )
 
 
 def _lose_the_last_step(patch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from random import Random
 from simulation.faults import Fault
 
 #: No contest has more: whatever goes round in circles ends here.
-MOST_EVENTS = 400_000
+MAX_EVENTS = 400_000
 
 
 class Crashed(BaseException):
@@ -133,7 +133,7 @@ class World:
         while queue and queue[0][0] <= until:
             self.now, _, action, given = pop(queue)
             self.events += 1
-            if self.events > MOST_EVENTS:
+            if self.events > MAX_EVENTS:
                 raise Broken(f"something goes round in circles: {self.events} events in {self.now:.1f} s")
             action(*given)
             if ended():

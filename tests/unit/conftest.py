@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import nacl.pwhash.argon2id as argon2id
 import pytest
 
-from salvo.laboratory.simulation import pool
+from salvo.lab.simulation import pool
 from salvo_server.tournament.judge import Alarm
 
 

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 import salvo
-from salvo.bots import HOUSE_BOTS
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.bots.rude import Rude
 from salvo.errors import BotError
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots import HOUSE_BOTS
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.bots.rude import Rude
+from salvo.lab.sources import load, make, team_name
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, generator
-from salvo.sources import load, make, team_name
 from salvo.testing import check_bot
 from salvo.view import Shot, Untouched, View
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.bots.rude import Rude
 from salvo.errors import BotError, IllegalCommand
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.bots.rude import Rude
 from salvo.messages import GameWon, PlayerStats, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
@@ -45,7 +45,7 @@ from salvo.rules import (
 )
 from salvo.testing import check_bot
 from salvo.view import Shot, View
-from salvo_server.records.transcript import play_at_table
+from salvo_server.storage.transcript import play_at_table
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import BotError
-from salvo.laboratory import arena
-from salvo.laboratory.simulation import simulate
-from salvo.sources import load, make
+from salvo.lab import arena
+from salvo.lab.simulation import simulate
+from salvo.lab.sources import load, make
 
 BOT = """\
 import salvo

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from salvo import messages as m
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, generator

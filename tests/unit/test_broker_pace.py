@@ -13,12 +13,12 @@ import pytest
 
 from integration.raw import packet, publish_packet, subscribe_packet, text
 from salvo.topics import Role
-from salvo_server.broker import seldom
-from salvo_server.broker.limits import Access
-from salvo_server.broker.peers import Peer
-from salvo_server.broker.retained import Retained
-from salvo_server.broker.roster_access import RosterAccess
-from salvo_server.trust.roster import Account
+from salvo_server.brokers.embedded import log_throttle
+from salvo_server.brokers.embedded.limits import Access
+from salvo_server.brokers.embedded.peers import Peer
+from salvo_server.brokers.embedded.retained import Retained
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.storage.roster import Account
 from socketless import Hall, Line, run
 
 PING, PONG = b"\xc0\0", b"\xd0\0"
@@ -152,7 +152,7 @@ def test_five_connections_of_a_team_cost_no_more_than_one_may_and_stay(
 def test_a_flood_that_ends_leaves_no_trace_and_one_line_in_the_log(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seldom, "PAUSE_SECONDS", 1e9)
+    monkeypatch.setattr(log_throttle, "PAUSE_SECONDS", 1e9)
 
     async def play() -> None:
         hall = contest()

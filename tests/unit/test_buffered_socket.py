@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from salvo.buffered_socket import BufferedSocket
+from salvo.net.buffered_socket import BufferedSocket
 
 Pair = tuple[BufferedSocket, socket.socket]
 

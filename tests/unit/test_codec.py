@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from proofs import SMALL, Played
 from salvo import messages as m
+from salvo.codec import announcements as a
+from salvo.codec import commands as c
+from salvo.codec import log, programs, recap, transcript
+from salvo.codec.json_codec import Codec
 from salvo.errors import WireError
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
 from salvo.view import Shot
-from salvo.wire import announcements as a
-from salvo.wire import commands as c
-from salvo.wire import log, programs, recap, transcript
-from salvo.wire.codec import Codec
 
 FLEET = random_fleet(SALVO, generator(1)).placements
 PLACEMENT = Placement("carrier", 3, 2, Orientation.VERTICAL)
@@ -276,10 +276,11 @@ def test_a_reason_too_long_for_a_record_is_cut_before_anybody_hears_it() -> None
     assert transcript.read_input(transcript.write_input(unreadable)) == unreadable
 
 
-def test_messages_and_wire_are_imported_without_pydantic() -> None:
+def test_messages_and_codec_are_imported_without_pydantic() -> None:
     """It takes longer than everything else; a bot in the arena needs no codec, and `--help` needs none."""
     code = (
-        "import sys, salvo.messages, salvo.wire, salvo.wire.log, salvo.wire.programs; print('pydantic' in sys.modules)"
+        "import sys, salvo.messages, salvo.codec, salvo.codec.log, salvo.codec.programs; "
+        "print('pydantic' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout == "False\n"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import salvo
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
-from salvo.laboratory.comparison import (
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.comparison import (
     STAKES,
     Comparison,
     SequentialTest,

@@ -16,13 +16,13 @@ from click.testing import CliRunner
 from ports import Port
 from salvo.errors import SalvoError
 from salvo.messages import TurnBegan
-from salvo.mqtt import BrokerUrl
+from salvo.net.mqtt import BrokerUrl
 from salvo_server.cli.doctor import doctor
 from salvo_server.doctor import Finding, Patient, Verdict, is_here, machine, reach
-from salvo_server.journal.database import DatabaseJournal
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
-from salvo_server.trust.roster import Roster
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.roster import Roster
 
 
 def here(tmp_path: Path, **given: Any) -> Patient:

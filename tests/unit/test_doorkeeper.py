@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import ConnectionLost
-from salvo_server.gateway.accounts import RosterAccounts
-from salvo_server.trust import doorkeeper
-from salvo_server.trust.doorkeeper import Doorkeeper
-from salvo_server.trust.roster import Account, Register, Roster, RosterError
+from salvo_server.gateways.accounts import RosterAccounts
+from salvo_server.storage import roster_watcher
+from salvo_server.storage.roster import Account, Register, Roster, RosterError
+from salvo_server.storage.roster_watcher import RosterWatcher
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def roster(tmp_path: Path) -> Roster:
 def test_a_team_that_is_added_or_struck_off_is_known_at_the_next_look(roster: Roster) -> None:
     furnished: list[set[str]] = []
     register = Register()
-    keeper = Doorkeeper(roster, register, lambda accounts: furnished.append({a.user for a in accounts}))
+    keeper = RosterWatcher(roster, register, lambda accounts: furnished.append({a.user for a in accounts}))
     keeper.look()
     secret = roster.add("red")
     keeper.look()
@@ -42,7 +42,7 @@ def test_a_gateways_guest_waits_for_the_next_look_when_it_first_comes(roster: Ro
     accounts = RosterAccounts(roster, "xbs", slept.append)
     first = accounts.secret_of("ann"), accounts.onlooker("")
     assert len(slept) == 2
-    assert min(slept) > doorkeeper.LOOK_SECONDS
+    assert min(slept) > roster_watcher.LOOK_SECONDS
     assert (accounts.secret_of("ann"), accounts.onlooker("")) == first
     assert len(slept) == 2
 
@@ -57,7 +57,7 @@ def test_a_broker_that_is_away_is_furnished_later(roster: Roster) -> None:
             raise answer
         furnished.append(accounts)
 
-    keeper = Doorkeeper(roster, Register(), furnish)
+    keeper = RosterWatcher(roster, Register(), furnish)
     with pytest.raises(ConnectionLost):
         keeper.look()
     keeper.look()
@@ -67,7 +67,7 @@ def test_a_broker_that_is_away_is_furnished_later(roster: Roster) -> None:
 def test_a_roster_that_cannot_be_read_changes_nothing(roster: Roster) -> None:
     register = Register()
     furnished: list[int] = []
-    keeper = Doorkeeper(roster, register, lambda accounts: furnished.append(len(accounts)))
+    keeper = RosterWatcher(roster, register, lambda accounts: furnished.append(len(accounts)))
     secret = roster.add("red")
     keeper.look()
     kept = roster.path.read_text()
@@ -84,7 +84,7 @@ def test_a_roster_that_cannot_be_read_changes_nothing(roster: Roster) -> None:
 def test_a_roster_whose_file_is_gone_strikes_nobody_off(roster: Roster, tmp_path: Path) -> None:
     """An operator who tidied up the folder ended everybody's contest with it."""
     register = Register()
-    keeper = Doorkeeper(roster, register, lambda accounts: None)
+    keeper = RosterWatcher(roster, register, lambda accounts: None)
     keeper.look()  # nobody yet, and no complaint
     secret = roster.add("red")
     keeper.look()
@@ -104,7 +104,7 @@ def test_what_is_gone_is_told_once(roster: Roster, monkeypatch: pytest.MonkeyPat
     said: list[str] = []
     enough = threading.Event()
 
-    def look(keeper: Doorkeeper) -> None:
+    def look(keeper: RosterWatcher) -> None:
         nonlocal looks
         looks += 1
         if looks > 3:
@@ -112,10 +112,10 @@ def test_what_is_gone_is_told_once(roster: Roster, monkeypatch: pytest.MonkeyPat
         raise RosterError("roster_missing", "gone")
 
     roster.add("red")
-    keeper = Doorkeeper(roster, Register(), lambda accounts: None)
-    monkeypatch.setattr(doorkeeper, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr(Doorkeeper, "look", look)
-    monkeypatch.setattr(doorkeeper.log, "error", lambda text, *values: said.append(text % values))
+    keeper = RosterWatcher(roster, Register(), lambda accounts: None)
+    monkeypatch.setattr(roster_watcher, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(RosterWatcher, "look", look)
+    monkeypatch.setattr(roster_watcher.log, "error", lambda text, *values: said.append(text % values))
     keeper.start()
     assert enough.wait(60)
     keeper.stop()

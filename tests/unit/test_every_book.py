@@ -15,25 +15,25 @@ from typing import TypeVar
 import pytest
 from rich.console import Console
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
 from salvo.errors import UnfairGame
 from salvo.events import GameTakenUp, GameVerified
+from salvo.fairness.witness import Witness
 from salvo.messages import Draw, Limits, State
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 from salvo.rules import BOOKS, SMACKDOWN, STREAK, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot, View
-from salvo.witness import Witness
-from salvo_server.records.log import TableLog, proof_lines
-from salvo_server.records.transcript import no_status
-from salvo_server.referee import Referee
-from salvo_server.showing.referee_view import RefereeViews
-from salvo_server.showing.watching import RefereeWatcher, TeamWatcher, Watcher
-from salvo_server.table import Step, Table
-from salvo_server.trust.identity import Identity
+from salvo_server.core.log import TableLog, proof_lines
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Step, Table
+from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.spectate.watching import RefereeWatcher, TeamWatcher, Watcher
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.transcript import no_status
 from salvo_server.verify import verify_lines
 from unit.test_watching import Held, connected
 
@@ -56,7 +56,7 @@ class Moment:
 
     step: Step
     log: tuple[bytes, ...]
-    snapshots: tuple[wire.Publication, ...]
+    snapshots: tuple[codec.Publication, ...]
 
 
 class Game:
@@ -281,15 +281,15 @@ def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
     game = Game(book, 4, 1).play(turns)
     recaps = {name: recap_of(game.referee, name) for name in game.names[:2]}
     whole = {name: present(taken_up(recap, book)) for name, recap in recaps.items()}
-    monkeypatch.setattr("salvo.wire.recap._MOST_HITS", 10)
-    lengths = {name: len(wire.write_recap(recap, book.grid)) for name, recap in recaps.items()}
+    monkeypatch.setattr("salvo.codec.recap._MAX_HITS", 10)
+    lengths = {name: len(codec.write_recap(recap, book.grid)) for name, recap in recaps.items()}
     # Whether a round had several winners is known from its results only, which are the last to be left out.
     for share in (0.0, 0.6, 0.8) if game.referee.state is State.TURN else (0.6, 0.8):
         for name, recap in recaps.items():
             bound = int(share * lengths[name])
-            monkeypatch.setattr("salvo.wire.recap.LARGEST_RECAP_BYTES", bound)
-            text = wire.write_recap(recap, book.grid)
-            told = wire.read_recap(name, text)
+            monkeypatch.setattr("salvo.codec.recap.MAX_RECAP_BYTES", bound)
+            text = codec.write_recap(recap, book.grid)
+            told = codec.read_recap(name, text)
             assert told.earlier is not None
             assert told.progress == recap.progress
             assert len(text) <= bound or not told.results
@@ -301,8 +301,8 @@ def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
 
 def published(moment: Moment) -> Iterator[tuple[str, bytes]]:
     for announcement in moment.step.announcements:
-        if not isinstance(announcement, (m.PlayerLeft, m.GameForgotten)):
-            yield from ((each.topic, each.payload) for each in wire.write_announcement(announcement))
+        if not isinstance(announcement, (m.PlayerLeft, m.TableReset)):
+            yield from ((each.topic, each.payload) for each in codec.write_announcement(announcement))
     yield from ((each.topic, each.payload) for each in moment.snapshots)
 
 
@@ -316,7 +316,7 @@ def drawn(watcher: Watcher) -> str:
 def test_the_referee_s_view_shows_every_salvo_of_every_book(book: RuleBook) -> None:
     game = finished(book)
     address = topics.parse("/game/referee")
-    shown = [wire.read_announcement(address, each.payload) for moment in game.moments for each in moment.snapshots]
+    shown = [codec.read_announcement(address, each.payload) for moment in game.moments for each in moment.snapshots]
     views = [view for view in shown if isinstance(view, m.RefereeView)]
     assert [view.turn for view in views] == [0, *(result.turn for result in game.referee.results)]
     for view, result in zip(views[1:], game.referee.results, strict=True):

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.sources import load
 from salvo.player import Bot
-from salvo.sources import load
 from salvo.testing import check_bot
 
 ROOT = Path(__file__).parents[2]

@@ -24,19 +24,19 @@ import pytest
 
 from processes import processes, started
 from programs import needs
-from salvo.bots.random_bot import RandomBot
+from salvo.codec.programs import TurnAsked
 from salvo.errors import BotError
-from salvo.laboratory import arena
-from salvo.laboratory.time_limits import TimeLimits, limit_time
+from salvo.lab import arena
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.programs import exec_bot, process
+from salvo.lab.programs.exec_bot import ExecBot
+from salvo.lab.sources import load, make, team_name
+from salvo.lab.time_limits import TimeLimits, limit_time
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
-from salvo.programs import exec_bot, process
-from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, RuleBook
-from salvo.sources import load, make, team_name
 from salvo.view import Shot, View
-from salvo.wire.programs import TurnAsked
-from salvo_server.kits import FOLDER
+from salvo_server.templates import FOLDER
 
 ROOT = Path(__file__).parents[2]
 RUDE = ROOT / "tests" / "rude_program.py"
@@ -92,7 +92,7 @@ def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
 
 
 def test_a_bot_plays_the_same_games_as_a_program() -> None:
-    with closing(make(f"exec:{shlex.quote(sys.executable)} -m salvo.programs hunter")) as program:
+    with closing(make(f"exec:{shlex.quote(sys.executable)} -m salvo.lab.programs hunter")) as program:
         for game, book in enumerate((SALVO, *BOOKS.values()), start=1):
             mine = play({"ann": make("hunter"), "bob": RandomBot()}, game=game, book=book)
             its = play({"ann": program, "bob": RandomBot()}, game=game, book=book)
@@ -187,7 +187,7 @@ def test_what_does_no_harm_costs_nothing(misdeed: str, caplog: pytest.LogCapture
         group = running.pid
     assert all(result.shots for _, result in salvos if result.player == "ann")
     assert all(record.levelno < logging.WARNING for record in caplog.records)
-    assert len(caplog.records) <= process.MOST_ERROR_LINES + 1
+    assert len(caplog.records) <= process.MAX_ERROR_LINES + 1
     assert _is_gone(group)
 
 
@@ -205,7 +205,7 @@ def test_it_is_not_started_again_for_ever(caplog: pytest.LogCaptureFixture) -> N
         play({"ann": program, "bob": RandomBot()}, book=BOOKS["xbs"])
     crashed = [message for message in caplog.messages if "exit code 3" in message]
     left_alone = [message for message in caplog.messages if "is left alone" in message]
-    assert len(crashed) == exec_bot.MOST_CRASHES
+    assert len(crashed) == exec_bot.MAX_CRASHES
     assert left_alone
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from salvo.codec.programs import read_answer, read_told
 from salvo.errors import WireError
-from salvo.wire.programs import read_answer, read_told
 
 FOLDER = Path(__file__).parents[2] / "proto" / "exec"
 MAKE = runpy.run_path(str(FOLDER / "make.py"))

@@ -15,15 +15,15 @@ import pytest
 from click.testing import CliRunner
 
 from proofs import OTHERS, SMALL
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import SalvoError
-from salvo.laboratory.explaining import Explainer
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.explain import Explainer
 from salvo.rules import SALVO, Fleet, Grid, Repeats, RuleBook, ShipClass
 from salvo_server.cli.explain import explain as command
-from salvo_server.records.recordings import open_recordings
-from salvo_server.records.transcript import play_at_table, write_transcript
-from salvo_server.showing.explaining import explain
-from salvo_server.showing.replay import REFEREE, Replay
+from salvo_server.spectate.explaining import explain
+from salvo_server.spectate.recordings import open_recordings
+from salvo_server.spectate.replay import REFEREE, Replay
+from salvo_server.storage.transcript import play_at_table, write_transcript
 from unit.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _play
 
 FEW = ("--fleets", "100")

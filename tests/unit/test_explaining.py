@@ -11,11 +11,11 @@ from math import log2
 import pytest
 
 from salvo import Bot
-from salvo.bots.clues import chart
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import SalvoError
-from salvo.laboratory import arena
-from salvo.laboratory.explaining import Explainer, Explanation, Outlook, account
+from salvo.lab import arena
+from salvo.lab.bots.clues import chart
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.explain import Explainer, Explanation, Outlook, account
 from salvo.messages import SalvoResolved
 from salvo.rules import (
     SALVO,

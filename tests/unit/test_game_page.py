@@ -19,13 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs import random_games
-from salvo.pictures.marks import Mark
+from salvo.lab.pictures.marks import Mark
 from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, Grid, RuleBook, ShipClass, Shots, generator, random_fleet
 from salvo_server.cli.replay import replay as command
-from salvo_server.records.recordings import open_recordings
-from salvo_server.showing.page import html_page
-from salvo_server.showing.page.moves import CODES
-from salvo_server.showing.replay import REFEREE, Replay, ReplayError
+from salvo_server.spectate.page import html_page
+from salvo_server.spectate.page.moves import CODES
+from salvo_server.spectate.recordings import open_recordings
+from salvo_server.spectate.replay import REFEREE, Replay, ReplayError
 from unit.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _hidden_from_alice, _play
 
 GAMES = (

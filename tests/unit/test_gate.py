@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, derive_key, key_to_team, make_blob, open_blob, parse_blob
-from salvo_server.gate import LONGEST_QUEUE, WAITING, Gate, Opened, Proof, Waiting
+from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Proof, Waiting
 
 NOW = 1_000_000
 SALT_A, SALT_B = bytes(16), bytes(range(16))
@@ -48,28 +48,28 @@ def worker() -> ByHand:
 
 
 @pytest.fixture
-def gate(worker: ByHand) -> Gate:
-    gate = Gate(executor=worker)
+def gate(worker: ByHand) -> Authenticator:
+    gate = Authenticator(executor=worker)
     gate.admit("", "ann", "ann's", NOW)
     gate.admit("", "bob", "bob's", NOW)
     return gate
 
 
-def shot(sealer: Sealer, target: str = "bob", x: int = 1, nonce: bytes | None = None) -> wire.SignedShot:
+def shot(sealer: Sealer, target: str = "bob", x: int = 1, nonce: bytes | None = None) -> codec.SignedShot:
     payload = sealer.sign({"x": x, "y": 1}, nonce)
-    request = wire.read_command(topics.parse(f"/players/{target}/fire"), payload, SALVO)
-    assert isinstance(request, wire.SignedShot)
+    request = codec.read_command(topics.parse(f"/players/{target}/fire"), payload, SALVO)
+    assert isinstance(request, codec.SignedShot)
     return request
 
 
-def placement(sealer: Sealer, player: str = "ann") -> wire.SealedPlacement:
-    payload = wire.write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), sealer)
-    request = wire.read_command(topics.parse(f"/players/{player}/ships/carrier/place"), payload, SALVO)
-    assert isinstance(request, wire.SealedPlacement)
+def placement(sealer: Sealer, player: str = "ann") -> codec.SealedPlacement:
+    payload = codec.write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), sealer)
+    request = codec.read_command(topics.parse(f"/players/{player}/ships/carrier/place"), payload, SALVO)
+    assert isinstance(request, codec.SealedPlacement)
     return request
 
 
-def prove(gate: Gate, worker: ByHand, sealer: Sealer, name: str) -> None:
+def prove(gate: Authenticator, worker: ByHand, sealer: Sealer, name: str) -> None:
     """Make a salt known."""
     assert gate.open(placement(sealer, name), [name], NOW, receipt="receipt") is WAITING
     worker.work()
@@ -85,7 +85,7 @@ def code(opened: Opened | Waiting | None) -> str:
     return opened.command.code
 
 
-def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Gate, worker: ByHand) -> None:
+def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     opened = gate.open(shot(ANN), ["ann", "bob"], NOW)
     assert isinstance(opened, Opened)
@@ -93,14 +93,14 @@ def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Gat
     assert worker.waiting == []
 
 
-def test_a_shot_is_whose_key_opens_it_and_not_whose_turn_it_is(gate: Gate, worker: ByHand) -> None:
+def test_a_shot_is_whose_key_opens_it_and_not_whose_turn_it_is(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, BOB, "bob")
     opened = gate.open(shot(BOB, "ann"), ["ann", "bob"], NOW)
     assert isinstance(opened, Opened)
     assert opened.command == m.Fire("bob", "ann", 1, 1)
 
 
-def test_the_very_same_message_again_is_ignored(gate: Gate, worker: ByHand) -> None:
+def test_the_very_same_message_again_is_ignored(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     assert gate.open(request, ["ann"], NOW) is not None
@@ -108,7 +108,7 @@ def test_the_very_same_message_again_is_ignored(gate: Gate, worker: ByHand) -> N
     assert gate.counts["duplicate"] == 1
 
 
-def test_a_repetition_waits_as_long_as_the_first_one(gate: Gate, worker: ByHand) -> None:
+def test_a_repetition_waits_as_long_as_the_first_one(gate: Authenticator, worker: ByHand) -> None:
     """The connection was lost meanwhile. The repetition was acknowledged at once; a crash then lost the message."""
     request = shot(ANN)
     assert gate.open(request, ["ann"], NOW, receipt="first") is WAITING
@@ -120,42 +120,42 @@ def test_a_repetition_waits_as_long_as_the_first_one(gate: Gate, worker: ByHand)
     assert gate.open(request, ["ann"], NOW, receipt="late") is None
 
 
-def test_a_shot_replayed_at_another_target_is_refused(gate: Gate, worker: ByHand) -> None:
+def test_a_shot_replayed_at_another_target_is_refused(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
-    replayed = wire.SignedShot("", "cy", request.body, request.blob)
+    replayed = codec.SignedShot("", "cy", request.body, request.blob)
     assert code(gate.open(replayed, ["ann"], NOW)) == "nonce_reused"
 
 
-def test_a_nonce_is_burned_by_a_refused_message_too(gate: Gate, worker: ByHand) -> None:
+def test_a_nonce_is_burned_by_a_refused_message_too(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
-    mismatched = wire.SignedShot("", "bob", {"x": 9, "y": 9}, request.blob)
+    mismatched = codec.SignedShot("", "bob", {"x": 9, "y": 9}, request.blob)
     assert code(gate.open(mismatched, ["ann"], NOW)) == "body_mismatch"
-    later = wire.SignedShot("", "cy", request.body, request.blob)
+    later = codec.SignedShot("", "cy", request.body, request.blob)
     assert code(gate.open(later, ["ann"], NOW)) == "nonce_reused"
 
 
-def test_a_nonce_stays_burned_over_games_and_tables(gate: Gate, worker: ByHand) -> None:
+def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
     gate.retain("", ())
     gate.admit("blue", "ann", "ann's", NOW)
-    moved = wire.SignedShot("blue", "bob", request.body, request.blob)
+    moved = codec.SignedShot("blue", "bob", request.body, request.blob)
     assert gate.open(moved, ["ann"], NOW) is WAITING  # its salt is unknown at this table: a derivation
     worker.work()
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
 
 
-def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Gate, worker: ByHand) -> None:
+def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authenticator, worker: ByHand) -> None:
     """He took the name at a table of his own and copied the nonce of a message that waited for its derivation."""
     namesake = Sealer("a stranger's", SALT_B)
     gate.admit("blue", "ann", "a stranger's", NOW)
     waiting = shot(ANN)
     copied = shot(namesake, nonce=waiting.blob.nonce)
-    overtaking = wire.SignedShot("blue", copied.target, copied.body, copied.blob)
+    overtaking = codec.SignedShot("blue", copied.target, copied.body, copied.blob)
     gate.restore("blue", "ann", [(namesake.salt, namesake.key)])
     assert gate.open(waiting, ["ann"], NOW) is WAITING
     assert isinstance(gate.open(overtaking, ["ann"], NOW), Opened)
@@ -165,7 +165,7 @@ def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Gate, work
     assert opened.command == m.Fire("ann", "bob", 1, 1)
 
 
-def test_a_nonce_that_an_older_journal_has_is_burned(gate: Gate, worker: ByHand) -> None:
+def test_a_nonce_that_an_older_journal_has_is_burned(gate: Authenticator, worker: ByHand) -> None:
     """There a mark stood for name and nonce."""
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
@@ -179,11 +179,11 @@ def test_what_one_run_has_burned_is_burned_in_the_next(worker: ByHand) -> None:
     request = shot(ANN)
     proofs: list[Proof] = []
     for opens in (True, False):
-        gate = Gate(executor=worker, pepper=bytes(32))
+        gate = Authenticator(executor=worker, pepper=bytes(32))
         gate.admit("", "ann", "ann's", NOW)
         gate.restore("", "ann", [(ANN.salt, ANN.key)])
         gate.burn(proofs)
-        moved = wire.SignedShot("", "bob" if opens else "cy", request.body, request.blob)
+        moved = codec.SignedShot("", "bob" if opens else "cy", request.body, request.blob)
         opened = gate.open(moved, ["ann"], NOW)
         assert isinstance(opened, Opened)
         assert isinstance(opened.command, m.Fire) is opens
@@ -191,7 +191,7 @@ def test_what_one_run_has_burned_is_burned_in_the_next(worker: ByHand) -> None:
     assert code(opened) == "nonce_reused"
 
 
-def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Gate, worker: ByHand) -> None:
+def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: ByHand) -> None:
     """The first proved the salt; the third was then opened at once, before the second, and refused as out of order."""
     first, stranger, second, third = shot(ANN, x=1), shot(BOB, x=9), shot(ANN, x=2), shot(ANN, x=3)
     for request, sender in ((first, "ann"), (stranger, "bob"), (second, "ann")):
@@ -208,25 +208,25 @@ def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Gate, worker: ByHand) 
     assert [receipt for receipt, _ in gate.finished()] == [stranger]
 
 
-def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Gate, worker: ByHand) -> None:
+def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Authenticator, worker: ByHand) -> None:
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
     gate.retain("", ())
     worker.work()
     assert gate.finished() == [(None, None)]
     gate.admit("", "ann", "ann's", NOW)
-    gate.open(wire.SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
+    gate.open(codec.SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
     worker.work()
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
 
 
-def test_a_placement_is_no_signature(gate: Gate, worker: ByHand) -> None:
+def test_a_placement_is_no_signature(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
-    stolen = wire.SignedShot("", "bob", {"x": 1, "y": 1}, placement(ANN).blob)
+    stolen = codec.SignedShot("", "bob", {"x": 1, "y": 1}, placement(ANN).blob)
     assert code(gate.open(stolen, ["ann"], NOW)) == "body_mismatch"
 
 
-def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Gate, worker: ByHand) -> None:
+def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Authenticator, worker: ByHand) -> None:
     forged = shot(Sealer("a thief's", bytes(range(1, 17))))
     assert gate.open(forged, ["ann", "bob"], NOW) is WAITING
     assert worker.work() == 1
@@ -236,25 +236,25 @@ def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Gate,
     assert worker.waiting == []
 
 
-def test_a_rival_under_a_known_salt_costs_no_derivation_of_its_owner(gate: Gate, worker: ByHand) -> None:
+def test_a_rival_under_a_known_salt_costs_no_derivation_of_its_owner(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     forged = shot(ANN)
-    broken = wire.SignedShot("", "bob", forged.body, parse_blob(make_blob(b"{}", bytes(32), SALT_A)))
+    broken = codec.SignedShot("", "bob", forged.body, parse_blob(make_blob(b"{}", bytes(32), SALT_A)))
     assert gate.open(broken, ["ann"], NOW) is None
     assert worker.waiting == []
 
 
-def fresh(count: int) -> list[wire.SignedShot]:
+def fresh(count: int) -> list[codec.SignedShot]:
     """Shots under salts that nobody has seen; the key is wrong, so that making them is quick."""
     return [
-        wire.SignedShot(
+        codec.SignedShot(
             "", "bob", {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big")))
         )
         for number in range(1, count + 1)
     ]
 
 
-def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Gate, worker: ByHand) -> None:
+def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Authenticator, worker: ByHand) -> None:
     flood = fresh(40)
     answers = [gate.open(request, ["ann"], NOW) for request in flood[:20]]
     assert [answer is WAITING for answer in answers] == [True] * 12 + [False] * 8
@@ -263,33 +263,33 @@ def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Gate, wo
     assert [answer is WAITING for answer in again] == [True] * 2 + [False] * 8
 
 
-def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Gate, worker: ByHand) -> None:
+def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Authenticator, worker: ByHand) -> None:
     flood = fresh(13)
     for request in flood:
         gate.open(request, ["ann"], NOW)
-    late = wire.SignedShot("", "cy", flood[-1].body, flood[-1].blob)
+    late = codec.SignedShot("", "cy", flood[-1].body, flood[-1].blob)
     assert gate.open(late, ["ann"], NOW + 60_000) is None
     assert gate.counts["duplicate"] == 1
 
 
-def test_an_accepted_command_gives_its_derivation_back(gate: Gate, worker: ByHand) -> None:
+def test_an_accepted_command_gives_its_derivation_back(gate: Authenticator, worker: ByHand) -> None:
     requests = fresh(30)
     for number, request in enumerate(requests):
         assert gate.open(request, ["ann"], NOW) is WAITING, number
-        gate.well_spent("", "ann")
+        gate.refund("", "ann")
 
 
 def test_the_queue_of_derivations_is_bounded(worker: ByHand) -> None:
-    gate = Gate(executor=worker)
+    gate = Authenticator(executor=worker)
     names = [f"team{number}" for number in range(10)]
     for name in names:
         gate.admit("", name, name, NOW)
     for number, request in enumerate(fresh(120)):
         gate.open(request, [names[number % 10]], NOW)
-    assert len(worker.waiting) == LONGEST_QUEUE
+    assert len(worker.waiting) == MAX_QUEUE_LENGTH
 
 
-def test_a_recap_opens_with_the_sub_key_only(gate: Gate, worker: ByHand) -> None:
+def test_a_recap_opens_with_the_sub_key_only(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     recap = gate.seal_recap("", "ann", b'{"game": 1}')
     assert recap is not None
@@ -299,7 +299,7 @@ def test_a_recap_opens_with_the_sub_key_only(gate: Gate, worker: ByHand) -> None
         open_blob(blob, ANN.key)
 
 
-def test_a_recap_waits_for_a_key_when_none_is_known(gate: Gate, worker: ByHand) -> None:
+def test_a_recap_waits_for_a_key_when_none_is_known(gate: Authenticator, worker: ByHand) -> None:
     assert gate.seal_recap("", "ann", b"{}") is None
     worker.work()
     assert gate.keyed() == [("", "ann")]
@@ -309,14 +309,14 @@ def test_a_recap_waits_for_a_key_when_none_is_known(gate: Gate, worker: ByHand) 
     assert open_blob(blob, key_to_team(derive_key("ann's", blob.salt))).strip() == b"{}"
 
 
-def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(gate: Gate) -> None:
+def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(gate: Authenticator) -> None:
     assert gate.credential("ann", "s") == gate.credential("ann", "s")
     assert len({gate.credential("ann", "s"), gate.credential("ann", "t"), gate.credential("bob", "s")}) == 3
-    assert gate.credential("ann", "s") != Gate(executor=ByHand()).credential("ann", "s")
+    assert gate.credential("ann", "s") != Authenticator(executor=ByHand()).credential("ann", "s")
     assert "secret" not in repr(m.Participate("ann", b"secret"))
 
 
-def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Gate, worker: ByHand) -> None:
+def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Authenticator, worker: ByHand) -> None:
     """The worker kept its latest keys, by their secrets, for ever."""
     prove(gate, worker, ANN, "ann")
     prove(gate, worker, BOB, "bob")

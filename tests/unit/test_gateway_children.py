@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from salvo_server.gateway import children
-from salvo_server.gateway.children import AGAIN_SECONDS, LONGEST_PAUSE_SECONDS, Child
-from salvo_server.gateway.smackdown import Names, lines
+from salvo_server.gateways import children
+from salvo_server.gateways.children import AGAIN_SECONDS, MAX_PAUSE_SECONDS, Child
+from salvo_server.gateways.smackdown import Names, lines
 
 PROCESSES = 9
 
@@ -53,7 +53,7 @@ def test_a_program_that_finishes_its_games_is_started_again_without_a_longer_pau
     child._stop = pauses
     child.start()
     child.join()
-    doubled = [min(AGAIN_SECONDS * 2**number, LONGEST_PAUSE_SECONDS) for number in range(1, PROCESSES)]
+    doubled = [min(AGAIN_SECONDS * 2**number, MAX_PAUSE_SECONDS) for number in range(1, PROCESSES)]
     assert pauses.seconds == ([AGAIN_SECONDS] * (PROCESSES - 1) if finishes else doubled)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from salvo.rules import CLASSIC
-from salvo_server.gateway.classic import words as w
-from salvo_server.gateway.unseen.replies import Word
+from salvo_server.gateways.classic import words as w
+from salvo_server.gateways.hidden_fleet.replies import Word
 
 
 def cell(row: str, column: int) -> int:

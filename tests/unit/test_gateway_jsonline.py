@@ -10,9 +10,9 @@ import pytest
 
 from salvo.errors import SalvoError, WireError
 from salvo.rules import STREAK
-from salvo_server.gateway.jsonline.at_table import same_ships
-from salvo_server.gateway.jsonline.words import BadBody, Dialect, Status, Values, Wording, read_request
-from salvo_server.gateway.peer import Broken
+from salvo_server.gateways.jsonline.at_table import same_ships
+from salvo_server.gateways.jsonline.words import BadBody, Dialect, Status, Values, Wording, read_request
+from salvo_server.gateways.peer import Broken
 
 LONG = b'{"a": "' + b"x" * 9000 + b'"}'
 

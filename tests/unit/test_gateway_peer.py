@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo_server.gateway import peer as peers
-from salvo_server.gateway.peer import MOST_WAITING, Broken, Lines, Peer
+from salvo_server.gateways import peer as peers
+from salvo_server.gateways.peer import MAX_WAITING, Broken, Lines, Peer
 
 
 @pytest.fixture
@@ -81,11 +81,11 @@ def test_the_owner_is_woken_by_messages_and_by_the_end(pair: tuple[Peer, socket.
 
 def test_a_flood_waits_in_the_system_and_nothing_of_it_is_lost(pair: tuple[Peer, socket.socket]) -> None:
     peer, program = pair
-    program.sendall(b"".join(b"%d\n" % number for number in range(MOST_WAITING * 2)))
+    program.sendall(b"".join(b"%d\n" % number for number in range(MAX_WAITING * 2)))
     time.sleep(0.2)
     first = peer.take()
-    assert len(first) <= MOST_WAITING
-    assert [*first, *take(peer, MOST_WAITING * 2 - len(first))] == [str(number) for number in range(MOST_WAITING * 2)]
+    assert len(first) <= MAX_WAITING
+    assert [*first, *take(peer, MAX_WAITING * 2 - len(first))] == [str(number) for number in range(MAX_WAITING * 2)]
 
 
 def test_who_takes_nothing_in_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

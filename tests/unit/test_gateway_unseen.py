@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import WireError
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.player import Bot
 from salvo.rules import CLASSIC, SALVO, STREAK, Fleet, RuleBook
-from salvo_server.gateway.accounts import GatewayError
-from salvo_server.gateway.unseen import replies, sitting
-from salvo_server.gateway.unseen.again import both_sides_of
-from salvo_server.gateway.unseen.game import UnseenGame
-from salvo_server.gateway.unseen.replies import Replies, Word, kind_of
-from salvo_server.gateway.unseen.room import MOST_WAITING, Room
-from salvo_server.gateway.unseen.sitting import Sitting
+from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.hidden_fleet import house_bot, replies
+from salvo_server.gateways.hidden_fleet.game import UnseenGame
+from salvo_server.gateways.hidden_fleet.house_bot import Sitting
+from salvo_server.gateways.hidden_fleet.reenact import both_sides_of
+from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of
+from salvo_server.gateways.hidden_fleet.room import MAX_WAITING, Room
 
 BOOKS = {book.name: book for book in (STREAK, CLASSIC)}
 
@@ -128,7 +128,7 @@ def test_where_ships_touch_answers_tell_too_little() -> None:
 
 
 def test_a_search_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "MOST_TRIES", 3)
+    monkeypatch.setattr(replies, "MAX_TRIES", 3)
     with pytest.raises(GatewayError, match="no fleet was found"):
         Replies(STREAK)
 
@@ -189,7 +189,7 @@ def test_a_gateways_bot_draws_from_what_nobody_knows(monkeypatch: pytest.MonkeyP
             super().__init__(done=True, reports=[SimpleNamespace(winner="")], close=lambda: None)
             seeds.append(seed)
 
-    monkeypatch.setattr(sitting, "Contestant", Stays)
+    monkeypatch.setattr(house_bot, "Contestant", Stays)
     seat = SimpleNamespace(session=SimpleNamespace(), connection=None, meet=None, close=lambda: None)
     house: Any = SimpleNamespace(seat=lambda name: seat)
     for _ in range(2):
@@ -225,7 +225,7 @@ def test_a_room_has_one_owner_and_remembers_games(tmp_path: Path) -> None:
 
 def test_a_room_with_many_games_to_play_again_is_busy(tmp_path: Path) -> None:
     crowded = room(tmp_path / "games")
-    for seed in range(MOST_WAITING):
+    for seed in range(MAX_WAITING):
         assert crowded.claim(crowded)
         game, program = crowded.begin(crowded), Honest(STREAK, seed)
         while not game.over:

@@ -10,9 +10,9 @@ import pytest
 
 from salvo.rules import BOOKS, XBS, Grid, Repeats, RuleBook, ShipClass, Spacing
 from salvo.topics import check_name
-from salvo_server.gateway.accounts import GatewayError
-from salvo_server.gateway.xbs import door, words
-from salvo_server.gateway.xbs.company import MAX_REASONS, Company
+from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.xbs import door, words
+from salvo_server.gateways.xbs.name_registry import MAX_REASONS, NameRegistry
 
 EXAMPLE = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
 
@@ -158,7 +158,7 @@ class Client:
 
 
 def test_a_name_is_had_by_one_client_at_a_time() -> None:
-    company, ann = Company(), Client("ann o'neill")
+    company, ann = NameRegistry(), Client("ann o'neill")
     assert company.claim("ann_o_neill", ann)
     assert not company.claim("ann_o_neill", Client("ann_o_neill"))
     assert company.member("ann_o_neill") is ann
@@ -175,7 +175,7 @@ def test_a_name_is_had_by_one_client_at_a_time() -> None:
 
 
 def test_reasons_for_leaving_are_kept_for_a_while_and_bounded() -> None:
-    company = Company()
+    company = NameRegistry()
     for number in range(MAX_REASONS + 1):
         company.note_reason(f"name{number}", "bored")
     assert company.reason("name0") == ""

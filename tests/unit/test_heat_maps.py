@@ -10,15 +10,15 @@ from random import Random
 
 import pytest
 
-from salvo.bots.chances import heat_map
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots.chances import heat_map
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.pictures import HeatMap
+from salvo.lab.pictures.heat import percentage
+from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved
-from salvo.pictures import HeatMap
-from salvo.pictures.heat import percentage
-from salvo.pictures.marks import Mark
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, Repeats, RuleBook, ShipClass, generator
 from salvo.view import Shot, View
 

@@ -12,15 +12,15 @@ from salvo import events as e
 from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.messages import State
-from salvo.mqtt import BrokerUrl
+from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS
 from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
 from salvo.testing.script import ScriptedServer
 from salvo.view import Shot
+from salvo_server.human.channel import Channel, FleetAsked, Link, News, Salvo, Seen, Told
 from salvo_server.human.contest import Person
-from salvo_server.human.desk import Desk, FleetAsked, Link, News, Salvo, Seen, Told
 from unbrokered import Wire
 from unit.test_human_sight import fleet_in_rows
 
@@ -32,7 +32,7 @@ class Place:
     """A person in a contest, and the server that it hears."""
 
     def __init__(self) -> None:
-        self.desk = Desk()
+        self.desk = Channel()
         self.session = Session("me", "secret", Random(1), sealer=Sealer("secret", bytes(16)))
         self.wire = Wire()
         seat = SimpleNamespace(session=self.session, connection=self.wire, meet=None)

@@ -20,18 +20,30 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from proofs import SMALL
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved
-from salvo.pictures.marks import Mark
 from salvo.rules import BOOKS, Fleet, Grid, RuleBook
 from salvo.view import Shot, View
 from salvo_server.human.app import Mode, Table
 from salvo_server.human.board import BoardView
+from salvo_server.human.channel import (
+    Again,
+    Channel,
+    FleetAsked,
+    Leave,
+    Link,
+    News,
+    Over,
+    PersonLeft,
+    Salvo,
+    Seen,
+    Told,
+)
 from salvo_server.human.cursor import Cursor
-from salvo_server.human.desk import Again, Desk, FleetAsked, Leave, Link, News, Over, PersonLeft, Salvo, Seen, Told
 from salvo_server.human.local import Human
-from salvo_server.human.sight import Sight
+from salvo_server.human.snapshot import Snapshot
 from unit.test_human_sight import fleet_in_rows, view_of
 
 Act = Callable[["Person"], Coroutine[Any, Any, None]]
@@ -40,7 +52,7 @@ Act = Callable[["Person"], Coroutine[Any, Any, None]]
 class Person:
     """The screen and somebody at it."""
 
-    def __init__(self, app: Table, desk: Desk, pilot: Pilot[str]) -> None:
+    def __init__(self, app: Table, desk: Channel, pilot: Pilot[str]) -> None:
         self.app = app
         self.desk = desk
         self.press = pilot.press
@@ -61,7 +73,7 @@ class Person:
         await self.hear(FleetAsked(book, "me", game, Random(1)))
 
     async def see(self, view: View) -> None:
-        await self.hear(Seen(Sight.of(view)))
+        await self.hear(Seen(Snapshot.of(view)))
 
     async def until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(10):
@@ -95,7 +107,7 @@ class Person:
 
 
 def _run(act: Act, size: tuple[int, int] = (100, 40)) -> str | None:
-    desk = Desk()
+    desk = Channel()
     app = Table(desk)
 
     async def run() -> None:
@@ -494,7 +506,7 @@ def test_without_textual_the_error_says_what_to_install() -> None:
 
 
 def test_a_person_s_fleet_is_a_fleet_of_the_arena() -> None:
-    desk = Desk()
+    desk = Channel()
     desk.answer(fleet_in_rows(BOOKS["salvo"]))
     human = Human(desk)
     human.prepare("me", 7, 3)

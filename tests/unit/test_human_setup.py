@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from salvo.errors import IllegalCommand
-from salvo.pictures.marks import Mark
+from salvo.lab.pictures.marks import Mark
 from salvo.rules import BOOKS, Fleet, Grid, Orientation, Placement, RuleBook, ShipClass
 from salvo_server.human.setup import Setup
 

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
+from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved, SunkShip
-from salvo.pictures.marks import Mark
 from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook
 from salvo.view import Shot, View
-from salvo_server.human.sight import Sight, incoming_words, result_words
+from salvo_server.human.snapshot import Snapshot, incoming_words, result_words
 
 
 def fleet_in_rows(book: RuleBook) -> Fleet:
@@ -66,7 +66,7 @@ def test_where_only_hits_are_counted_no_cell_is_told() -> None:
     result = _resolved("me", 1, 3, sunk=(SunkShip("ann", "cruiser", "cruiser"),))
     view.resolved(result)
     assert result_words(result, view) == "3 shots: 1 hit, cruiser of ann sunk"
-    assert Sight.of(view).boards["ann"].startswith(Mark.FIRED * 3 + Mark.BLANK)
+    assert Snapshot.of(view).boards["ann"].startswith(Mark.FIRED * 3 + Mark.BLANK)
 
 
 def test_where_each_shot_is_told_the_own_ones_are_told_with_their_cells_and_others_counted() -> None:
@@ -90,7 +90,7 @@ def test_the_own_board_tells_each_shot_and_what_sank_whatever_the_rules_announce
     view = view_of("salvo")
     for cell in ((1, 9), (2, 9), (2, 9), (9, 9)):
         view.landed(Shot("me", *cell))
-    sight = Sight.of(view)
+    sight = Snapshot.of(view)
     assert incoming_words(sight, 0) == ["I1 hit", "I2 Patrolboat sunk", "I2 hit", "I9 missed"]
     assert incoming_words(sight, 3) == ["I9 missed"]
 
@@ -99,22 +99,22 @@ def test_a_repeated_shot_is_a_miss_where_the_rules_say_so() -> None:
     view = view_of("classic")
     for cell in ((1, 1), (1, 1)):
         view.landed(Shot("me", *cell))
-    assert incoming_words(Sight.of(view), 0) == ["A1 hit", "A1 missed"]
+    assert incoming_words(Snapshot.of(view), 0) == ["A1 hit", "A1 missed"]
 
 
 def test_a_picture_stays_as_it_was_taken() -> None:
     view = view_of("salvo")
-    sight = Sight.of(view)
+    sight = Snapshot.of(view)
     view.fired([Shot("ann", 1, 1)])
     view.landed(Shot("me", 1, 1))
     view.begin_turn(2, 0)
     assert (sight.turn, sight.shots, sight.fired_this_turn, sight.incoming) == (1, 5, (), ())
     assert Mark.FIRED not in sight.boards["ann"]
-    assert Sight.of(view) != sight
+    assert Snapshot.of(view) != sight
 
 
 def test_revealed_boards_show_ships_and_what_became_of_the_shots() -> None:
     view = view_of("salvo")
     view.fired([Shot("ann", 1, 1), Shot("ann", 1, 2)])
-    board = Sight.of(view).revealed("ann", fleet_in_rows(view.rules))
+    board = Snapshot.of(view).revealed("ann", fleet_in_rows(view.rules))
     assert (board[0], board[1], board[10], board[11]) == (Mark.HIT, Mark.SHIP, Mark.MISS, Mark.BLANK)

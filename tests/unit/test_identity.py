@@ -11,7 +11,7 @@ import pytest
 
 from salvo.errors import SealError
 from salvo.seal import fingerprint, seal_for_server, verify
-from salvo_server.trust.identity import Identity, IdentityError
+from salvo_server.storage.identity import Identity, IdentityError
 
 
 def test_the_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:

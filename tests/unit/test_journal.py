@@ -17,8 +17,8 @@ import pytest
 import sqlalchemy as sql
 from alembic.runtime.migration import MigrationContext
 
-from salvo_server.gate import Proof
-from salvo_server.journal import (
+from salvo_server.core.authenticator import Proof
+from salvo_server.storage.journal import (
     Batch,
     GameOpened,
     JournalError,
@@ -28,7 +28,7 @@ from salvo_server.journal import (
     TeamAdmitted,
     schema,
 )
-from salvo_server.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 
 FIRE = '{"fire":{"player":"ann","target":"bob","x":3,"y":4}}'
 PROOF = Proof(b"n" * 16, b"m" * 16)
@@ -173,7 +173,7 @@ def test_a_journal_of_a_later_version_is_refused(journal: DatabaseJournal, path:
 def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
     """A journal made by the migrations has what the code asks for, and the code knows the latest of them."""
     config = alembic.config.Config()
-    config.set_main_option("script_location", "salvo_server.journal:migrations")
+    config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
     assert alembic.script.ScriptDirectory.from_config(config).get_heads() == [schema.HEAD]
     found = alembic.autogenerate.compare_metadata(
         MigrationContext.configure(journal._connection, opts={"version_table": schema.VERSION_TABLE}), schema.metadata

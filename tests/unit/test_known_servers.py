@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import ImpostorError, SalvoError
-from salvo.known_servers import KnownServers
+from salvo.fairness.known_servers import KnownServers
 from salvo.seal import fingerprint
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
@@ -87,7 +87,7 @@ def test_the_user_may_say_where_the_file_is(tmp_path: Path, monkeypatch: pytest.
 _MEET_MANY = """
 import sys
 from pathlib import Path
-from salvo.known_servers import KnownServers
+from salvo.fairness.known_servers import KnownServers
 path, number, key = sys.argv[1:]
 print("ready", flush=True)
 sys.stdin.readline()

@@ -10,20 +10,20 @@ import pytest
 
 from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
+from salvo import codec
 from salvo import messages as m
-from salvo import wire
+from salvo.codec.log import Fault
+from salvo.fairness.proof import write_sent
 from salvo.messages import Limits, State
-from salvo.proof import write_sent
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing.script import ScriptedServer
 from salvo.topics import BY_NAME
-from salvo.wire.log import Fault
-from salvo_server.entrance import Entrance
-from salvo_server.gate import Gate
-from salvo_server.journal.database import DatabaseJournal
-from salvo_server.referee import Referee
+from salvo_server.core.admission import AdmissionPolicy
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.referee import Referee
 from salvo_server.service import Service
+from salvo_server.storage.journal.database import DatabaseJournal
 from simulation import crypto
 from unbrokered import Wire
 
@@ -42,14 +42,14 @@ def stage() -> Stage:
 
 
 def leave(stage: Stage, name: str, game: int | None = 1, by: str = "") -> None:
-    payload = wire.write_leave(game, stage.sealers[by or name])
+    payload = codec.write_leave(game, stage.sealers[by or name])
     stage.say(BY_NAME["leave"].of(player=name), payload)
 
 
 def place(stage: Stage, name: str, number: int) -> None:
     for placement in fleet(number).placements:
         topic = BY_NAME["place"].of(player=name, ship=placement.ship)
-        stage.say(topic, wire.write_placement(placement, stage.sealers[name]))
+        stage.say(topic, codec.write_placement(placement, stage.sealers[name]))
 
 
 def test_it_leaves_the_list_and_all_that_was_kept_of_it_goes(stage: Stage) -> None:
@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_answered_to_the_player(stage: Stage) -> None:
 
 
 def test_in_strict_it_says_which_game_it_leaves() -> None:
-    entrance = Entrance("strict", None, None)
+    entrance = AdmissionPolicy("strict", None, None)
     told = entrance.hold_to_profile(m.Leave(ANN))
     assert isinstance(told, m.Unreadable)
     assert told.code == "context_required"
@@ -122,7 +122,7 @@ def test_the_last_one_to_leave_leaves_an_empty_lobby_that_the_next_one_may_enter
 def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:
     def serve() -> tuple[Service, Wire, DatabaseJournal]:
         edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
-        gate: Any = Gate(executor=AtOnce(), pepper=journal.pepper)
+        gate: Any = Authenticator(executor=AtOnce(), pepper=journal.pepper)
         service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, gate=gate)
         edge.connect()
         service.step()
@@ -131,8 +131,8 @@ def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:
 
     service, edge, journal = serve()
     for name in TEAMS:
-        edge.give("/game/request_participation", wire.write_participation(name, secret(name)))
-    edge.give(BY_NAME["leave"].of(player=ANN), wire.write_leave(1, Sealer(secret(ANN))))
+        edge.give("/game/request_participation", codec.write_participation(name, secret(name)))
+    edge.give(BY_NAME["leave"].of(player=ANN), codec.write_leave(1, Sealer(secret(ANN))))
     service.step()
     service.step()
     journal.close()
@@ -183,7 +183,7 @@ def test_a_team_that_has_not_noted_that_it_left_is_told_of_it() -> None:
     finding = verify([*played.proof(), *lines]).finding
     assert finding is not None
     assert (finding.fault, f"leaving the lobby of {gone} counted" in finding.text) == (Fault.UNDECIDED, True)
-    noted = write_sent(gone, BY_NAME["leave"].of(player=gone), wire.write_leave(1, Sealer("any")))
+    noted = write_sent(gone, BY_NAME["leave"].of(player=gone), codec.write_leave(1, Sealer("any")))
     assert noted is not None
     report = verify([*played.proof(), *lines, noted + b"\n"])
     assert report.finding is None
@@ -222,7 +222,7 @@ def test_a_session_that_wants_to_play_again_asks_for_a_new_place() -> None:
     assert server.commands(SEALER) == [m.Leave("me", 1)]
     server.say(m.PlayersListed(("you",)))
     [asked] = server.commands(SEALER)
-    assert isinstance(asked, wire.ParticipationRequest)
+    assert isinstance(asked, codec.ParticipationRequest)
     [wanted] = server.say(m.PlayersListed(("you", "me")))
     assert type(wanted).__name__ == "FleetWanted"
 

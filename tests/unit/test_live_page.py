@@ -18,7 +18,7 @@ from programs import needs, path_of
 from salvo.errors import ConnectionLost, WireError
 from salvo.topics import BY_NAME, TOPICS, Reader
 from salvo_server.cli import cli
-from salvo_server.showing.live import live_page
+from salvo_server.spectate.live import live_page
 
 _CHECKS = Path(__file__).with_name("live_page.js")
 

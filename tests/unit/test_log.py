@@ -13,21 +13,21 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-import salvo_server.records.log
+import salvo_server.core.log
 from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, random_games, signed
 from salvo import messages as m
-from salvo import proof
+from salvo.codec import log as form
+from salvo.codec.log import Fault, LogChain, LogError
+from salvo.codec.rules import Rules
+from salvo.codec.transcript import ANNOUNCEMENT, read_header, write_header
 from salvo.errors import WireError
+from salvo.fairness import proof
 from salvo.messages import Draw
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
-from salvo.wire import log as form
-from salvo.wire.log import Fault, LogChain, LogError
-from salvo.wire.rules import Rules
-from salvo.wire.transcript import ANNOUNCEMENT, read_header, write_header
-from salvo_server.records.log import GameLog, TableLog, game_secret
-from salvo_server.table import Step
-from salvo_server.trust.identity import Identity
+from salvo_server.core.log import GameLog, TableLog, game_secret
+from salvo_server.core.table import Step
+from salvo_server.storage.identity import Identity
 from schema import Pair, of_the_class, of_the_schema
 
 PLAYED = Played("log", SMALL, trouble=0.2).play()
@@ -74,9 +74,7 @@ def test_games_that_differ_in_hidden_cells_have_logs_that_differ_in_commitments_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The same answers to other boards and other shots; with commitments that ignore the text not a byte differs."""
-    monkeypatch.setattr(
-        salvo_server.records.log, "blind", lambda secret, number, text: bytes(31) + bytes([number % 256])
-    )
+    monkeypatch.setattr(salvo_server.core.log, "blind", lambda secret, number, text: bytes(31) + bytes([number % 256]))
     streams = []
     for dx in (0, 1):
         played = Played("same", SMALL)
@@ -110,8 +108,8 @@ def test_what_is_revealed_comes_in_payloads_of_at_most_8_kib() -> None:
     played = Played("long", SALVO).play()
     reveals = [line for line in played.proof() if b'"reveal"' in line]
     assert len(reveals) > 2
-    assert max(len(line) for line in reveals) <= form.LARGEST_REVEAL_BYTES
-    assert min(len(line) for line in reveals[:-1]) > form.LARGEST_REVEAL_BYTES * 3 // 4
+    assert max(len(line) for line in reveals) <= form.MAX_REVEAL_BYTES
+    assert min(len(line) for line in reveals[:-1]) > form.MAX_REVEAL_BYTES * 3 // 4
 
 
 def test_a_text_that_is_larger_than_a_payload_goes_alone() -> None:
@@ -189,7 +187,7 @@ def test_what_comes_after_the_end_is_in_no_log() -> None:
     log = GameLog(PLAYED.header, IDENTITY.signing_key, bytes(32))
     for step in PLAYED.steps:
         log.take_in(step)
-    resumed = Step("", 1, 1, m.Resumed(), True, '{"resume":{}}', [m.GameForgotten()], [], b"")
+    resumed = Step("", 1, 1, m.Resumed(), True, '{"resume":{}}', [m.TableReset()], [], b"")
     assert log.take_in(resumed) == []
 
 
@@ -374,5 +372,5 @@ def test_every_message_of_the_schema_is_compared() -> None:
 
 def test_hidden_text_gets_into_the_log_through_one_function_only() -> None:
     """A reader of the code finds the one place; another call would be another way."""
-    assert inspect.getsource(salvo_server.records.log).count("blind(") == 1
+    assert inspect.getsource(salvo_server.core.log).count("blind(") == 1
     assert proof.SENT.startswith(b'{"sent"')

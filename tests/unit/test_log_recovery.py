@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from proofs import IDENTITY, entries_of, verify
-from salvo import wire
+from salvo import codec
+from salvo.codec.log import LogChain, read_entry, take_apart
+from salvo.codec.transcript import read_header
 from salvo.messages import Draw, Limits, State
-from salvo.wire.log import LogChain, read_entry, take_apart
-from salvo.wire.transcript import read_header
-from salvo_server.journal.database import DatabaseJournal
-from salvo_server.journal.kept import KeptGames
-from salvo_server.records.log import proof_lines
-from salvo_server.records.transcript import repeat_game
-from salvo_server.records.transcript_folder import TranscriptFolder
+from salvo_server.core.log import proof_lines
 from salvo_server.service import Service
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.transcript import repeat_game
+from salvo_server.storage.transcript_folder import TranscriptFolder
 from unbrokered import Wire
 from unit.test_recovery import SEALERS, World
 
@@ -53,7 +53,7 @@ class LoggedWorld(World):
             assert self.table.referee.game is not None
             for _ in range(self.table.referee.game.shots_left):
                 at = fired[current.name]
-                payload = wire.write_shot(at % 10 + 1, at // 10 + 1, None, SEALERS[current.name])
+                payload = codec.write_shot(at % 10 + 1, at // 10 + 1, None, SEALERS[current.name])
                 self.wire.give(f"/players/{rival}/fire", payload)
                 fired[current.name] += 1
             self.run()
@@ -160,7 +160,7 @@ def test_a_game_that_one_version_began_is_logged_alike_by_the_next_one(
 ) -> None:
     world.join()
     before = world.first_heard()
-    monkeypatch.setattr("salvo_server.table.__version__", "9.9")
+    monkeypatch.setattr("salvo_server.core.table.__version__", "9.9")
     world.restart()
     assert world.first_heard()[: len(before)] == before
     assert b'"version":"9.9"' not in b"".join(world.heard)

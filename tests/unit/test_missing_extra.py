@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from salvo.errors import MissingExtra
-from salvo_server import broker
+from salvo_server.brokers import embedded
 
 
 class Absent(importlib.abc.MetaPathFinder):
@@ -28,10 +28,10 @@ class Absent(importlib.abc.MetaPathFinder):
 def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """As if nothing had imported the broker or its libraries yet."""
     for name in list(sys.modules):
-        if name.startswith(("amqtt", "websockets", "salvo_server.broker.")):
+        if name.startswith(("amqtt", "websockets", "salvo_server.brokers.embedded.")):
             monkeypatch.delitem(sys.modules, name)
     for name in ("addresses", "embedded", "hardened", "packets", "peers", "sessions"):
-        monkeypatch.delattr(broker, name, raising=False)
+        monkeypatch.delattr(embedded, name, raising=False)
     return monkeypatch
 
 
@@ -41,7 +41,7 @@ def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
 ) -> None:
     fresh.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
     with pytest.raises(MissingExtra) as raised:
-        broker.EmbeddedBroker()
+        embedded.EmbeddedBroker()
     assert "battleship-salvo[server]" in str(raised.value)
     assert raised.value.__cause__ is None
 
@@ -52,9 +52,9 @@ def test_another_missing_module_is_not_explained_away(fresh: pytest.MonkeyPatch)
     for name in [name for name in sys.modules if name.startswith("transitions.")]:
         fresh.delitem(sys.modules, name)
     with pytest.raises(ModuleNotFoundError, match="transitions"):
-        broker.EmbeddedBroker()
+        embedded.EmbeddedBroker()
 
 
 def test_the_package_has_nothing_else_to_offer() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Mosquitto'"):
-        broker.Mosquitto  # noqa: B018
+        embedded.Mosquitto  # noqa: B018

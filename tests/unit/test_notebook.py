@@ -10,18 +10,18 @@ from html.parser import HTMLParser
 
 import pytest
 
-from salvo.bots.chances import heat_map
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena
-from salvo.laboratory.arena import Failure, Outcome
-from salvo.laboratory.comparison import compare
-from salvo.laboratory.simulation import Played, Seats, simulate
-from salvo.laboratory.solo import Summary, summary
+from salvo.lab import arena
+from salvo.lab.arena import Failure, Outcome
+from salvo.lab.bots.chances import heat_map
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.comparison import compare
+from salvo.lab.pictures import HeatMap
+from salvo.lab.pictures.html import COLOURS, ink, luminance, shade
+from salvo.lab.pictures.marks import Mark
+from salvo.lab.simulation import Played, Seats, simulate
+from salvo.lab.solo import Summary, summary
 from salvo.messages import PlayerStats
-from salvo.pictures import HeatMap
-from salvo.pictures.html import COLOURS, ink, luminance, shade
-from salvo.pictures.marks import Mark
 from salvo.rules import BOOKS, SALVO, Fleet, Grid, RuleBook, Sinkings, generator
 from salvo.testing import board
 from salvo.view import Shot, View
@@ -261,6 +261,6 @@ def test_a_summary_shows_mean_error_and_histogram() -> None:
 
 
 def test_nothing_of_it_is_imported_before_somebody_looks() -> None:
-    code = "import salvo, sys; salvo.View, salvo.Fleet; print('salvo.pictures' in sys.modules)"
+    code = "import salvo, sys; salvo.View, salvo.Fleet; print('salvo.lab.pictures' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from proofs import IDENTITY, verify
+from salvo import codec
 from salvo import messages as m
-from salvo import wire
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, ShipClass, generator, random_fleet
 from salvo_server.cli.serve_report import ServeReport
-from salvo_server.records.log import proof_lines
-from salvo_server.records.recordings import Summary, open_recordings
-from salvo_server.records.transcript import check, read_transcript, repeat_game
-from salvo_server.records.transcript_folder import TranscriptFolder
-from salvo_server.showing.replay import REFEREE
-from salvo_server.trust.identity import Identity
+from salvo_server.core.log import proof_lines
+from salvo_server.spectate.recordings import Summary, open_recordings
+from salvo_server.spectate.replay import REFEREE
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.transcript import check, read_transcript, repeat_game
+from salvo_server.storage.transcript_folder import TranscriptFolder
 from unit.test_log_recovery import LoggedWorld
 from unit.test_recovery import SEALERS
 
@@ -72,11 +72,11 @@ class Evening(LoggedWorld):
     def join(self, *names: str) -> None:
         for name in names or SEALERS:
             sealer = SEALERS[name]
-            self.wire.give("/game/request_participation", wire.write_participation(name, f"secret {name}"))
+            self.wire.give("/game/request_participation", codec.write_participation(name, f"secret {name}"))
             self.run()
             self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
             for place in random_fleet(self.table.referee.book, generator(name)).placements:
-                self.wire.give(f"/players/{name}/ships/{place.ship}/place", wire.write_placement(place, sealer))
+                self.wire.give(f"/players/{name}/ships/{place.ship}/place", codec.write_placement(place, sealer))
             self.run()
 
     def turn(self) -> None:
@@ -91,7 +91,7 @@ class Evening(LoggedWorld):
             rival = "bob" if current.name == "ann" else "ann"
             for number in range(game.shots_left):
                 y, x = divmod(len(current.shots) + number, 5)
-                self.wire.give(f"/players/{rival}/fire", wire.write_shot(x + 1, y + 1, None, SEALERS[current.name]))
+                self.wire.give(f"/players/{rival}/fire", codec.write_shot(x + 1, y + 1, None, SEALERS[current.name]))
             self.now += 10
         self.run()
         self.wire.delivered = self.wire.published

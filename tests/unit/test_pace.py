@@ -13,22 +13,22 @@ from typing import Any
 import pytest
 
 from proofs import verify
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
+from salvo.codec.transcript import read_header, write_header
 from salvo.events import Event, SalvoWanted
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, SMACKDOWN, STREAK, XBS, RuleBook, generator, random_fleet
 from salvo.seal import Sealer, key_to_team, make_blob
 from salvo.session import Session
-from salvo.wire.transcript import read_header, write_header
 from salvo_server.cli.serve_report import ServeReport
-from salvo_server.records.transcript import check, export, read_transcript
-from salvo_server.referee import Referee
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Table
 from salvo_server.settings import SettingsError, load_settings
-from salvo_server.showing.replay import REFEREE as REFEREES_VIEW
-from salvo_server.showing.replay import Replay
-from salvo_server.showing.watching import Watcher
-from salvo_server.table import Table
+from salvo_server.spectate.replay import REFEREE as REFEREES_VIEW
+from salvo_server.spectate.replay import Replay
+from salvo_server.spectate.watching import Watcher
+from salvo_server.storage.transcript import check, export, read_transcript
 from unit.test_log_recovery import LoggedWorld
 from unit.test_watching import begin, connected
 
@@ -325,7 +325,7 @@ def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_
     session = Session(me, secret, Random(1), sealer=sealer)
     session.connected()
     kept = table.retained | {
-        "/game/rules": wire.write_announcement(referee.rules, "")[0].payload,
+        "/game/rules": codec.write_announcement(referee.rules, "")[0].payload,
         "/players/list": json.dumps(list(referee.players)).encode(),
         "/game/state": b"turn",
     }
@@ -334,7 +334,7 @@ def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_
         wanted += session.receive(topic, payload, True, 0.0)
     recap = referee.recap(me)
     assert recap is not None
-    blob = make_blob(wire.write_recap(recap, book.grid), key_to_team(sealer.key), bytes(16), bytes(range(24)))
+    blob = make_blob(codec.write_recap(recap, book.grid), key_to_team(sealer.key), bytes(16), bytes(range(24)))
     wanted += session.receive(topics.BY_NAME["recap"].of(player=me), blob.encode(), False, 0.1)
     assert not any(isinstance(event, SalvoWanted) for event in wanted)
     assert session.view is not None

@@ -13,10 +13,10 @@ import pytest
 
 from attacks.stage import Stage
 from proofs import verify
-from salvo import wire
+from salvo import codec
 from salvo.messages import State
 from salvo.rules import Orientation, Placement
-from salvo_server import referee as referees
+from salvo_server.core import referee as referees
 from simulation import crypto
 from unit.test_log_recovery import LoggedWorld
 from unit.test_recovery import SEALERS
@@ -32,7 +32,7 @@ def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def place(stage: Stage, name: str, x: int = 1, y: int = 1, ship: str = "carrier") -> None:
     placement = Placement(ship, x, y, Orientation.HORIZONTAL)
-    stage.say(f"/players/{name}/ships/{ship}/place", wire.write_placement(placement, stage.sealers[name]))
+    stage.say(f"/players/{name}/ships/{ship}/place", codec.write_placement(placement, stage.sealers[name]))
 
 
 def lobby(times: int = MOST) -> Stage:
@@ -106,13 +106,13 @@ class Lobby(LoggedWorld):
 
     def join(self) -> None:
         for name, sealer in SEALERS.items():
-            self.wire.give("/game/request_participation", wire.write_participation(name, f"secret {name}"))
+            self.wire.give("/game/request_participation", codec.write_participation(name, f"secret {name}"))
             self.run()
             self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
 
     def place(self, name: str, *placements: Placement) -> None:
         for each in placements:
-            blob = wire.write_placement(each, SEALERS[name])
+            blob = codec.write_placement(each, SEALERS[name])
             self.wire.give(f"/players/{name}/ships/{each.ship}/place", blob)
         self.run()
 

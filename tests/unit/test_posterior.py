@@ -9,9 +9,9 @@ from itertools import product
 
 import pytest
 
-from salvo.bots.clues import Chart, Clue, cells_of, chart, mask_of
-from salvo.bots.meanfield import chances
-from salvo.bots.posterior import Candidates, draw_by_keys, draw_in_turn
+from salvo.lab.bots.clues import Chart, Clue, cells_of, chart, mask_of
+from salvo.lab.bots.meanfield import chances
+from salvo.lab.bots.posterior import Candidates, draw_by_keys, draw_in_turn
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, Sinkings, Spacing, generator
 
 SMALL = replace(SALVO, name="small", grid=Grid(4, 4), fleet=(ShipClass("c", 3), ShipClass("b", 2), ShipClass("a", 2)))

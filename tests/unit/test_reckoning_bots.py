@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from salvo.bots import HOUSE_BOTS, admiral
-from salvo.bots.admiral import Admiral
-from salvo.bots.clues import Clue, clues, is_alone, mask_of
-from salvo.bots.density import Density
-from salvo.bots.hunter import Hunter
-from salvo.bots.meanfield import MeanField
-from salvo.bots.posterior import Candidates
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots import HOUSE_BOTS, admiral
+from salvo.lab.bots.admiral import Admiral
+from salvo.lab.bots.clues import Clue, clues, is_alone, mask_of
+from salvo.lab.bots.density import Density
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.meanfield import MeanField
+from salvo.lab.bots.posterior import Candidates
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import Earlier, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from salvo import Bot
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.wire.transcript import write_header
-from salvo_server.gate import Proof
-from salvo_server.journal import Batch, GameOpened, JournalError, NoJournal, SavedGame, StepTaken
-from salvo_server.journal.database import DatabaseJournal
-from salvo_server.journal.kept import KeptGames
-from salvo_server.records.recordings import open_recordings
-from salvo_server.records.transcript import check, play_at_table, read_transcript
-from salvo_server.records.transcript_folder import TranscriptFolder
+from salvo.codec.transcript import write_header
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo_server.core.authenticator import Proof
+from salvo_server.spectate.recordings import open_recordings
+from salvo_server.storage.journal import Batch, GameOpened, JournalError, NoJournal, SavedGame, StepTaken
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.transcript import check, play_at_table, read_transcript
+from salvo_server.storage.transcript_folder import TranscriptFolder
 
 
 def _bots() -> dict[str, Bot]:

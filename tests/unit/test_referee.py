@@ -9,7 +9,7 @@ import pytest
 from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, Orientation, Placement
-from salvo_server.referee import ACCEPTED, TRANSITIONS, Referee
+from salvo_server.core.referee import ACCEPTED, TRANSITIONS, Referee
 
 NOW = 1_000_000
 ROWS = dict(zip((ship.name for ship in SALVO.fleet), (1, 3, 5, 7, 9), strict=True))
@@ -339,7 +339,7 @@ def test_the_rest_of_the_winning_salvo_is_void_and_not_answered() -> None:
 def test_the_next_lobby_knows_nothing_of_the_game() -> None:
     referee = finished()
     said = referee.handle_timer(NOW + 300_000)
-    assert said == [m.GameForgotten(), m.TableOpened(2), m.StateChanged(State.LOBBY)]
+    assert said == [m.TableReset(), m.TableOpened(2), m.StateChanged(State.LOBBY)]
     assert (referee.players, referee.game, referee.results, referee.deadline()) == ({}, None, [], None)
     assert kinds(seat(referee, "a"))[0] == "PlayersListed"
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from salvo import codec
 from salvo import messages as m
-from salvo import wire
 from salvo.messages import Limits, State
 from salvo.rules import (
     BOOKS,
@@ -28,10 +28,10 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
-from salvo_server.records.transcript import no_status
-from salvo_server.referee import Referee
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Table
 from salvo_server.settings import load_settings
-from salvo_server.table import Table
+from salvo_server.storage.transcript import no_status
 
 NOW = 1_000_000
 FLEET = (ShipClass("long", 2), ShipClass("dot", 1))
@@ -76,11 +76,11 @@ def test_until_a_round_is_complete_nobody_is_told_anything_of_it() -> None:
     referee = playing(SMACKDOWN, "a", "b")
     said = fire(referee, "b", (1, 1), (2, 1))
     assert said == [
-        m.ShotGiven("a", "b", 1, 1),
-        m.ShotGiven("a", "b", 2, 1),
+        m.ShotAccepted("a", "b", 1, 1),
+        m.ShotAccepted("a", "b", 2, 1),
         m.TurnBegan(1, 2, "b", 2, NOW, NOW + 30_000),
     ]
-    told = [publication.topic for each in said for publication in wire.write_announcement(each)]
+    told = [publication.topic for each in said for publication in codec.write_announcement(each)]
     assert told == ["/game/turn", "/game/current"]
     recap = referee.recap("b")
     assert recap is not None
@@ -95,7 +95,7 @@ def test_a_round_is_told_salvo_by_salvo_when_its_last_player_is_done() -> None:
     fire(referee, "b", (1, 1), (2, 1))
     said = fire(referee, "a", (4, 1), (3, 3))
     assert said[1:] == [
-        m.ShotGiven("b", "a", 3, 3),
+        m.ShotAccepted("b", "a", 3, 3),
         m.ShotLanded("b", 1, 1),
         m.ShotLanded("b", 2, 1),
         m.SalvoResolved(1, 1, "a", 2, 2, (), (), (True, True)),
@@ -118,8 +118,8 @@ def test_two_that_sink_each_other_in_one_round_tie() -> None:
         m.GameWon("", ("a", "b")),
         m.StateChanged(State.OVER),
     ]
-    [publication] = wire.write_announcement(m.GameWon("", ("a", "b")))
-    assert publication == wire.Publication("/game/winner", b'["a","b"]', True)
+    [publication] = codec.write_announcement(m.GameWon("", ("a", "b")))
+    assert publication == codec.Publication("/game/winner", b'["a","b"]', True)
 
 
 def test_the_clock_closes_a_round_too() -> None:
@@ -296,7 +296,7 @@ def test_all_fleets_are_revealed_before_the_figures() -> None:
         "StateChanged",
     ]
     revealed = next(each for each in said if isinstance(each, m.FleetRevealed))
-    [publication] = wire.write_announcement(revealed)
+    [publication] = codec.write_announcement(revealed)
     assert publication.topic == "/players/a/fleet"
     assert publication.retain
     assert Fleet(small(STREAK), revealed.fleet).cells == (0, 1, 3)
@@ -327,17 +327,17 @@ def test_another_book_is_announced_with_the_next_lobby() -> None:
         aim = [(1, 1), (2, 1), (4, 1)][len(referee.current.shots)]
         fire(referee, "b" if referee.current.name == "a" else "a", aim)
     said = referee.receive(m.TimePassed(), NOW + 1000)
-    assert kinds(said) == ["GameForgotten", "TableOpened", "RulesAnnounced", "StateChanged"]
+    assert kinds(said) == ["TableReset", "TableOpened", "RulesAnnounced", "StateChanged"]
     assert referee.book == small(STREAK)
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_rules_survive_the_wire(book: RuleBook) -> None:
     announced = m.RulesAnnounced(book, "", 60, 30, 300, 3)
-    [publication] = wire.write_announcement(announced)
+    [publication] = codec.write_announcement(announced)
     from salvo.topics import parse
 
-    assert wire.read_announcement(parse(publication.topic), publication.payload) == announced
+    assert codec.read_announcement(parse(publication.topic), publication.payload) == announced
     unlike = {"sinkings", "targets", "repeats", "goal", "reveal", "skipping"}
     assert any(f'"{key}"'.encode() in publication.payload for key in unlike) == (book is not SALVO)
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
-from salvo.mqtt import Inbound
+from salvo.net.mqtt import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
-from salvo_server.records.transcript import no_status
-from salvo_server.referee import Referee
+from salvo_server.core.referee import Referee
+from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.table import Step, Table
 from salvo_server.settings import SettingsError, load_settings
-from salvo_server.showing.referee_view import RefereeViews
-from salvo_server.sweep import Sweep
-from salvo_server.table import Step, Table
+from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.storage.transcript import no_status
 from unit.test_replay import ALICE, BOB
 
 TOPIC = "/game/referee"
@@ -32,7 +32,7 @@ class Room:
         self.views = RefereeViews(delay_ms)
         self.now = 1_000_000
         self.steps: list[tuple[m.Input, int]] = []
-        self.said: list[tuple[int, wire.Publication]] = []
+        self.said: list[tuple[int, codec.Publication]] = []
         for name in fleets:
             self.do(m.Participate(name, b""))
         for name, fleet in fleets.items():
@@ -58,7 +58,7 @@ class Room:
             self.do(m.Fire(current.name, target, x, y))
 
     def seen(self) -> list[m.RefereeView]:
-        read = [wire.read_announcement(topics.parse(p.topic), p.payload) for _, p in self.said if p.payload]
+        read = [codec.read_announcement(topics.parse(p.topic), p.payload) for _, p in self.said if p.payload]
         assert all(isinstance(view, m.RefereeView) for view in read)
         return read  # type: ignore[return-value]
 
@@ -127,7 +127,7 @@ def test_the_end_is_shown_and_the_reset_clears_it_before_the_next_lobby_is_said(
     assert (over.winner, over.player, over.shots) == ("bob", "", 0)
     assert [each.out for each in over.boards] == [True, False]
     room.do(m.Participate("carol", b""), room.now + 60_000)
-    assert room.said[-1][1] == wire.Publication(TOPIC, b"", True)
+    assert room.said[-1][1] == codec.Publication(TOPIC, b"", True)
     assert room.views.retained == {}
 
 
@@ -209,7 +209,7 @@ def test_what_no_broker_takes_is_left_out_and_the_log_says_so(caplog: pytest.Log
 
 def test_a_server_puts_right_what_somebody_else_left_there() -> None:
     room = play(0)
-    sweep = Sweep({"": room.table}, "", room.views.retained)
+    sweep = RetainedSync({"": room.table}, "", room.views.retained)
     address = topics.parse(TOPIC)
     corrected = sweep.hear(address, Inbound(TOPIC, b"{}", True, 1, 1))
     assert corrected == [room.said[-1][1]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attacks.stage import Stage
-from salvo_server.gate import REFUSED_REFILL_A_SECOND, REFUSED_SIZE
+from salvo_server.core.authenticator import REFUSED_REFILL_A_SECOND, REFUSED_SIZE
 
 
 def flood(stage: Stage, team: str, count: int) -> int:

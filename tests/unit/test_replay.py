@@ -13,16 +13,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from salvo import messages as m
-from salvo.pictures.marks import Mark
+from salvo.lab.pictures.marks import Mark
 from salvo.rules import SALVO, Fleet, RuleBook, generator, random_fleet
 from salvo.rules.book import Announce
 from salvo.testing import board
-from salvo_server.records.transcript import execute, no_status, read_transcript
-from salvo_server.referee import Referee
-from salvo_server.showing import telling
-from salvo_server.showing.replay import REFEREE, Replay, ReplayError
-from salvo_server.showing.viewer import Viewer
-from salvo_server.table import Step, Table
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Step, Table
+from salvo_server.spectate import telling
+from salvo_server.spectate.replay import REFEREE, Replay, ReplayError
+from salvo_server.spectate.viewer import Viewer
+from salvo_server.storage.transcript import execute, no_status, read_transcript
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 

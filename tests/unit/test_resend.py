@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from proofs import IDENTITY
-from salvo import wire
+from salvo import codec
 from salvo.messages import State
-from salvo_server.records.log import TableLog
-from salvo_server.records.resend import MOST_ENTRIES, MOST_REQUESTS, PAUSE_MS, Resends
+from salvo_server.core.log import TableLog
+from salvo_server.core.resend import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends
 from unit.test_log_recovery import LoggedWorld
 
 
 class AskedWorld(LoggedWorld):
     def ask(self, first: int, name: str = "ann") -> None:
-        self.wire.give(f"/players/{name}/resend", wire.write_resend(first))
+        self.wire.give(f"/players/{name}/resend", codec.write_resend(first))
 
     def said(self, rounds: int = 1) -> list[bytes]:
         """What is said in the log in these rounds, each with everything before it confirmed, and some time passed."""
@@ -49,27 +49,27 @@ def test_what_was_missed_is_said_again_in_order_and_in_the_same_bytes(world: Ask
 def test_after_the_end_and_after_a_crash_the_whole_log_can_be_had_in_portions(world: AskedWorld) -> None:
     world.play()
     everything = world.first_heard()
-    assert len(everything) > 2 * MOST_ENTRIES
+    assert len(everything) > 2 * MAX_ENTRIES
     world.restart()
     world.said()
     world.ask(0)
-    rounds = [world.said() for _ in range(len(everything) // MOST_ENTRIES + 2)]
+    rounds = [world.said() for _ in range(len(everything) // MAX_ENTRIES + 2)]
     assert [payload for said in rounds for payload in said] == everything
-    assert max(map(len, rounds)) == MOST_ENTRIES
+    assert max(map(len, rounds)) == MAX_ENTRIES
 
 
 def test_no_portion_leaves_before_the_broker_has_the_one_before(world: AskedWorld) -> None:
     world.play()
     world.said()
     world.ask(0)
-    assert len(world.said()) == MOST_ENTRIES
+    assert len(world.said()) == MAX_ENTRIES
     world.wire.delivered = world.wire.published - 1
     world.now += 60_000
     heard = len(world.heard)
     LoggedWorld.run(world)
     assert len(world.heard) == heard
     assert world.service._wait_seconds(1.0) > 0  # and it does not turn in circles meanwhile
-    assert len(world.said()) == MOST_ENTRIES
+    assert len(world.said()) == MAX_ENTRIES
 
 
 def test_several_requests_are_one_answer(world: AskedWorld) -> None:
@@ -86,7 +86,7 @@ def test_a_request_for_more_while_an_answer_is_on_begins_anew_from_there(world: 
     world.ask(10)
     first = world.said()
     world.ask(4, "bob")
-    assert [*first, *world.said(12)] == [*everything[10 : 10 + MOST_ENTRIES], *everything[4:]]
+    assert [*first, *world.said(12)] == [*everything[10 : 10 + MAX_ENTRIES], *everything[4:]]
 
 
 def test_who_asks_without_end_is_answered_now_and_then(world: AskedWorld) -> None:
@@ -96,7 +96,7 @@ def test_who_asks_without_end_is_answered_now_and_then(world: AskedWorld) -> Non
         world.ask(0)
         answers += len(world.said()) // len(everything)
     seconds = 100 * PAUSE_MS // 1000
-    assert MOST_REQUESTS <= answers <= MOST_REQUESTS + 1 + seconds // 5
+    assert MAX_REQUESTS <= answers <= MAX_REQUESTS + 1 + seconds // 5
     world.ask(0, "bob")
     assert world.said() == everything
 
@@ -116,7 +116,7 @@ def test_who_does_not_play_is_not_heard(world: AskedWorld) -> None:
     world.said()
     for name in ("carl", "Ann", "players"):
         world.ask(0, name)
-    world.wire.give("/nowhere/players/ann/resend", wire.write_resend(0))
+    world.wire.give("/nowhere/players/ann/resend", codec.write_resend(0))
     assert world.said(2) == []
 
 
@@ -136,7 +136,7 @@ def test_of_a_game_that_is_forgotten_nothing_is_said(world: AskedWorld) -> None:
     world.play()
     world.said()
     world.ask(0)
-    assert len(world.said()) == MOST_ENTRIES
+    assert len(world.said()) == MAX_ENTRIES
     world.now += 300_000
     [opening] = world.said()
     assert world.table.referee.state is State.LOBBY
@@ -145,12 +145,12 @@ def test_of_a_game_that_is_forgotten_nothing_is_said(world: AskedWorld) -> None:
 
 
 def test_many_tables_share_a_portion(world: AskedWorld) -> None:
-    logs = {str(number): TableLog(world.table.header, IDENTITY) for number in range(MOST_ENTRIES + 8)}
+    logs = {str(number): TableLog(world.table.header, IDENTITY) for number in range(MAX_ENTRIES + 8)}
     resends = Resends(logs)
     for table in logs:
         resends.ask(table, "ann", 0, 0)
-    assert len(resends.take_due(0, 0, 0)) == MOST_ENTRIES
-    assert resends.take_due(PAUSE_MS, MOST_ENTRIES - 1, MOST_ENTRIES) == []
-    assert resends.take_due(PAUSE_MS - 1, MOST_ENTRIES, MOST_ENTRIES) == []
-    assert len(resends.take_due(PAUSE_MS, MOST_ENTRIES, MOST_ENTRIES)) == 8
-    assert resends.deadline(2 * MOST_ENTRIES) is None
+    assert len(resends.take_due(0, 0, 0)) == MAX_ENTRIES
+    assert resends.take_due(PAUSE_MS, MAX_ENTRIES - 1, MAX_ENTRIES) == []
+    assert resends.take_due(PAUSE_MS - 1, MAX_ENTRIES, MAX_ENTRIES) == []
+    assert len(resends.take_due(PAUSE_MS, MAX_ENTRIES, MAX_ENTRIES)) == 8
+    assert resends.deadline(2 * MAX_ENTRIES) is None

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from salvo.errors import WireError
 from salvo.topics import Role
 from salvo_server.cli.teams import teams
-from salvo_server.trust.roster import SCREENS, Register, Roster, RosterError, is_lost
+from salvo_server.storage.roster import SCREENS, Register, Roster, RosterError, is_lost
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
 from salvo.errors import IllegalCommand, WireError
 from salvo.rules import (
     SALVO,
@@ -143,7 +143,7 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
     book: RuleBook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody's noise on an open broker: the bot tried 100,000 times and then ended with a ValueError."""
-    [rules] = wire.write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
+    [rules] = codec.write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
     drawn = Counter[str]()
     draw_mask = drawing._drawn_mask
 
@@ -155,7 +155,7 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
     with pytest.raises(
         WireError, match=r"wrong_shape: rules this SDK cannot play: rule book tiny: none of 20000 fleets"
     ):
-        wire.read_announcement(topics.parse(rules.topic), rules.payload)
+        codec.read_announcement(topics.parse(rules.topic), rules.payload)
     assert drawn["ships"] <= 20_000 * len(book.fleet)  # a bit mask each
 
 
@@ -163,8 +163,8 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
     "book", [SALVO, tiny(3, 2, 2, width=8, height=6, spacing=Spacing.APART), tiny(1, width=1, height=1)]
 )
 def test_rules_with_room_for_a_fleet_are_heard(book: RuleBook) -> None:
-    [rules] = wire.write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
-    heard = wire.read_announcement(topics.parse(rules.topic), rules.payload)
+    [rules] = codec.write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
+    heard = codec.read_announcement(topics.parse(rules.topic), rules.payload)
     assert isinstance(heard, m.RulesAnnounced)
     assert random_fleet(heard.book, generator(1)).book == book
 

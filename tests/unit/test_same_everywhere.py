@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from salvo.bots.admiral import Admiral
-from salvo.bots.density import Density
-from salvo.bots.meanfield import MeanField
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots.admiral import Admiral
+from salvo.lab.bots.density import Density
+from salvo.lab.bots.meanfield import MeanField
 from salvo.rules import BOOKS
 from salvo_server.cli import cli
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from salvo.errors import ConnectionLost
-from salvo_server.showing.screen_users import MOST_TRIES, SETTLED_SECONDS, ScreenUsers
+from salvo_server.spectate.screen_users import MAX_TRIES, SETTLED_SECONDS, ScreenUsers
 
 IN_USE = ConnectionLost("account_in_use", "somebody else")
 REFUSED = ConnectionLost("not_authorised", "no such user")
@@ -33,7 +33,7 @@ def test_one_of_a_large_hall_is_found_where_some_are_free(seed: int) -> None:
     assert look_for(set(range(1, 201, 2)), 200, seed) is not None
 
 
-@pytest.mark.parametrize(("screens", "tried"), [(1, 1), (4, 4), (200, MOST_TRIES)])
+@pytest.mark.parametrize(("screens", "tried"), [(1, 1), (4, 4), (200, MAX_TRIES)])
 def test_when_all_are_in_use_it_is_said(screens: int, tried: int) -> None:
     with pytest.raises(ConnectionLost, match="account_in_use: somebody looks on already") as caught:
         look_for(set(), screens, 1)

@@ -15,10 +15,10 @@ import pytest
 from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.rules import XBS
-from salvo_server.broker import addresses
-from salvo_server.broker.addresses import lan_addresses
+from salvo_server.brokers.embedded import addresses
+from salvo_server.brokers.embedded.addresses import lan_addresses
 from salvo_server.cli.serve_report import ServeReport
-from salvo_server.referee import Referee
+from salvo_server.core.referee import Referee
 
 LATE = m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s with 5 shots not fired")
 FALL = m.SalvoResolved(1, 3, "ann", 0, 0, (), ("ann",), None, None)

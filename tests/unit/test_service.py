@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from salvo.mqtt import Inbound
-from salvo_server.gate import Gate
+from salvo.net.mqtt import Inbound
+from salvo_server.core.authenticator import Authenticator
 from salvo_server.service import Service
 
 
@@ -54,7 +54,7 @@ def edge() -> HeldEdge:
 
 @pytest.fixture
 def service(edge: HeldEdge) -> Service:
-    return Service(edge, [""], seed=1, gate=Gate(executor=ThreadPoolExecutor(1)))
+    return Service(edge, [""], seed=1, gate=Authenticator(executor=ThreadPoolExecutor(1)))
 
 
 def connect(edge: HeldEdge, service: Service) -> bytes:

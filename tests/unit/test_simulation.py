@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 import salvo
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
-from salvo.laboratory import arena
-from salvo.laboratory.again import again
-from salvo.laboratory.arena import Supervision
-from salvo.laboratory.simulation import Seats, Simulation, pool, simulate, stream
-from salvo.laboratory.simulation.pool import _is_single_threaded
-from salvo.laboratory.simulation.seats import places_alike, seating
+from salvo.lab import arena
+from salvo.lab.arena import Supervision
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.replay_command import again
+from salvo.lab.simulation import Seats, Simulation, pool, simulate, stream
+from salvo.lab.simulation.pool import _is_single_threaded
+from salvo.lab.simulation.seats import places_alike, seating
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, Starter
 from salvo.view import Shot, View

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
-from salvo.laboratory.solo import Cleared, Summary, clear, summary
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.solo import Cleared, Summary, clear, summary
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, XBS, RuleBook

@@ -17,16 +17,16 @@ import pytest
 from click.testing import CliRunner
 
 from programs import needs
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory.simulation import Played, stream
-from salvo.laboratory.solo import clear, summary
-from salvo.programs import staying
-from salvo.programs.exec_bot import ExecBot
-from salvo.programs.staying import Staying
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.programs import process_pool
+from salvo.lab.programs.exec_bot import ExecBot
+from salvo.lab.programs.process_pool import ProgramPool
+from salvo.lab.simulation import Played, stream
+from salvo.lab.solo import clear, summary
+from salvo.lab.sources import load
 from salvo.rules import SALVO
-from salvo.sources import load
 from salvo_server.cli.solo import solo
-from salvo_server.kits import FOLDER
+from salvo_server.templates import FOLDER
 
 PYTHON = f"{shlex.quote(sys.executable)} -I -S"
 PROGRAM = Path(__file__).parents[1] / "staying_program.py"
@@ -173,8 +173,8 @@ def test_programs_of_a_process_that_dies_or_is_killed_end_with_it(told: Callable
 
 
 def test_many_commands_do_not_stay_all(told: Callable[[str], Told], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staying, "MOST_WAITING", 1)
-    held, told_to = Staying(), told("some")
+    monkeypatch.setattr(process_pool, "MAX_WAITING", 1)
+    held, told_to = ProgramPool(), told("some")
     kinds = [load(told_to.by(name), staying=held) for name in ("one", "other")]
     processes = []
     for kind in (*kinds, kinds[1]):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from salvo.codec.strict_json import MAX_JSON_DEPTH, MAX_PAYLOAD_BYTES, parse_json
 from salvo.errors import WireError
-from salvo.wire.strict_json import DEEPEST_JSON, LARGEST_PAYLOAD_BYTES, parse_json
 
 
 @pytest.mark.parametrize("nested", ["[" * 4 + "]" * 4, '{"a":[{"b":[1]}]}', '["[[[[[["]', '"[[[[[["', "7"])
@@ -13,17 +13,17 @@ def test_four_levels_are_read(nested: str) -> None:
     parse_json(nested.encode())
 
 
-@pytest.mark.parametrize("levels", [DEEPEST_JSON + 1, *range(100, LARGEST_PAYLOAD_BYTES // 2, 50)])
+@pytest.mark.parametrize("levels", [MAX_JSON_DEPTH + 1, *range(100, MAX_PAYLOAD_BYTES // 2, 50)])
 def test_any_depth_beyond_is_refused_by_its_code(levels: int) -> None:
     """Five hundred to a thousand levels were decoded; counting them then ran out of stack, and the server ended."""
     for nested in ("[" * levels + "]" * levels, '{"":' * (levels - 1) + "[]" + "}" * (levels - 1)):
-        if len(nested) <= LARGEST_PAYLOAD_BYTES:
+        if len(nested) <= MAX_PAYLOAD_BYTES:
             with pytest.raises(WireError) as refused:
                 parse_json(nested.encode())
             assert refused.value.code == "too_deep"
 
 
-@pytest.mark.parametrize("levels", [DEEPEST_JSON + 1, 1000, LARGEST_PAYLOAD_BYTES - 9])
+@pytest.mark.parametrize("levels", [MAX_JSON_DEPTH + 1, 1000, MAX_PAYLOAD_BYTES - 9])
 @pytest.mark.parametrize("end", ["", "}", "1.5", '{"a', "]["])
 def test_the_depth_is_told_first_and_alike_on_every_python(levels: int, end: str) -> None:
     """What has no end was ``too_deep`` from 1,000 levels on with Python 3.11, and ``not_json`` with 3.13."""

@@ -11,16 +11,16 @@ import pytest
 
 from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
+from salvo import codec
 from salvo import messages as m
-from salvo import wire
 from salvo.messages import Limits, State
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Role
-from salvo_server.gate import Gate
-from salvo_server.journal.database import DatabaseJournal
-from salvo_server.referee import Referee
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.referee import Referee
 from salvo_server.service import Service
-from salvo_server.trust.roster import Account, Register
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.roster import Account, Register
 from unbrokered import Wire
 
 
@@ -132,7 +132,7 @@ def test_without_a_roster_another_secret_is_somebody_else() -> None:
 def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
     """The recap's key was being derived when the team came back with another secret."""
     name = TEAMS[0]
-    gate = Gate(executor=(worker := Later()))
+    gate = Authenticator(executor=(worker := Later()))
     gate.admit("", name, "former", 0)
     assert gate.seal_recap("", name, b"{}") is None
     gate.admit("", name, "rotated", 0)
@@ -148,7 +148,7 @@ def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register
     def serve() -> tuple[Service, Wire]:
         edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
         world.append(journal)
-        gate = Gate(executor=AtOnce(), pepper=journal.pepper)
+        gate = Authenticator(executor=AtOnce(), pepper=journal.pepper)
         given: Any = {"limits": Limits(players=2), "journal": journal, "gate": gate, "register": register}
         service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, **given)
         edge.connect()
@@ -158,16 +158,16 @@ def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register
 
     service, edge = serve()
     for number, name in enumerate(TEAMS[:2]):
-        edge.give("/game/request_participation", wire.write_participation(name, secret(name)))
+        edge.give("/game/request_participation", codec.write_participation(name, secret(name)))
         sealer = Sealer(secret(name))
         for placement in fleet(number).placements:
             topic = BY_NAME["place"].of(player=name, ship=placement.ship)
-            edge.give(topic, wire.write_placement(placement, sealer))
+            edge.give(topic, codec.write_placement(placement, sealer))
     service.step()
     service.step()
     assert service.tables[""].referee.state is State.TURN
     register.replace(accounts(*TEAMS, **{TEAMS[0]: "rotated"}))
-    edge.give("/game/request_participation", wire.write_participation(TEAMS[0], "rotated"))
+    edge.give("/game/request_participation", codec.write_participation(TEAMS[0], "rotated"))
     service.step()
     world[-1].close()
     service, edge = serve()
@@ -222,7 +222,7 @@ def test_after_a_crash_it_is_gone_still(tmp_path: Path, register: Register, whil
 
     service, edge, journal = serve()
     for name in TEAMS:
-        edge.give("/game/request_participation", wire.write_participation(name, secret(name)))
+        edge.give("/game/request_participation", codec.write_participation(name, secret(name)))
     service.step()
     register.replace(accounts(*TEAMS[1:]))
     if not while_away:

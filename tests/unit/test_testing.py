@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from salvo.bots import HOUSE_BOTS
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
-from salvo.bots.rude import Rude
+from salvo.lab.bots import HOUSE_BOTS
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.bots.rude import Rude
 from salvo.player import Bot
 from salvo.rules import SALVO, Orientation, Placement, RuleBook, generator
 from salvo.testing import board, check_bot, draw

@@ -10,14 +10,14 @@ import pytest
 
 from proofs import entries_of, verify
 from salvo import messages as m
+from salvo.codec.transcript import read_header
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, RuleBook, generator, random_fleet
-from salvo.wire.transcript import read_header
-from salvo_server.journal.database import DatabaseJournal
-from salvo_server.records.transcript import check, export, read_transcript, repeat_game
-from salvo_server.referee import Referee
+from salvo_server.core.referee import Referee
 from salvo_server.service import Service
 from salvo_server.settings import SettingsError, load_settings
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.transcript import check, export, read_transcript, repeat_game
 from unit.test_log_recovery import LoggedWorld
 
 NOW = 1_000_000

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory import arena, time_limits
-from salvo.laboratory.time_limits import TimeLimits, limit_time
+from salvo.lab import arena, time_limits
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.programs import debugger
+from salvo.lab.time_limits import TimeLimits, limit_time
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
-from salvo.programs import debugger
 from salvo.view import View
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")

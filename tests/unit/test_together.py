@@ -9,9 +9,9 @@ from itertools import product
 
 import pytest
 
-from salvo.bots.clues import Clue, chart, clues, hit_by_others, mask_of
-from salvo.bots.posterior import draw_by_keys, learned
-from salvo.bots.together import Together, Turn, turns
+from salvo.lab.bots.clues import Clue, chart, clues, hit_by_others, mask_of
+from salvo.lab.bots.posterior import draw_by_keys, learned
+from salvo.lab.bots.together import Together, Turn, turns
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import SALVO, Announce, Grid, ShipClass, Sinkings, generator
 from salvo.view import Shot, View

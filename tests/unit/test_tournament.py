@@ -14,11 +14,11 @@ from random import Random
 import pytest
 
 from salvo.errors import MissingExtra
-from salvo.laboratory import arena
-from salvo.laboratory.again import seat_names
+from salvo.lab import arena
+from salvo.lab.replay_command import seat_names
+from salvo.lab.sources import make
 from salvo.rules import own_seed
 from salvo.rules.toml_lines import line_of
-from salvo.sources import make
 from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
 from salvo_server.tournament.judge import Alarm

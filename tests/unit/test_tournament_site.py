@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 from salvo_server.cli.tournament import tournament as command
-from salvo_server.showing.replay import REFEREE
-from salvo_server.tournament.chosen import Chosen, choose
+from salvo_server.spectate.replay import REFEREE
 from salvo_server.tournament.file import Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
+from salvo_server.tournament.highlights import Chosen, choose
 from salvo_server.tournament.judge import Alarm
 from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
 from salvo_server.tournament.run import games_path, play_tournament, stand

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from salvo import Bot
-from salvo.bots.hunter import Hunter
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import WireError
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.view import Shot, View
-from salvo_server.records.transcript import (
+from salvo_server.storage.transcript import (
     TranscriptError,
     check,
     parse_transcript,

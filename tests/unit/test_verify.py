@@ -15,16 +15,16 @@ from click.testing import CliRunner
 
 from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, signed, verify
 from salvo import messages as m
+from salvo.codec.log import Fault, message_digest
 from salvo.errors import SalvoError
+from salvo.fairness.proof import Proof, write_sent
 from salvo.messages import Draw
-from salvo.proof import Proof, write_sent
 from salvo.rules import Orientation, Placement, RuleBook
 from salvo.seal import fingerprint
-from salvo.wire.log import Fault, message_digest
 from salvo_server.cli import cli
-from salvo_server.records.log import proof_lines
-from salvo_server.records.recordings import open_recordings
-from salvo_server.trust.identity import Identity
+from salvo_server.core.log import proof_lines
+from salvo_server.spectate.recordings import open_recordings
+from salvo_server.storage.identity import Identity
 from salvo_server.verify import compare_stories, verify_file
 
 HONEST = Played("honest", SMALL, trouble=0.1).play()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from salvo import versions
 from salvo.errors import BotError
-from salvo.laboratory.again import seat_names
-from salvo.sources import load
-from salvo.versions import kept, pinned
+from salvo.lab import versions
+from salvo.lab.replay_command import seat_names
+from salvo.lab.sources import load
+from salvo.lab.versions import kept, pinned
 
 BOT = """\
 from pathlib import Path
@@ -106,7 +106,7 @@ def test_what_is_large_or_no_package_is_that_of_today(bot: Path, monkeypatch: py
 
 
 def test_a_folder_of_too_many_files_is_refused_with_the_range(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(versions, "MOST_FILES", 1)
+    monkeypatch.setattr(versions, "MAX_FILES", 1)
     with pytest.raises(BotError, match=r"2 files, 0\.0 MB, in .*bots; a version has at most 1 and 20 MB") as raised:
         kept(str(bot))
     assert raised.value.code == "bad_version"

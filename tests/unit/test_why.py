@@ -13,18 +13,18 @@ import pytest
 from click.testing import CliRunner
 
 from proofs import SMALL
-from salvo.bots.density import Density
-from salvo.bots.random_bot import RandomBot
-from salvo.laboratory.explaining import Explainer
-from salvo.laboratory.verdict import BOARDS, SURE, Verdict, clearing_cost
+from salvo.lab.bots.density import Density
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.explain import Explainer
+from salvo.lab.verdict import BOARDS, SURE, Verdict, clearing_cost
 from salvo.player import Bot
 from salvo.rules import SALVO, XBS, Fleet, Grid, RuleBook, generator
 from salvo.view import Shot, View
 from salvo_server.cli.explain import explain as command
-from salvo_server.records.transcript import play_at_table, write_transcript
-from salvo_server.showing.explaining import explain
-from salvo_server.showing.replay import REFEREE, Replay
-from salvo_server.showing.why import Why, explain_end, lines
+from salvo_server.spectate.explaining import explain
+from salvo_server.spectate.replay import REFEREE, Replay
+from salvo_server.spectate.why import Why, explain_end, lines
+from salvo_server.storage.transcript import play_at_table, write_transcript
 
 POND = replace(SALVO, name="pond", grid=Grid(7, 7), fleet=SALVO.fleet[2:])
 

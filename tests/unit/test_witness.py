@@ -11,11 +11,7 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo.errors import ImpostorError, UnfairGame, WireError
-from salvo.events import GameVerified, LogDoubted
-from salvo.rules import SALVO, Fleet, Orientation, generator, random_fleet
-from salvo.view import Shot
-from salvo.wire.log import (
+from salvo.codec.log import (
     OF_BYTES,
     Entry,
     LogEnd,
@@ -28,12 +24,16 @@ from salvo.wire.log import (
     take_apart,
     write_entry,
 )
-from salvo.witness import Witness
-from salvo_server.records.log import TableLog
-from salvo_server.records.transcript import no_status
-from salvo_server.referee import Referee
-from salvo_server.table import Table
-from salvo_server.trust.identity import Identity
+from salvo.errors import ImpostorError, UnfairGame, WireError
+from salvo.events import GameVerified, LogDoubted
+from salvo.fairness.witness import Witness
+from salvo.rules import SALVO, Fleet, Orientation, generator, random_fleet
+from salvo.view import Shot
+from salvo_server.core.log import TableLog
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Table
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.transcript import no_status
 
 IDENTITY = Identity(bytes(32))
 FLEETS = {name: random_fleet(SALVO, generator(name)) for name in ("me", "you")}

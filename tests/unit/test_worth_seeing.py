@@ -9,9 +9,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from salvo.laboratory.intervals import change_and_error
-from salvo.laboratory.simulation import simulate
-from salvo.laboratory.worth_seeing import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
+from salvo.lab.highlights import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
+from salvo.lab.intervals import change_and_error
+from salvo.lab.simulation import simulate
 from salvo_server.cli import output
 from salvo_server.cli.compare import compare
 from salvo_server.cli.dev_bench import Bench, Failed, saved

@@ -17,9 +17,9 @@ from salvo.errors import IllegalCommand
 from salvo.rules.fleet import Choice, Fleet, Spacing, choices_of, random_fleet
 
 #: Rows are named by one letter, so a grid is at most 26 high; the same bound for the width keeps it printable.
-LARGEST_SIDE = 26
+MAX_SIDE = 26
 #: The referee's view has one letter for each ship of a fleet (SALVO-VIEW-5).
-MOST_SHIPS = 26
+MAX_SHIPS = 26
 #: A ship's name is a level of topics, and what is ignored in it (SALVO-NAME-5) cannot be part of it.
 SHIP_NAME = re.compile(r"[a-z0-9]{1,32}")
 
@@ -125,8 +125,8 @@ class Grid:
     height: int = 10
 
     def __post_init__(self) -> None:
-        if not (1 <= self.width <= LARGEST_SIDE and 1 <= self.height <= LARGEST_SIDE):
-            raise ValueError(f"a grid is 1..{LARGEST_SIDE} cells wide and high, not {self.width} x {self.height}")
+        if not (1 <= self.width <= MAX_SIDE and 1 <= self.height <= MAX_SIDE):
+            raise ValueError(f"a grid is 1..{MAX_SIDE} cells wide and high, not {self.width} x {self.height}")
 
     @property
     def size(self) -> int:
@@ -202,8 +202,8 @@ class RuleBook:
             raise self._unplayable("repeats", f"{text}, and no {Order.ROUNDS}")
 
     def _check_fleet(self) -> None:
-        if not 1 <= len(self.fleet) <= MOST_SHIPS or len(self.ship_number) != len(self.fleet):
-            raise self._unplayable("fleet", f"a fleet has 1..{MOST_SHIPS} ships and no name twice")
+        if not 1 <= len(self.fleet) <= MAX_SHIPS or len(self.ship_number) != len(self.fleet):
+            raise self._unplayable("fleet", f"a fleet has 1..{MAX_SHIPS} ships and no name twice")
         longest = max(self.grid.width, self.grid.height)
         for ship in self.fleet:
             if SHIP_NAME.fullmatch(ship.name) is None:

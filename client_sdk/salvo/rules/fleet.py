@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from salvo.errors import IllegalCommand
-from salvo.pictured import Pictured
+from salvo.lab.notebook import Pictured
 
 if TYPE_CHECKING:
     from salvo.rules.book import Grid, RuleBook
@@ -172,7 +172,7 @@ def _choices(book: RuleBook, ship: str, length: int) -> tuple[Choice, ...]:
 
 #: Tries before a book is called too crowded. A standard fleet needs 1.9 on average; books that leave less than one
 #: layout in ten thousand are better placed by hand than by luck.
-MOST_TRIES = 100_000
+MAX_TRIES = 100_000
 
 
 def random_fleet(book: RuleBook, random: Random) -> Fleet:
@@ -185,7 +185,7 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
         ValueError: no legal layout found in 100,000 tries.
     """
     between_0_and_1 = random.random
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         taken = 0
         layout = []
         for choices in book.choices:
@@ -196,16 +196,16 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
             layout.append(choice)
         else:
             return _fleet_of(book, layout)
-    raise ValueError(f"rule book {book.name}: no legal fleet found in {MOST_TRIES} tries")
+    raise ValueError(f"rule book {book.name}: no legal fleet found in {MAX_TRIES} tries")
 
 
 #: Fleets that :func:`check_room` draws. Streak has one legal layout in 5000; who has none in 20,000 has less than
-#: :data:`MOST_TRIES` are good for. A book without any costs a tenth of a second, three tenths where ships collide late.
-_MOST_TRIALS = 20_000
+#: :data:`MAX_TRIES` are good for. A book without any costs a tenth of a second, three tenths where ships collide late.
+_MAX_TRIALS = 20_000
 
 
 def check_room(book: RuleBook, random: Random) -> None:
-    """Make sure that a fleet is soon drawn, before somebody tries :data:`MOST_TRIES` times.
+    """Make sure that a fleet is soon drawn, before somebody tries :data:`MAX_TRIES` times.
 
     For books that come from elsewhere: nothing is laid out and nothing is kept.
 
@@ -213,7 +213,7 @@ def check_room(book: RuleBook, random: Random) -> None:
         ValueError: none of 20,000 layouts drawn was legal.
     """
     longest_first = sorted((ship.length for ship in book.fleet), reverse=True)
-    for _ in range(_MOST_TRIALS):
+    for _ in range(_MAX_TRIALS):
         taken = 0
         for length in longest_first:
             mask = _drawn_mask(book.grid, length, random.random())
@@ -222,7 +222,7 @@ def check_room(book: RuleBook, random: Random) -> None:
             taken |= _with_margin(mask, book.grid, book.spacing)
         else:
             return
-    raise ValueError(f"rule book {book.name}: none of {_MOST_TRIALS} fleets drawn has room on the grid")
+    raise ValueError(f"rule book {book.name}: none of {_MAX_TRIALS} fleets drawn has room on the grid")
 
 
 def _drawn_mask(grid: Grid, length: int, chance: float) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo.pictures.marks import letters_of
+from salvo.lab.pictures.marks import letters_of
 from salvo.rules import SALVO, Fleet, Orientation, Placement, RuleBook
 
 WATER = "."

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from salvo.bots.random_bot import RandomBot
 from salvo.errors import BotError
-from salvo.laboratory import arena
+from salvo.lab import arena
+from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, RuleBook

@@ -24,12 +24,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from salvo import codec, topics
 from salvo import events as e
 from salvo import messages as m
-from salvo import topics, wire
 from salvo.client import FINAL
 from salvo.errors import ConnectionLost, SalvoError, WireError
-from salvo.mqtt import BrokerUrl, Connection, Inbound
+from salvo.net.mqtt import BrokerUrl, Connection, Inbound
 from salvo.rules import SALVO, Orientation, Placement, generator
 from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
 from salvo.session import Session
@@ -229,8 +229,8 @@ class Troublemaker:
             case "error" | "placement_error":
                 self.report.heard[message.payload.decode().partition(":")[0]] += 1
             case "fire" if message.payload not in self._own:
-                shot = wire.read_command(address, message.payload, self._session.rules or SALVO)
-                if isinstance(shot, wire.SignedShot):
+                shot = codec.read_command(address, message.payload, self._session.rules or SALVO)
+                if isinstance(shot, codec.SignedShot):
                     self._overheard.append(_Overheard(shot.target, message.payload, shot.blob.salt))
 
     def _handle(self, event: e.Event) -> None:
@@ -286,7 +286,7 @@ class Troublemaker:
 
     def ask(self, name: str) -> None:
         """Ask to take part under a name."""
-        self.say("request_participation", wire.write_participation(name, "a guess"))
+        self.say("request_participation", codec.write_participation(name, "a guess"))
 
     def fire_at(self, target: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish anything where shots at a player go."""
@@ -295,11 +295,11 @@ class Troublemaker:
     def place(self, player: str, ship: str, x: int, y: int) -> None:
         """Place a ship for somebody with the own key."""
         placement = Placement(ship, x, y, Orientation.HORIZONTAL)
-        self.say("place", wire.write_placement(placement, self._sealer), player=player, ship=ship)
+        self.say("place", codec.write_placement(placement, self._sealer), player=player, ship=ship)
 
     def signed(self, x: int, y: int, context: m.ShotContext | None = None) -> bytes:
         """Return an authentic shot of the own team that its session knows nothing of."""
-        return wire.write_shot(x, y, context, self._sealer)
+        return codec.write_shot(x, y, context, self._sealer)
 
     def raw(self, will: tuple[str, bytes] | None = None) -> RawClient:
         """Return one more connection."""
@@ -410,7 +410,7 @@ def _flood_shots(rude: Troublemaker) -> bool:
 
 
 def _say_too_much(rude: Troublemaker) -> bool:
-    rude.fire_at(rude.victim(), _shot_with(" " * wire.LARGEST_PAYLOAD_BYTES))
+    rude.fire_at(rude.victim(), _shot_with(" " * codec.MAX_PAYLOAD_BYTES))
     return True
 
 
@@ -461,7 +461,7 @@ def _replay_shots(rude: Troublemaker) -> bool:
 
 def _leave_commands_behind(rude: Troublemaker) -> bool:
     rude.fire_at(rude.victim(), b"kept", retain=True)
-    rude.say("request_participation", wire.write_participation("kept", "kept"), retain=True)
+    rude.say("request_participation", codec.write_participation("kept", "kept"), retain=True)
     return True
 
 

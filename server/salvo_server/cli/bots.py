@@ -6,7 +6,7 @@ import inspect
 
 import click
 
-from salvo.bots import HOUSE_BOTS
+from salvo.lab.bots import HOUSE_BOTS
 from salvo_server.human import HUMAN
 
 

@@ -11,12 +11,12 @@ from functools import partial
 
 import click
 
-from salvo.laboratory.again import again
-from salvo.laboratory.comparison import Comparison, SequentialTest, Verdict
-from salvo.laboratory.comparison import compare as compare_bots
-from salvo.laboratory.simulation import TURN_SECONDS, Seats
-from salvo.laboratory.worth_seeing import Lost
-from salvo.versions import pinned
+from salvo.lab.comparison import Comparison, SequentialTest, Verdict
+from salvo.lab.comparison import compare as compare_bots
+from salvo.lab.highlights import Lost
+from salvo.lab.replay_command import again
+from salvo.lab.simulation import TURN_SECONDS, Seats
+from salvo.lab.versions import pinned
 from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Progress, failure_lines, progress_bar
 
 
@@ -69,7 +69,7 @@ def compare(
 
     Several SECONDs are played one after the other, on the same fleets. HEAD:mybot.py is a bot as git has it. Every two
     games have the same fleets and start, with the sides exchanged; bots that lay their fleets themselves keep them. It
-    stops as soon as the verdict is sure enough, and may look after every pair: how, says salvo.laboratory.comparison.
+    stops as soon as the verdict is sure enough, and may look after every pair: how, says salvo.lab.comparison.
     At the end come lost games to look at. What bots print goes nowhere.
     """
     seed = seed or secrets.token_hex(16)

@@ -16,20 +16,20 @@ import click
 from salvo import messages as m
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
-from salvo.laboratory.again import again, seat_names
+from salvo.lab.replay_command import again, seat_names
+from salvo.lab.sources import load
 from salvo.messages import State
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
-from salvo.sources import load
 from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, winner_line
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
-from salvo_server.journal.kept import KeptGames
-from salvo_server.records.transcript import export
-from salvo_server.settings import MOST_PACE_SECONDS, ServerSettings
-from salvo_server.showing.screen import Board, draw_boards, draw_page
-from salvo_server.showing.telling import places_line
-from salvo_server.trust.identity import Identity
+from salvo_server.settings import MAX_PACE_SECONDS, ServerSettings
+from salvo_server.spectate.screen import Board, draw_boards, draw_page
+from salvo_server.spectate.telling import places_line
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.transcript import export
 
 #: Pause after a salvo when somebody looks on, so that a whole game takes about a quarter of a minute.
 _PACE_ON_SCREEN_SECONDS = 0.1
@@ -45,7 +45,7 @@ _JOIN_SECONDS = 30.0
     "--pace",
     "--pause",
     "pace_seconds",
-    type=click.FloatRange(0, MOST_PACE_SECONDS),
+    type=click.FloatRange(0, MAX_PACE_SECONDS),
     metavar="SECONDS",
     help="Pause after each salvo.  [default: 0.1 on a terminal, else 0]",
 )

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from salvo.errors import BotError
-from salvo.laboratory.simulation import TURN_SECONDS
-from salvo.sources import EXEC
-from salvo.versions import pinned
+from salvo.lab.simulation import TURN_SECONDS
+from salvo.lab.sources import EXEC
+from salvo.lab.versions import pinned
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
 from salvo_server.cli.dev_report import lines, record

@@ -10,12 +10,12 @@ from pathlib import Path
 from statistics import fmean
 
 from salvo.errors import BotError, SalvoError
-from salvo.laboratory.again import again, seat_names
-from salvo.laboratory.arena import Failure
-from salvo.laboratory.simulation import Seats, stream
-from salvo.laboratory.worth_seeing import Score, score_of
-from salvo.sources import EXEC, script_of
-from salvo.versions import kept, python_files, split
+from salvo.lab.arena import Failure
+from salvo.lab.highlights import Score, score_of
+from salvo.lab.replay_command import again, seat_names
+from salvo.lab.simulation import Seats, stream
+from salvo.lab.sources import EXEC, script_of
+from salvo.lab.versions import kept, python_files, split
 from salvo_server.cli.output import progress_bar
 
 #: The opponent that is the bot as it was when the command began.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import indent
 
 from salvo.errors import BotError, SalvoError
-from salvo.laboratory.intervals import change_and_error, rate_and_error
-from salvo.laboratory.worth_seeing import Lost, lost_by_most, lost_since
+from salvo.lab.highlights import Lost, lost_by_most, lost_since
+from salvo.lab.intervals import change_and_error, rate_and_error
 from salvo_server.cli.dev_bench import BEFORE, Bench, Failed, Round, Trial
 from salvo_server.cli.output import traced
 

@@ -15,14 +15,14 @@ from types import FrameType
 import click
 
 from salvo.errors import SalvoError
-from salvo.mqtt import BrokerUrl
-from salvo.tls import client_context
+from salvo.net.mqtt import BrokerUrl
+from salvo.net.tls import client_context
 from salvo_server.cli.checked import NO_TLS, given
 from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests, is_here
 from salvo_server.running import RunningServer, running_servers
 from salvo_server.settings import ServerSettings, load_settings, roster_path
-from salvo_server.trust.roster import Roster, RosterError, has_begun
+from salvo_server.storage.roster import Roster, RosterError, has_begun
 from salvo_server.unused import Unused, refuse_unused
 
 _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", Verdict.SKIP: "dim"}

@@ -8,22 +8,22 @@ from pathlib import Path
 
 import click
 
-from salvo.laboratory.explaining import FEWEST_FLEETS, FLEETS, MOST_FLEETS, Explainer, Explanation
-from salvo.pictures.html import Colour, ink
-from salvo.pictures.marks import PLAIN
+from salvo.lab.explain import FEWEST_FLEETS, FLEETS, MAX_FLEETS, Explainer, Explanation
+from salvo.lab.pictures.html import Colour, ink
+from salvo.lab.pictures.marks import PLAIN
 from salvo_server.cli.output import has_terminal, progress_bar, write_page
-from salvo_server.records.recordings import open_recordings
-from salvo_server.showing import reasons, telling, why
-from salvo_server.showing.explaining import explain as explain_game
-from salvo_server.showing.explaining import salvos_of
-from salvo_server.showing.replay import Replay
+from salvo_server.spectate import reasons, telling, why
+from salvo_server.spectate.explaining import explain as explain_game
+from salvo_server.spectate.explaining import salvos_of
+from salvo_server.spectate.recordings import open_recordings
+from salvo_server.spectate.replay import Replay
 
 
 @click.command()
 @click.argument("file")
 @click.option("--turn", type=int, help="This salvo, with heat maps.  [default: all, in a table]")
 @click.option("--player", help="This player's salvos only.  [default: everybody's]")
-@click.option("--fleets", default=FLEETS, help=f"Fleets to draw of each board, {FEWEST_FLEETS}..{MOST_FLEETS}.")
+@click.option("--fleets", default=FLEETS, help=f"Fleets to draw of each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
 @click.option("--seed", help="Decides what is drawn.  [default: the game's seed and number]")
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON line a salvo; without --turn one a player, and why it was won."

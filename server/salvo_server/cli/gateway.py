@@ -15,18 +15,18 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from salvo import sources
 from salvo.errors import BotError
-from salvo.mqtt import BrokerUrl
+from salvo.lab import sources
+from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS, RuleBook
 from salvo.topics import check_name
-from salvo_server.broker.addresses import split_address
+from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.cli.checked import ca_rule, given, option_of
-from salvo_server.gateway.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
-from salvo_server.gateway.host import Host
-from salvo_server.gateway.house import House
+from salvo_server.gateways.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import SettingsError, gateway_key_path, roster_path
-from salvo_server.trust.roster import Roster, has_begun
+from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, UnusedOption, beside, refuse_unused
 
 #: Protocol -> what comes in there.
@@ -129,7 +129,7 @@ def read_gateway(line: str, book: RuleBook) -> GatewayCall:
 
 
 def _check_rules(protocol: str, book: RuleBook) -> None:
-    check: Callable[[RuleBook], None] = importlib.import_module(f"salvo_server.gateway.{protocol}").check
+    check: Callable[[RuleBook], None] = importlib.import_module(f"salvo_server.gateways.{protocol}").check
 
     def fits(other: RuleBook) -> bool:
         with contextlib.suppress(GatewayError):
@@ -182,7 +182,7 @@ def table_options(command: _Command) -> _Command:
 @contextlib.contextmanager
 def house_of(
     door: str, *, broker: str, table: str, roster: Path | None, no_roster: bool, ca: str | None, no_pin: bool
-) -> Iterator[House]:
+) -> Iterator[TableWatch]:
     """Yield the table that the options name; the caller opens it.
 
     Raises:
@@ -198,7 +198,7 @@ def house_of(
         accounts = RosterAccounts(Roster(file), door)
     else:
         accounts = OpenAccounts(gateway_key_path(), door)
-    house = House(str(url), table, accounts, ca=ca, pin=not no_pin)
+    house = TableWatch(str(url), table, accounts, ca=ca, pin=not no_pin)
     with contextlib.closing(house):
         yield house
 
@@ -229,7 +229,7 @@ def wait_until_set(stop: threading.Event) -> None:
 def ended_by_signals() -> threading.Event:
     """Return what Ctrl-C and SIGTERM set from now on; let the log tell who comes and goes."""
     if logging.getLogger().level > logging.INFO:
-        logging.getLogger("salvo_server.gateway").setLevel(logging.INFO)
+        logging.getLogger("salvo_server.gateways").setLevel(logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         # On a thread of its own: the main thread may be waiting for the event, with its lock in the hand.

@@ -17,9 +17,9 @@ from salvo_server.cli.gateway import (
     serve_guests,
     table_options,
 )
-from salvo_server.gateway.classic import Role, door
-from salvo_server.gateway.classic.carried import Carrier
-from salvo_server.gateway.host import Host
+from salvo_server.gateways.classic import Role, door
+from salvo_server.gateways.classic.mqtt_transport import Carrier
+from salvo_server.gateways.host import Host
 from salvo_server.unused import Unused, beside, without
 
 

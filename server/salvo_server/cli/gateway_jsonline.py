@@ -9,9 +9,9 @@ import click
 
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.gateway import TABLE_RULES, house_of, opponent_option, serve_guests, table_options
-from salvo_server.gateway.host import Host
-from salvo_server.gateway.jsonline import NO_OPPONENT, door
-from salvo_server.gateway.jsonline.words import Dialect
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.jsonline import NO_OPPONENT, door
+from salvo_server.gateways.jsonline.words import Dialect
 
 
 @click.command(cls=Checked, unused=TABLE_RULES)

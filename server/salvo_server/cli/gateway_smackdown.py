@@ -21,9 +21,9 @@ from salvo_server.cli.gateway import (
     table_options,
     wait_until_set,
 )
-from salvo_server.gateway.children import Child
-from salvo_server.gateway.host import Host
-from salvo_server.gateway.smackdown import ANSWER_SECONDS, Names, check, child_door, door
+from salvo_server.gateways.children import Child
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.smackdown import ANSWER_SECONDS, Names, check, child_door, door
 from salvo_server.unused import Unused, without
 
 #: What a program is told its opponent is called where that cannot be known.

@@ -8,8 +8,8 @@ import click
 
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.gateway import TABLE_RULES, house_of, serve_guests, table_options
-from salvo_server.gateway.host import Host
-from salvo_server.gateway.xbs import MOST_PLAYERS, door
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.xbs import MAX_PLAYERS, door
 
 
 @click.command("xbs", cls=Checked, unused=TABLE_RULES)
@@ -18,7 +18,7 @@ from salvo_server.gateway.xbs import MOST_PLAYERS, door
 )
 @click.option("--title", default="", help="What clients call the game.  [default: Salvo and the table's name]")
 @click.option(
-    "--most", type=click.IntRange(min=2), default=MOST_PLAYERS, show_default=True, help="Players that a game takes."
+    "--most", type=click.IntRange(min=2), default=MAX_PLAYERS, show_default=True, help="Players that a game takes."
 )
 @table_options
 def command(listen: str, title: str, most: int, table: str, **where: Any) -> None:

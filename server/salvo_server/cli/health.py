@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from salvo import topics, wire
+from salvo import codec, topics
 from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
-from salvo.mqtt import BrokerUrl, Connection, without_password
+from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo.topics import BY_NAME
 from salvo_server.cli.checked import Checked
 from salvo_server.settings import roster_path
-from salvo_server.trust.roster import Account, Roster, has_begun
+from salvo_server.storage.roster import Account, Roster, has_begun
 from salvo_server.unused import Unused, beside
 
 
@@ -69,7 +69,7 @@ def ask(broker: str, table: str, timeout_seconds: float, account: Account | None
         connection.connect(timeout_seconds)
         while (left := end - time.monotonic()) > 0:
             for message in connection.poll(left):
-                found = wire.read_announcement(topics.parse(message.topic), message.payload)
+                found = codec.read_announcement(topics.parse(message.topic), message.payload)
                 if isinstance(found, ServerStatus):
                     return found
         return None

@@ -16,11 +16,11 @@ import click
 from salvo.client import GameReport, tell_secret
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
+from salvo.lab.programs.exec_bot import ExecBot
+from salvo.lab.sources import EXEC, load, team_name
 from salvo.player import Bot
-from salvo.programs.exec_bot import ExecBot
 from salvo.rules import generator
 from salvo.seat import Seat
-from salvo.sources import EXEC, load, team_name
 from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import leave_on_sigterm
 from salvo_server.human import HUMAN
@@ -86,7 +86,7 @@ def join(
         raise click.UsageError("who plays is said once: BOT, or --exec CMD")
     bot = bot or f"{EXEC}{command}"
     if bot == HUMAN:
-        from salvo_server.human.sitting import check_terminal
+        from salvo_server.human.runner import check_terminal
 
         check_terminal()
     kind = load(bot) if bot != HUMAN else None
@@ -126,13 +126,13 @@ def _play_bot(bot: Bot, *where: Any, strict: bool, **seat: Any) -> list[GameRepo
 def _play_yourself(
     url: str, team: str, secret: str | None, games: int | None, seed: str | None, **seat: Any
 ) -> list[GameReport]:
+    from salvo_server.human.channel import Channel
     from salvo_server.human.contest import play_there
-    from salvo_server.human.desk import Desk
 
     random = generator(secrets.token_hex(16) if seed is None else seed, team)
     place = Seat(url, team, secret, random, **seat)
     listener = partial(tell_secret, team, place.secret, None) if secret is None else None
-    return play_there(Desk(), place, random, games, listener)
+    return play_there(Channel(), place, random, games, listener)
 
 
 def _given(secret: str | None, file: Path | None) -> str | None:

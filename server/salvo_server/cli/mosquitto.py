@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from salvo.topics import check_name
-from salvo_server.broker.mosquitto_config import Listener, MosquittoTls, write
+from salvo_server.brokers.mosquitto.config import Listener, MosquittoTls, write
 from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.settings import roster_path
-from salvo_server.trust.roster import Roster
+from salvo_server.storage.roster import Roster
 
 
 @click.command()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from salvo.bots import HOUSE_BOTS
 from salvo.errors import BotError
+from salvo.lab.bots import HOUSE_BOTS
 from salvo_server.cli.checked import Checked
-from salvo_server.kits import KITS, Kit
+from salvo_server.templates import KITS, Template
 from salvo_server.unused import Unused
 
 #: What a file may be called that stands in command lines and in comments of any language.
@@ -49,7 +49,7 @@ def new(file: Path, program: bool) -> None:
         click.echo(f"{purpose + ':':19}{command}")
 
 
-def _kit_for(file: Path, program: bool) -> Kit:
+def _kit_for(file: Path, program: bool) -> Template:
     if not _NAME.fullmatch(file.name):
         raise BotError("bad_file", f"{file.name!r}: a bot's file has letters, digits, - and _, and ends in {_ends()}")
     if file.suffix == ".py" and (file.stem in sys.stdlib_module_names or file.stem in ("salvo", *HOUSE_BOTS)):

@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, Protocol
 import click
 
 from salvo.errors import SalvoError
-from salvo.laboratory.arena import Failure
+from salvo.lab.arena import Failure
 
 
 class _Seconds(click.FloatRange):

@@ -17,16 +17,16 @@ from typing import Any, Final, NamedTuple
 import click
 
 from salvo.errors import BotError, SalvoError
-from salvo.laboratory import arena
-from salvo.laboratory.again import again, seat_names
-from salvo.laboratory.arena import Outcome
-from salvo.laboratory.simulation import TURN_SECONDS, Played, Seats, simulate, stream
-from salvo.laboratory.simulation.seats import places_alike, seating
-from salvo.laboratory.time_limits import TimeLimits, limit_time
+from salvo.lab import arena
+from salvo.lab.arena import Outcome
+from salvo.lab.replay_command import again, seat_names
+from salvo.lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
+from salvo.lab.simulation.seats import places_alike, seating
+from salvo.lab.sources import EXEC, make
+from salvo.lab.time_limits import TimeLimits, limit_time
 from salvo.player import Bot
 from salvo.rules import RuleBook, draw_starter
 from salvo.rules.files import load_book
-from salvo.sources import EXEC, make
 from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import (
     FORCE,
@@ -42,8 +42,8 @@ from salvo_server.cli.output import (
     winner_line,
 )
 from salvo_server.human import HUMAN
-from salvo_server.records.transcript import play_at_table, write_transcript
-from salvo_server.showing.telling import places_line
+from salvo_server.spectate.telling import places_line
+from salvo_server.storage.transcript import play_at_table, write_transcript
 from salvo_server.unused import Unused
 
 #: Stands for the game's number in the name of a file.
@@ -280,11 +280,11 @@ def _seat(
         return _games(seated, book, seed, first, count, seats, recording)
     if bots.count(HUMAN) > 1:
         raise SalvoError("one_human", f"{bots.count(HUMAN)} times {HUMAN}; one person plays at a terminal")
-    from salvo_server.human.desk import Desk
+    from salvo_server.human.channel import Channel
     from salvo_server.human.local import Human, play_here
-    from salvo_server.human.sitting import check_terminal
+    from salvo_server.human.runner import check_terminal
 
-    desk = Desk()
+    desk = Channel()
     names = zip(seat_names(bots), bots, strict=True)
     seated = {name: Human(desk) if bot == HUMAN else make(bot) for name, bot in names}
     check_terminal()

@@ -12,11 +12,11 @@ import click
 
 from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, write_page
-from salvo_server.records.recordings import Recordings, Summary, open_recordings
-from salvo_server.showing import telling
-from salvo_server.showing.page import html_page
-from salvo_server.showing.replay import REFEREE, Replay
-from salvo_server.showing.telling import places_line
+from salvo_server.spectate import telling
+from salvo_server.spectate.page import html_page
+from salvo_server.spectate.recordings import Recordings, Summary, open_recordings
+from salvo_server.spectate.replay import REFEREE, Replay
+from salvo_server.spectate.telling import places_line
 from salvo_server.unused import Unused, beside
 
 _Each = TypeVar("_Each")
@@ -110,7 +110,7 @@ def _write(shown: Replay, view: str, turn: int | None, path: Path) -> None:
 
 def _view(shown: Replay, view: str, turn: int | None, speed: float) -> None:
     shown.frame(view, turn or 0)  # a mistake is told before the screen is taken
-    from salvo_server.showing.viewer import Viewer
+    from salvo_server.spectate.viewer import Viewer
 
     Viewer(shown, view=view, turn=turn, speed=speed).run()
 

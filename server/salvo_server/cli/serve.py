@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from salvo.mqtt import BrokerUrl
+from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
-from salvo_server.broker.addresses import joined, lan_addresses, split_address
+from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.cli.gateway import read_gateway
 from salvo_server.cli.serve_report import ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
-from salvo_server.gateway.beside import gateways_beside
-from salvo_server.journal.kept import KeptGames
-from salvo_server.records.transcript_folder import TranscriptFolder
+from salvo_server.gateways.supervisor import gateways_beside
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, load_settings
+from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.transcript_folder import TranscriptFolder
 
 #: What somebody on the broker can read and do, by profile.
 PROFILES = {

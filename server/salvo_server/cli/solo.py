@@ -16,13 +16,13 @@ from multiprocessing.connection import Connection, wait
 import click
 
 from salvo.errors import BotError
-from salvo.laboratory.simulation.pool import cores
-from salvo.laboratory.solo import Cleared, Summary, clear, summary
-from salvo.programs.staying import Staying
-from salvo.programs.worker_process import WorkerProcess, end_all, end_with_parent, how_it_ended
+from salvo.lab.programs.process_pool import ProgramPool
+from salvo.lab.programs.worker_process import WorkerProcess, end_all, end_with_parent, how_it_ended
+from salvo.lab.simulation.pool import cores
+from salvo.lab.solo import Cleared, Summary, clear, summary
+from salvo.lab.sources import make
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
-from salvo.sources import make
 from salvo_server.cli.output import JOBS, TRACEBACK, has_terminal, progress_bar
 
 #: Boards that a process is given at a time.
@@ -100,7 +100,7 @@ def _clear_all(bot: str, boards: int, seed: str, book: RuleBook, jobs: int | Non
     """Clear board after board, in their order, on as many processes as there is work for.
 
     Raises:
-        BotError: of the first board that fails, as :func:`salvo.laboratory.solo.clear`; ``bad_bot``; ``bot_crashed``:
+        BotError: of the first board that fails, as :func:`salvo.lab.solo.clear`; ``bad_bot``; ``bot_crashed``:
             the bot ended its process.
     """
     context = multiprocessing.get_context("spawn")
@@ -141,7 +141,7 @@ def _collected(workers: list[WorkerProcess], bot: str, seed: str) -> Iterator[tu
 def _work(pipe: Connection, bot: str, seed: str, book: RuleBook) -> None:
     """Clear the boards that are asked for; send an error as its code, text and trace."""
     end_with_parent()
-    with closing(Staying()) as staying:
+    with closing(ProgramPool()) as staying:
         while True:
             board = pipe.recv()
             try:

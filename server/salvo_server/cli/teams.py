@@ -9,7 +9,7 @@ import click
 
 from salvo.topics import Role
 from salvo_server.settings import roster_path
-from salvo_server.trust.roster import MOST_SCREENS, SCREENS, Roster
+from salvo_server.storage.roster import MAX_SCREENS, SCREENS, Roster
 
 _ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
 
@@ -36,7 +36,7 @@ def teams(ctx: click.Context, file: Path | None) -> None:
 @click.option("--role", type=click.Choice(list(_ROLES)), default="team", show_default=True, help="What they may do.")
 @click.option(
     "--screens",
-    type=click.IntRange(1, MOST_SCREENS),
+    type=click.IntRange(1, MAX_SCREENS),
     default=SCREENS,
     help="How many people look on with a watcher's or referee's secret.",
 )
@@ -91,7 +91,7 @@ def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
 
 @teams.command()
 @click.argument("name")
-@click.argument("number", type=click.IntRange(1, MOST_SCREENS))
+@click.argument("number", type=click.IntRange(1, MAX_SCREENS))
 @click.pass_obj
 def screens(roster: Roster, name: str, number: int) -> None:
     """Let so many people look on with a watcher's or referee's secret, which stays."""

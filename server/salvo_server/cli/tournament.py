@@ -15,9 +15,9 @@ from typing import Final
 import click
 
 from salvo_server.cli.output import has_terminal, progress_bar
-from salvo_server.tournament.chosen import choose
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
+from salvo_server.tournament.highlights import choose
 from salvo_server.tournament.page import write_page
 from salvo_server.tournament.run import games_path, play_tournament, stand
 from salvo_server.tournament.schedule import number_of_games

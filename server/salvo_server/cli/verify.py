@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import click
 
+from salvo.codec.log import KEY_BYTES
 from salvo.seal import fingerprint
-from salvo.wire.log import KEY_BYTES
 from salvo_server.cli.checked import Checked
 from salvo_server.unused import Unused, beside
 from salvo_server.verify import (

@@ -15,14 +15,22 @@ from typing import Any, Final
 import click
 
 from salvo.errors import ConnectionLost
-from salvo.mqtt import BrokerUrl
-from salvo.proof import Proof, ProofConnection
+from salvo.fairness.proof import Proof, ProofConnection
+from salvo.net.mqtt import BrokerUrl
 from salvo.topics import check_name
 from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import has_terminal, write_page
-from salvo_server.showing.live import live_page
-from salvo_server.showing.screen_users import ScreenUsers
-from salvo_server.showing.watching import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
+from salvo_server.spectate.live import live_page
+from salvo_server.spectate.screen_users import ScreenUsers
+from salvo_server.spectate.watching import (
+    EVERYBODY,
+    REFEREE,
+    News,
+    RefereeWatcher,
+    TeamWatcher,
+    Watcher,
+    screen_account,
+)
 from salvo_server.unused import Unused, beside
 
 _PAGE_ONLY: Final = (

@@ -11,8 +11,8 @@ from typing import Final
 
 from salvo_server.doctor import break_in, machine, reach
 from salvo_server.doctor.finding import Finding, Verdict, failed
-from salvo_server.doctor.patient import Patient, guests, is_here
 from salvo_server.doctor.probe import Login, ProbeError
+from salvo_server.doctor.target import Patient, guests, is_here
 
 __all__ = ["Finding", "Login", "Patient", "ProbeError", "Verdict", "examine", "guests", "is_here"]
 

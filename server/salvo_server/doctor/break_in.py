@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from salvo import topics, wire
+from salvo import codec, topics
 from salvo.topics import BY_NAME, Action, Publisher, Reader, Role
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped
-from salvo_server.doctor.patient import PREFIX, Patient
 from salvo_server.doctor.probe import Login, Probe, ProbeError
 from salvo_server.doctor.reach import able
-from salvo_server.trust.roster import KEEPER_USER, SERVER_USER
+from salvo_server.doctor.target import PREFIX, Patient
+from salvo_server.storage.roster import KEEPER_USER, SERVER_USER
 
 #: Four times the largest packet that a broker of ours takes.
 _OVERSIZED_BYTES: Final = 1024 * 1024
@@ -35,7 +35,7 @@ _SERVER_SECONDS: Final = 5.0
 #: All ways to ask for everything.
 _EVERYTHING: Final = ("#", "/#", "+/#", "+/+/+", "/+/+/#", "$share/doctor/#")
 #: Names of topics that a message may list.
-_MOST_NAMED: Final = 4
+_MAX_NAMED: Final = 4
 _CURE: Final = "run the contest with --profile contest, on a broker that is furnished from the roster"
 
 Attack = Callable[[Patient], Iterator[Finding]]
@@ -48,8 +48,8 @@ def _mark() -> bytes:
 
 def _listed(names: Iterable[str]) -> str:
     found = sorted(set(names))
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return ", ".join(found[:_MOST_NAMED]) + more
+    more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+    return ", ".join(found[:_MAX_NAMED]) + more
 
 
 # --- strangers ----------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _make_private_news(patient: Patient, control: Probe) -> bool:
         return False
     else:
         asked = BY_NAME["request_participation"].of(patient.tables[0])
-        control.publish(asked, wire.write_participation(victim, secrets.token_urlsafe(16)))
+        control.publish(asked, codec.write_participation(victim, secrets.token_urlsafe(16)))
     left = already
 
     def fresh(heard: object) -> bool:

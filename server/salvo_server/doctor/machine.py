@@ -16,11 +16,11 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from salvo_server.broker.addresses import BrokerError, split_address
+from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 from salvo_server.doctor.finding import Finding, failed, passed, skipped
-from salvo_server.doctor.patient import Patient
+from salvo_server.doctor.target import Patient
 from salvo_server.settings import ServerSettings, identity_path, roster_path
-from salvo_server.trust.roster import is_lost
+from salvo_server.storage.roster import is_lost
 
 _DISTRIBUTION: Final = "battleship-salvo"
 #: A journal of a day of games with 64 teams has some 50 MB; below four times that a contest day is at risk.

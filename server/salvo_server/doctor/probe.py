@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from salvo.errors import SalvoError
-from salvo.mqtt import BrokerUrl
-from salvo.tls import client_context
+from salvo.net.mqtt import BrokerUrl
+from salvo.net.tls import client_context
 
 #: A broker that takes longer for one answer has stopped to answer.
 ANSWER_SECONDS: Final = 5.0

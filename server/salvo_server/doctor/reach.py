@@ -10,17 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from salvo import codec, topics
 from salvo import messages as m
-from salvo import topics, wire
 from salvo.errors import ConnectionLost, WireError
-from salvo.mqtt import Connection
+from salvo.net.mqtt import Connection
 from salvo.seal import fingerprint
 from salvo.topics import BY_NAME
 from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped, warned
-from salvo_server.doctor.patient import Patient, is_loopback
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
-from salvo_server.trust.roster import SCREENS
+from salvo_server.doctor.target import Patient, is_loopback
+from salvo_server.storage.roster import SCREENS
 
 #: A certificate that ends sooner than this may end during the contest.
 _CERTIFICATE_DAYS: Final = 3
@@ -162,7 +162,7 @@ def _at_a_table(patient: Patient) -> str:
             probe.ping()
             for heard in probe.heard:
                 with contextlib.suppress(WireError):
-                    listed = wire.read_announcement(topics.parse(heard.topic), heard.payload)
+                    listed = codec.read_announcement(topics.parse(heard.topic), heard.payload)
                     if isinstance(listed, m.PlayersListed) and login.user in listed.names:
                         return login.user
     return ""
@@ -184,7 +184,7 @@ def check_server(patient: Patient) -> Iterator[Finding]:
         yield failed("server", f"nothing stands at {topic}: no server has ever been on this broker", "salvo serve")
         return
     try:
-        status = wire.read_announcement(topics.parse(topic), found.payload)
+        status = codec.read_announcement(topics.parse(topic), found.payload)
     except WireError as error:
         yield failed("server", f"{topic} is unreadable: {error.text}", "use doctor and server of one version")
         return
@@ -241,7 +241,7 @@ def check_clock(patient: Patient) -> Iterator[Finding]:
 
 def _read(heard: Heard | None) -> m.Announcement | None:
     with contextlib.suppress(WireError):
-        return None if heard is None else wire.read_announcement(topics.parse(heard.topic), heard.payload)
+        return None if heard is None else codec.read_announcement(topics.parse(heard.topic), heard.payload)
     return None
 
 

@@ -1,7 +1,7 @@
 """The screen: a person sets up a fleet, shoots, and sees what comes of it, with keys or a mouse.
 
-The screen knows what it was told (:mod:`salvo_server.human.desk`) and nothing of where the game is. Small letters are
-commands, capital letters rows and digits columns, so that ``d`` deletes and ``D`` is a row.
+The screen knows what it was told (:mod:`salvo_server.human.channel`) and nothing of where the game is. Small letters
+are commands, capital letters rows and digits columns, so that ``d`` deletes and ``D`` is a row.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from time import monotonic
 from typing import Any, ClassVar, Final
 
 from salvo.errors import CODES, MissingExtra, SalvoError
-from salvo.pictures.marks import Mark
+from salvo.lab.pictures.marks import Mark
 from salvo.player import check_salvo
 from salvo.view import Shot
-from salvo_server.human.cursor import ARROWS, Cursor
-from salvo_server.human.desk import (
+from salvo_server.human.channel import (
     Again,
     Broken,
-    Desk,
+    Channel,
     FleetAsked,
     Link,
     News,
@@ -33,9 +32,10 @@ from salvo_server.human.desk import (
     Seen,
     Told,
 )
+from salvo_server.human.cursor import ARROWS, Cursor
 from salvo_server.human.setup import Setup
-from salvo_server.human.sight import Sight, incoming_words
-from salvo_server.showing.telling import places_line
+from salvo_server.human.snapshot import Snapshot, incoming_words
+from salvo_server.spectate.telling import places_line
 
 try:
     from rich.text import Text
@@ -46,7 +46,7 @@ try:
     from textual.widgets import OptionList, Static
 
     from salvo_server.human.board import BoardView
-    from salvo_server.showing.screen import printable
+    from salvo_server.spectate.screen import printable
 except ModuleNotFoundError:
     raise MissingExtra("playing yourself", "terminal") from None
 
@@ -55,7 +55,7 @@ _LOOK_SECONDS: Final = 0.03
 _CLOCK_SECONDS: Final = 0.25
 _NEWS_LINES: Final = 4
 #: Letters of a line of news: on an open broker anybody may say anything, at any length.
-_LONGEST_LINE: Final = 300
+_MAX_LINE: Final = 300
 _COMMANDS: Final = "dfqrs"
 _KEYS: Final = (
     *("tab", "shift+tab", "enter", "escape", "delete", "backspace", "space"),
@@ -110,7 +110,7 @@ class Table(App[str]):
         ),
     ]
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Channel) -> None:
         super().__init__()
         self.mode = Mode.WAITING
         self.message = ""
@@ -120,7 +120,7 @@ class Table(App[str]):
         self._asked: FleetAsked | None = None
         self._setup: Setup | None = None
         self._at = 0  # the action that is highlighted
-        self._sight: Sight | None = None
+        self._sight: Snapshot | None = None
         self._target = ""
         self._chosen: list[Shot] = []
         self._seen = 0  # how many shots at the own board were there when the person last fired
@@ -189,7 +189,7 @@ class Table(App[str]):
                 self.exit("broken")
 
     def _note(self, line: str) -> None:
-        self._news = [*self._news, line[:_LONGEST_LINE]][-_NEWS_LINES:]
+        self._news = [*self._news, line[:_MAX_LINE]][-_NEWS_LINES:]
 
     def _begin_setup(self, asked: FleetAsked) -> None:
         before = self._asked
@@ -203,7 +203,7 @@ class Table(App[str]):
         self._outcome = ""
         self._say("" if again else "choose a ship, then one end of it, then the other")
 
-    def _see(self, sight: Sight) -> None:
+    def _see(self, sight: Snapshot) -> None:
         before, self._sight = self._sight, sight
         if before is None and (self._asked is None or self._asked.game != sight.game):
             self._seen = len(sight.incoming)  # back in a game: what was long ago is no news
@@ -391,7 +391,7 @@ class Table(App[str]):
             self._chosen = []
             self._say("")
 
-    def _my_turn(self) -> Sight | None:
+    def _my_turn(self) -> Snapshot | None:
         if self._sight is not None and self._sight.shots and self.mode is Mode.SHOOT:
             return self._sight
         if self.mode is Mode.WAITING:
@@ -414,7 +414,7 @@ class Table(App[str]):
             self._chosen = list(check_salvo([*self._chosen, shot], sight))
             self._say_chosen(sight)
 
-    def _say_chosen(self, sight: Sight) -> None:
+    def _say_chosen(self, sight: Snapshot) -> None:
         done = "; f fires" if self._chosen else ""
         self._say(f"{len(self._chosen)} of {_shots(sight.shots)} chosen{done}")
 
@@ -439,7 +439,7 @@ class Table(App[str]):
         self._acted(replace(sight, shots=0))
         self._desk.answer(Salvo(sight.game, sight.turn, ()))
 
-    def _acted(self, after: Sight) -> None:
+    def _acted(self, after: Snapshot) -> None:
         self._seen, self._outcome = len(after.incoming), ""
         self._chosen, self._sight = [], after
         self.mode = Mode.SHOOT if after.shots else Mode.WAITING
@@ -525,7 +525,7 @@ class Table(App[str]):
         self._at = min(self._at, len(offered) - 1)
         actions.highlighted = 0 if in_grid else self._at
 
-    def _show_game(self, sight: Sight) -> None:
+    def _show_game(self, sight: Snapshot) -> None:
         grid, shooting = sight.rules.grid, self.mode is Mode.SHOOT
         me, target = sight.me, self._target
         fleets = self._over.fleets if self._over is not None else {}
@@ -540,7 +540,7 @@ class Table(App[str]):
         self._write("incoming", self._incoming(sight))
         self._write("outcome", self._outcome)
 
-    def _heading(self, sight: Sight, player: str) -> str:
+    def _heading(self, sight: Snapshot, player: str) -> str:
         parts = ["you" if player == sight.me else player]
         if sight.sunk:
             parts.append(f"{len(sight.rules.fleet) - len(sight.sunk[player])} afloat")
@@ -550,13 +550,13 @@ class Table(App[str]):
             parts.append("defeated")
         return ", ".join(parts)
 
-    def _incoming(self, sight: Sight) -> str:
+    def _incoming(self, sight: Snapshot) -> str:
         words = ", ".join(incoming_words(sight, self._seen))
         lost = self._over is not None and self._over.places.get(sight.me, 1) > 1
         return f"{words}. You lose" if words and lost else words
 
 
-def _rivals(sight: Sight) -> list[str]:
+def _rivals(sight: Snapshot) -> list[str]:
     return [name for name in sight.players if name != sight.me]
 
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from salvo import events as e
-from salvo.client import FINAL, LONGEST_WAIT_SECONDS, GameReport
+from salvo.client import FINAL, MAX_WAIT_SECONDS, GameReport
 from salvo.errors import CODES, BotError, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import State
@@ -18,9 +18,9 @@ from salvo.seal import fingerprint
 from salvo.seat import Seat
 from salvo.team import Team
 from salvo.view import Shot, View
-from salvo_server.human.desk import Answer, Desk, FleetAsked, Link, Over, Salvo, Seen, Told
-from salvo_server.human.sight import Sight, result_words
-from salvo_server.human.sitting import sit_down
+from salvo_server.human.channel import Answer, Channel, FleetAsked, Link, Over, Salvo, Seen, Told
+from salvo_server.human.runner import sit_down
+from salvo_server.human.snapshot import Snapshot, result_words
 
 #: A deadline that moved by less has not moved: it is computed anew for every picture.
 _SAME_DEADLINE_SECONDS: Final = 0.5
@@ -35,7 +35,7 @@ class Person:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: Channel,
         seat: Seat,
         random: Random,
         games: int | None = None,
@@ -60,7 +60,7 @@ class Person:
         self._server_here = True
         self._was_connected = False
         self._trouble = ""
-        self._shown: Sight | None = None
+        self._shown: Snapshot | None = None
         desk.wake = seat.connection.wake
 
     def play(self) -> None:
@@ -73,7 +73,7 @@ class Person:
         try:
             while True:
                 self._show()
-                self._team.hear(LONGEST_WAIT_SECONDS)
+                self._team.hear(MAX_WAIT_SECONDS)
                 for answer in self._desk.answers():
                     self._take(answer)
                 self._session.wants_to_play = self._games is None or len(self.reports) < self._games
@@ -137,7 +137,7 @@ class Person:
         view = self._session.view
         if view is None:
             return
-        sight = Sight.of(view)
+        sight = Snapshot.of(view)
         if self._shown != sight or _moved(self._shown.deadline, sight.deadline):
             self._shown = sight
             self._desk.tell(Seen(sight))
@@ -175,7 +175,7 @@ def _moved(before: float | None, after: float | None) -> bool:
 
 
 def play_there(
-    desk: Desk, seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None = None
+    desk: Channel, seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None = None
 ) -> list[GameReport]:
     """Let a person play in a contest until it leaves; see :class:`Person`.
 

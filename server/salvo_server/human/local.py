@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
-from salvo.laboratory.arena import Outcome
+from salvo.lab.arena import Outcome
 from salvo.messages import SalvoResolved
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
-from salvo_server.human.desk import Again, Desk, FleetAsked, Over, Salvo, Seen, Told
-from salvo_server.human.sight import Sight, result_words
-from salvo_server.human.sitting import sit_down
+from salvo_server.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen, Told
+from salvo_server.human.runner import sit_down
+from salvo_server.human.snapshot import Snapshot, result_words
 
 
 class Human(Bot):
     """Takes a bot's place in the arena; asks the person at the desk."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Channel) -> None:
         self._desk = desk
         self._game = 1
         self._view: View | None = None
@@ -38,7 +38,7 @@ class Human(Bot):
         """Ask for shots."""
         self._view = view
         self._hear()
-        self._desk.tell(Seen(Sight.of(view)))
+        self._desk.tell(Seen(Snapshot.of(view)))
         return self._desk.wait(Salvo).shots
 
     def on_result(self, result: SalvoResolved) -> None:
@@ -46,7 +46,7 @@ class Human(Bot):
         self._unheard.append(result)
         if self._view is not None:
             self._hear()
-            self._desk.tell(Seen(Sight.of(self._view)))
+            self._desk.tell(Seen(Snapshot.of(self._view)))
 
     def _hear(self) -> None:
         assert self._view is not None
@@ -55,7 +55,7 @@ class Human(Bot):
             self._desk.tell(Told(result_words(result, self._view), result.player))
 
 
-def play_here(desk: Desk, play_one: Callable[[int], Outcome], first: int, *, again: bool = True) -> list[Outcome]:
+def play_here(desk: Channel, play_one: Callable[[int], Outcome], first: int, *, again: bool = True) -> list[Outcome]:
     """Let a person play at a table with bots until it leaves.
 
     Args:

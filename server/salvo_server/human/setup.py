@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from salvo.errors import IllegalCommand
-from salvo.pictures.marks import Mark
+from salvo.lab.pictures.marks import Mark
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, check_placement
 
 #: Tries to find room for the ships that are missing; each lays them all, the longest first.

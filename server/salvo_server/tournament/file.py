@@ -36,9 +36,9 @@ from salvo.rules.toml_lines import line_of
 from salvo_server import __version__
 
 #: Bots of a file; all pairs of so many are 2,016.
-MOST_BOTS: Final = 64
+MAX_BOTS: Final = 64
 #: Players of a game.
-MOST_SEATS: Final = 8
+MAX_SEATS: Final = 8
 
 
 class TournamentError(SalvoError):
@@ -110,11 +110,11 @@ class Tournament(_Model):
     format: Format = Format.ROUND_ROBIN
     games: Annotated[Integer, Field(ge=1, le=100_000)] = 2
     rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
-    seats: Annotated[Integer, Field(ge=3, le=MOST_SEATS)] | None = None
+    seats: Annotated[Integer, Field(ge=3, le=MAX_SEATS)] | None = None
     rules: str = "salvo"
     seed: Annotated[str, BeforeValidator(_text_or_integer), Field(pattern=r"^[!-~]{1,64}$")] = ""
     time: TimeLimits = TimeLimits()
-    bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MOST_BOTS)]
+    bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MAX_BOTS)]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -151,7 +151,7 @@ class Tournament(_Model):
         """Players of a game, of the largest table."""
         if self.format is not Format.FREE_FOR_ALL:
             return 2
-        return self.seats or min(len(self.bots), MOST_SEATS)
+        return self.seats or min(len(self.bots), MAX_SEATS)
 
     def with_seed(self, seed: str) -> Self:
         """Return the same tournament with the seed that was drawn for it."""
@@ -226,5 +226,5 @@ def _explained(path: Path, text: str, said: dict[str, Any], error: ErrorDetails)
                 path, text, key, f"{where} is {error['input']!r:.60}; it is 1..64 ASCII characters, no blanks"
             )
         case "too_short" | "too_long" if key == "bots":
-            return mistake(path, text, key, f"{len(error['input'])} bots; a tournament has 2..{MOST_BOTS}")
+            return mistake(path, text, key, f"{len(error['input'])} bots; a tournament has 2..{MAX_BOTS}")
     return mistake(path, text, key, f"{where} is {error['input']!r:.60}; {error['msg'].lower()}", table)

@@ -21,11 +21,11 @@ from typing import Any, Final, Protocol
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, SalvoError
+from salvo.lab.programs.exec_bot import ExecBot
+from salvo.lab.sources import line_of
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import MOST_UNSAID, Bot, Line, check_salvo
-from salvo.programs.exec_bot import ExecBot
+from salvo.player import MAX_UNSAID, Bot, Line, check_salvo
 from salvo.rules import Fleet, RuleBook, generator
-from salvo.sources import line_of
 from salvo.view import View
 from salvo_server.tournament.file import TimeLimits
 
@@ -125,7 +125,7 @@ class Judged(Bot):
             return
         if isinstance(self._bot, ExecBot):
             self._bot.most_files = 0  # as many as games, and another name in every run's strikes
-        self._bot.unsaid = deque(maxlen=MOST_UNSAID)
+        self._bot.unsaid = deque(maxlen=MAX_UNSAID)
         self._ask("prepare", self._bot.prepare, name, seed, game)
         drawn = getattr(self._bot, "random", None)
         if isinstance(drawn, Random):

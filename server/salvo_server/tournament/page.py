@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from salvo.errors import MissingExtra
-from salvo_server.showing.page import allowed
+from salvo_server.spectate.page import allowed
 from salvo_server.tournament.file import TournamentError
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.standings import Standings, command_of
@@ -21,11 +21,11 @@ _LINE: Final = 26
 #: Height of the plot of ratings by match.
 _COURSE: Final = 240
 #: Points of a line in it: more are not seen.
-_MOST_POINTS: Final = 300
+_MAX_POINTS: Final = 300
 #: Colours that people tell apart, also those who don't see red and green (Okabe and Ito).
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "currentColor")
 #: Games on the page; so many are a megabyte. --json has all.
-_MOST_GAMES: Final = 5000
+_MAX_GAMES: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def page(came_to: Standings, site: Links | None = None) -> str:
         courses={bot: _polyline(course, upwards) for bot, course in came_to.course.items()},
         share=_share,
         command=lambda game: command_of(game, came_to.tournament),
-        games=came_to.games[:_MOST_GAMES],
+        games=came_to.games[:_MAX_GAMES],
         site=site,
     )
 
@@ -118,7 +118,7 @@ def rendered(template: str, **said: object) -> str:
 def _polyline(course: list[float], upwards: _Scale) -> str:
     """Return the points of a line from the first match to the last, thinned to what can be seen."""
     last = len(course) - 1
-    step = max(1, last // _MOST_POINTS)
+    step = max(1, last // _MAX_POINTS)
     shown = sorted({*range(0, last + 1, step), last})
     return " ".join(
         f"{round(_WIDTH * index / max(1, last), 1)},{round(_COURSE - upwards(course[index]), 1)}" for index in shown

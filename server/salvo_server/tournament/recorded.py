@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from salvo import messages as m
 from salvo.rules import Fleet, Placement, RuleBook
 from salvo.view import Shot
-from salvo_server.records.transcript import take_down
-from salvo_server.showing.replay import Replay
-from salvo_server.table import Step
+from salvo_server.core.table import Step
+from salvo_server.spectate.replay import Replay
+from salvo_server.storage.transcript import take_down
 from salvo_server.tournament.games import Played
 
 #: A shot: seat, x, y.

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from salvo.rules import RuleBook
-from salvo_server.showing.page import Setting, html_page
-from salvo_server.tournament.chosen import Chosen, is_odd, key_of
+from salvo_server.spectate.page import Setting, html_page
 from salvo_server.tournament.file import Tournament, TournamentError
 from salvo_server.tournament.games import Played
+from salvo_server.tournament.highlights import Chosen, is_odd, key_of
 from salvo_server.tournament.judge import is_of_the_clock
 from salvo_server.tournament.page import page, rendered, write_whole
 from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
@@ -38,7 +38,7 @@ _INDEX: Final = "index.html"
 #: The files of a site, beside the mark.
 _FILES: Final = re.compile(r"index\.html|bots/[0-9]{1,3}\.html|games/[0-9]{1,9}-[0-9]{1,9}\.html")
 #: Odd games on the first page; the others are on their bots' pages.
-_MOST_ODD: Final = 200
+_MAX_ODD: Final = 200
 #: An absolute path in a text; of its folders nothing is told.
 _PATH: Final = re.compile(
     r"(?<![\w/.…~-])(?:file://)?(?:/|[A-Za-z]:\\)(?:[^\s/\\'\":;,()<>]+[/\\])*([^\s/\\'\":;,()<>]+)"
@@ -176,7 +176,7 @@ class _Site:
         for game in self._chosen.games:
             for pair in permutations(game.bots, 2):
                 self._between.setdefault(pair, []).append(game)
-        self.odd = [game for game in self._chosen.games if is_odd(game)][:_MOST_ODD]
+        self.odd = [game for game in self._chosen.games if is_odd(game)][:_MAX_ODD]
         self.odd_in_all = sum(map(is_odd, came_to.games))
 
     def bot(self, bot: str, against: str = "") -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from salvo.errors import MissingExtra
-from salvo.laboratory.again import again
+from salvo.lab.replay_command import again
 from salvo_server.tournament.file import Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.schedule import Match

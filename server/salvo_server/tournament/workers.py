@@ -17,15 +17,15 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
 from salvo.errors import BotError, SalvoError
-from salvo.laboratory import arena
-from salvo.laboratory.again import seat_names
+from salvo.lab import arena
+from salvo.lab.programs.debugger import is_debugged
+from salvo.lab.programs.exec_bot import ExecBot
+from salvo.lab.programs.process_pool import ProgramPool
+from salvo.lab.programs.worker_process import WorkerProcess, end_all
+from salvo.lab.replay_command import seat_names
+from salvo.lab.sources import load
 from salvo.player import Bot
-from salvo.programs.debugger import is_debugged
-from salvo.programs.exec_bot import ExecBot
-from salvo.programs.staying import Staying
-from salvo.programs.worker_process import WorkerProcess, end_all
 from salvo.rules import RuleBook
-from salvo.sources import load
 from salvo_server.tournament.file import TimeLimits, Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.judge import Alarm, judged
@@ -39,11 +39,11 @@ _LOOK_SECONDS: Final = 0.1
 #: How much a process is given to do at a time, in seconds and games: it shall neither wait for this process, nor have
 #: long games waiting behind a longer one while another process is idle.
 _AHEAD_SECONDS: Final = 0.05
-_MOST_AHEAD: Final = 32
+_MAX_AHEAD: Final = 32
 #: How much more time a bot has in a game that it has played before, in time.
 _PATIENCE: Final = 10
 #: Processes in a row that may die in one game while no bot is asked.
-_MOST_DEATHS: Final = 3
+_MAX_DEATHS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def _with_patience(limits: TimeLimits) -> TimeLimits:
 
 
 #: Programs of this process that wait for further games.
-_staying = Staying()
+_staying = ProgramPool()
 
 
 @cache
@@ -255,7 +255,7 @@ class Workers:
         count = 0
         while waiting or any(worker.tasks for worker in self._workers):
             pace = count / (time.monotonic() - began + 1e-9) / len(self._workers)
-            for place in range(1 + min(int(pace * _AHEAD_SECONDS), _MOST_AHEAD)):
+            for place in range(1 + min(int(pace * _AHEAD_SECONDS), _MAX_AHEAD)):
                 for worker in self._workers:
                     if waiting and len(worker.tasks) == place:
                         worker.give(waiting.popleft())
@@ -286,7 +286,7 @@ class Workers:
             return []
         task, *others = worker.tasks
         if seat is None:
-            if task.deaths + 1 >= _MOST_DEATHS:
+            if task.deaths + 1 >= _MAX_DEATHS:
                 text = f"processes end (exit code {code}) in game {task.pairing.game} of match {task.pairing.match}"
                 raise SalvoError("worker_died", f"{text}, and no bot was asked; is there memory enough?")
             again = replace(task, deaths=task.deaths + 1)

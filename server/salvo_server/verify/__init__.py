@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from salvo.wire.log import LARGEST_ENTRY_BYTES, Fault
-from salvo_server.verify.again import Repetition
+from salvo.codec.log import MAX_ENTRY_BYTES, Fault
+from salvo_server.verify.equivocation import Agreement, agreements, compare_stories
 from salvo_server.verify.notes import check_sent
+from salvo_server.verify.notices import remarks_on
 from salvo_server.verify.reading import check_chain, check_ends, read_lines, what_it_is
-from salvo_server.verify.remarks import remarks_on
+from salvo_server.verify.reexecute import Repetition
 from salvo_server.verify.report import BLAME, UNPROVEN, Finding, LoggedGame, ProofError, ProofReport, Verdict, Wrong
-from salvo_server.verify.stories import Agreement, agreements, compare_stories
 
 __all__ = [
     "BLAME",
@@ -50,7 +50,7 @@ def verify_file(path: Path, key: str | bytes | None = None) -> ProofReport:
             finding = Finding(str(path), 1, Fault.NO_PROOF, other)
             return ProofReport(str(path), finding=finding, stray=finding)
         with path.open("rb") as file:
-            return verify_lines(iter(lambda: file.readline(LARGEST_ENTRY_BYTES + 1), b""), str(path), key)
+            return verify_lines(iter(lambda: file.readline(MAX_ENTRY_BYTES + 1), b""), str(path), key)
     except FileNotFoundError:
         raise ProofError("proof_missing", f"no file {path}") from None
     except OSError as error:

@@ -12,14 +12,14 @@ from typing import Final, NoReturn
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec import read_ship
+from salvo.codec.commands import SHOT, SKIP, Shot, Skip
+from salvo.codec.log import Fault, LogStep, read_hidden
 from salvo.coordinates import read_row
 from salvo.errors import WireError
+from salvo.fairness.proof import SENT_LINE, SentBody
 from salvo.messages import Draw
-from salvo.proof import SENT_LINE, SentBody
-from salvo.wire import read_ship
-from salvo.wire.commands import SHOT, SKIP, Shot, Skip
-from salvo.wire.log import Fault, LogStep, read_hidden
-from salvo_server.verify.again import texts_of
+from salvo_server.verify.reexecute import texts_of
 from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
 
 #: What is noted with its open body.

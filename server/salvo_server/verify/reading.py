@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from salvo.codec.log import Fault, LogEnd, LogError, Opening, Reveal, entry_digest, game_of, read_signed
+from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
 from salvo.messages import Draw
-from salvo.proof import PROOF_LINES, SENT, has_begun
 from salvo.seal import fingerprint
-from salvo.wire.log import Fault, LogEnd, LogError, Opening, Reveal, entry_digest, game_of, read_signed
-from salvo_server.records.transcript_folder import proof_path
+from salvo_server.storage.transcript_folder import proof_path
 from salvo_server.verify.notes import read_sent
 from salvo_server.verify.report import Line, LoggedGame, Loose, ProofReport, Wrong, blame_server
 

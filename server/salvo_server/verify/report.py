@@ -9,11 +9,11 @@ from typing import Final, NamedTuple, NoReturn
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.log import Entry, Fault, LogEnd, LogStep, Opening
+from salvo.codec.transcript import Header
 from salvo.errors import SalvoError
-from salvo.proof import SentBody, has_begun
-from salvo.wire.log import Entry, Fault, LogEnd, LogStep, Opening
-from salvo.wire.transcript import Header
-from salvo_server.table import Step
+from salvo.fairness.proof import SentBody, has_begun
+from salvo_server.core.table import Step
 
 #: What people are told of whose fault it is.
 BLAME: Final = {

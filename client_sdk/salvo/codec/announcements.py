@@ -1,0 +1,220 @@
+"""What the server publishes: writing it, and reading it on a team's side.
+
+One announcement becomes one or more publications, in the order of SALVO-TOPIC-4. What is addressed to one player
+goes to topics that this player alone may read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, NamedTuple
+
+from salvo import messages as m
+from salvo.chat import check_text
+from salvo.codec.json_codec import Codec
+from salvo.codec.rules import Rules, check_playable
+from salvo.codec.strict_json import read_text
+from salvo.errors import SealError, WireError
+from salvo.seal import seal_for_server
+from salvo.shape import UNLESS_EMPTY, Count, Strict, Via, unless
+from salvo.topics import BY_NAME, Address, check_name
+
+#: The rules of a large fleet and a recap of a long game are bigger than any command.
+MAX_ANNOUNCEMENT_BYTES: Final = 64 * 1024
+
+
+class Publication(NamedTuple):
+    """One MQTT message to publish; an empty retained payload clears the topic."""
+
+    topic: str
+    payload: bytes
+    retain: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class ServerBody(Strict):
+    """What ``/game/server`` carries."""
+
+    status: str | None = None
+    status_topic: str = field(default="", metadata=UNLESS_EMPTY)
+    version: str
+    game: Count
+    profile: str
+    keys: m.ServerKeys | None = None
+    #: Absent where it is on: a client that knows no chat reads the status as it always did.
+    chat: bool = field(default=True, metadata=unless(True))
+
+    @classmethod
+    def of(cls, a: m.ServerStatus) -> ServerBody:
+        """Return a status as JSON has it."""
+        status = None if a.status_topic else "paused" if a.paused else "online" if a.online else "offline"
+        told = {name: getattr(a, name) for name in ("status_topic", "version", "game", "profile", "keys", "chat")}
+        return cls(status=status, **told)
+
+    def value(self) -> m.ServerStatus:
+        """Return the status.
+
+        Raises:
+            ValueError: nothing can be sealed for the server's key.
+        """
+        try:
+            if self.keys is not None:
+                seal_for_server(b"", self.keys.seal)
+        except SealError as error:
+            raise ValueError(error.text) from None
+        online, paused = self.status in ("online", "paused"), self.status == "paused"
+        told = (self.status_topic, paused, self.keys, self.chat)
+        return m.ServerStatus(online, self.version, self.game, self.profile, *told)
+
+
+def _codec(shape: Any, *given: str) -> Codec[Any]:
+    return Codec(shape, *given, largest=MAX_ANNOUNCEMENT_BYTES, own=True)
+
+
+NAMES: Final[Codec[tuple[str, ...]]] = _codec(tuple[str, ...])
+TURN: Final[Codec[m.TurnBegan]] = _codec(m.TurnBegan)
+TURN_RESUMED: Final[Codec[m.TurnResumed]] = _codec(m.TurnResumed)
+RESULT: Final[Codec[m.SalvoResolved]] = _codec(m.SalvoResolved)
+FLEET: Final[Codec[m.FleetRevealed]] = _codec(m.FleetRevealed, "player")
+STATS: Final[Codec[m.PlayerStats]] = _codec(m.PlayerStats, "player")
+RULES: Final[Codec[m.RulesAnnounced]] = _codec(Rules)
+SERVER: Final[Codec[m.ServerStatus]] = _codec(Annotated[m.ServerStatus, Via(ServerBody)])
+REFEREE: Final[Codec[m.RefereeView]] = _codec(m.RefereeView)
+CHAT: Final[Codec[m.ChatSaid]] = _codec(m.ChatSaid)
+MESSAGE: Final[Codec[m.MessageSaid]] = _codec(m.MessageSaid, "to")
+#: Written as the specification prints it, with white space.
+HIT: Final[Codec[m.ShotLanded]] = Codec(m.ShotLanded, "to")
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:
+    """Return the publications of an announcement.
+
+    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`salvo.codec.write_recap`;
+    what leaves a table (``PlayerLeft``, ``TableReset``) depends on what is retained, which the publisher knows.
+    """
+    return [
+        Publication(BY_NAME[name].of(table, player=player, ship=ship), payload, BY_NAME[name].retained)
+        for name, player, ship, payload in _WRITERS[type(announcement)](announcement)
+    ]
+
+
+_Part = tuple[str, str, str, bytes]  # topic's name, player, ship, payload
+
+
+def _salvo(a: m.SalvoResolved) -> list[_Part]:
+    parts = [("hits", "", "", b"%d" % a.hits), ("result", "", "", RESULT.write(a))]
+    for ship in a.sunk:
+        parts += [(name, ship.player, ship.spelling or ship.ship, b"true") for name in ("sunk", "sunk_as_printed")]
+    for player in a.defeated:
+        parts += [(name, player, "", b"true") for name in ("defeated", "defeated_as_printed")]
+    return parts
+
+
+def _refusal(a: m.PlacementRefused | m.CommandRefused) -> bytes:
+    return f"{a.code}: {a.text}".encode()
+
+
+_WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
+    m.StateChanged: lambda a: [("state", "", "", a.state.encode())],
+    m.PlayersListed: lambda a: [("count", "", "", b"%d" % len(a.names)), ("list", "", "", NAMES.write(a.names))],
+    m.PlacementJudged: lambda a: [("approved", a.player, a.spelling, b"true" if a.approved else b"false")],
+    m.SpellingDropped: lambda a: [("approved", a.player, a.spelling, b"")],
+    m.TurnBegan: lambda a: [("turn", "", "", TURN.write(a)), ("current", "", "", a.player.encode())],
+    # Not ``current``, which a client of the plain specification would answer with another salvo.
+    m.TurnResumed: lambda a: [("turn", "", "", TURN_RESUMED.write(a))],
+    m.SalvoResolved: _salvo,
+    m.BoardShown: lambda a: [("board", a.player, "", a.cells.encode())],
+    m.FleetRevealed: lambda a: [("fleet", a.player, "", FLEET.write(a))],
+    m.PlayerStats: lambda a: [("stats", a.player, "", STATS.write(a))],
+    m.GameWon: lambda a: [("winner", "", "", NAMES.write(a.tied) if a.tied else a.winner.encode())],
+    m.ShotLanded: lambda a: [("hit", a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
+    m.ShotAccepted: lambda a: [],  # nothing is said on the way to the end of a round
+    m.PlacementRefused: lambda a: [("placement_error", a.to, a.spelling, _refusal(a))],
+    m.CommandRefused: lambda a: [("error", a.to, "", _refusal(a))],
+    m.RulesAnnounced: lambda a: [("rules", "", "", RULES.write(a))],
+    m.ServerStatus: lambda a: [("server", "", "", SERVER.write(a))],
+    m.RefereeView: lambda a: [("referee", "", "", REFEREE.write(a))],
+    m.ChatSaid: lambda a: [("chat", "", "", CHAT.write(a))],
+    m.MessageSaid: lambda a: [("message", a.to, "", MESSAGE.write(a))],
+}
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_announcement(address: Address, payload: bytes) -> m.Announcement | None:
+    """Read what the server published.
+
+    Returns:
+        the announcement; None for a cleared topic and for the topics that say again, in the specification's words,
+        what another one says in full (count, current, hits, sunk, defeated), and for a recap, which
+        :func:`salvo.codec.read_recap` reads once it is opened.
+
+    Raises:
+        WireError: the server at the other end is not one of ours.
+    """
+    reader = _READERS.get(address.topic.name)
+    return reader(address, payload) if payload and reader is not None else None
+
+
+def _state(text: str) -> m.StateChanged:
+    if text not in {state.value for state in m.State}:
+        raise WireError("wrong_shape", f"state {text[:40]!r}; it is one of {', '.join(m.State)}")
+    return m.StateChanged(m.State(text))
+
+
+def _winner(payload: bytes) -> m.GameWon:
+    """Read a name, or several: no name begins with a bracket (SALVO-NAME-1)."""
+    return m.GameWon("", NAMES.read(payload)) if payload.startswith(b"[") else m.GameWon(read_text(payload))
+
+
+def _code_and_text(payload: bytes) -> tuple[str, str]:
+    code, colon, text = read_text(payload).partition(": ")
+    return (code, text) if colon else ("", code)
+
+
+def _rules(payload: bytes) -> m.RulesAnnounced:
+    """Read the rules of a table; the next thing that their reader does is to draw a fleet for them."""
+    announced = RULES.read(payload)
+    check_playable(announced.book)
+    return announced
+
+
+def _referee(payload: bytes) -> m.RefereeView:
+    view = REFEREE.read(payload)
+    if len({len(row) for board in view.boards for row in board.rows}) > 1:
+        raise WireError("wrong_shape", "the rows of the referee's boards differ in length")
+    return view
+
+
+def _line(line: m.ChatSaid | m.MessageSaid) -> m.ChatSaid | m.MessageSaid:
+    """Check sender and text: on an open broker anybody may have written them, also for a terminal's sake."""
+    check_text(line.text)
+    if line.sender:
+        check_name(line.sender, "player")
+    return line
+
+
+_READERS: Final[dict[str, Callable[[Address, bytes], m.Announcement]]] = {
+    "state": lambda address, payload: _state(read_text(payload)),
+    "list": lambda address, payload: m.PlayersListed(NAMES.read(payload)),
+    "turn": lambda address, payload: TURN.read(payload),
+    "result": lambda address, payload: RESULT.read(payload),
+    "stats": lambda address, payload: STATS.read(payload, address.player),
+    "winner": lambda address, payload: _winner(payload),
+    "board": lambda address, payload: m.BoardShown(address.player, read_text(payload)),
+    "fleet": lambda address, payload: FLEET.read(payload, address.player),
+    "hit": lambda address, payload: HIT.read(payload, address.player),
+    "approved": lambda address, payload: m.PlacementJudged(address.player, address.ship, payload == b"true"),
+    "placement_error": lambda a, payload: m.PlacementRefused(a.player, a.ship, *_code_and_text(payload)),
+    "error": lambda address, payload: m.CommandRefused(address.player, *_code_and_text(payload)),
+    "rules": lambda address, payload: _rules(payload),
+    "server": lambda address, payload: SERVER.read(payload),
+    "referee": lambda address, payload: _referee(payload),
+    "chat": lambda address, payload: _line(CHAT.read(payload)),
+    "message": lambda address, payload: _line(MESSAGE.read(payload, address.player)),
+}

@@ -1,0 +1,189 @@
+"""What a program on its standard streams is told, and what it answers (SALVO-EXEC).
+
+A line is a JSON object. Where the contract has words for something, they are the same here: rules, results, figures
+and ships on their places have the fields of ``/game/rules``, ``/game/result``, ``/game/stats`` and a placement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from salvo import messages as m
+from salvo.chat import MAX_TEXT_LENGTH
+from salvo.codec.commands import read_ship
+from salvo.codec.json_codec import Codec
+from salvo.codec.rules import Book
+from salvo.codec.strict_json import parse_json
+from salvo.errors import WireError
+from salvo.rules import Fleet, Placement, RuleBook
+from salvo.shape import UNLESS_EMPTY, Bounds, Composed, Count, Fields, Inline, Keyed, Strict, Via
+from salvo.view import Shot
+
+#: The version of the protocol (SALVO-EXEC-2).
+PROTOCOL: Final = 1
+#: A program that came late is told a whole game in one line.
+MAX_QUESTION_BYTES: Final = 16 * 1024 * 1024
+_MAX_QUESTION_DEPTH: Final = 6
+#: Lines that an answer may say: as many as a server takes at once (SALVO-CHAT-4).
+MAX_LINES: Final = 5
+
+_Number = Annotated[int, Bounds(ge=1)]
+_Shots = tuple[Annotated[Shot, Fields(Shot)], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTold(Composed):
+    """A result; an own one has the shots that were fired."""
+
+    result: Annotated[m.SalvoResolved, Inline(Fields(m.SalvoResolved))]
+    fired: _Shots | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeardBody(Strict):
+    """What somebody said; ``from`` is empty when it was the server."""
+
+    sender: str = field(metadata={"alias": "from"})
+    text: str
+    private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GameTold(Strict):
+    """The first line of every game, and of a process that is started in the middle of one."""
+
+    type: Literal["game"]
+    protocol: Literal[1]
+    game: _Number
+    me: str
+    seed: Count
+    seed_text: str
+    rules: Book
+
+
+@dataclass(frozen=True, slots=True)
+class FleetAsked(Strict):
+    """Where are your ships?"""
+
+    type: Literal["fleet"]
+    id: _Number
+    game: _Number
+    milliseconds: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnAsked(Strict):
+    """What do you shoot at?"""
+
+    type: Literal["turn"] = field(kw_only=False)
+    id: _Number = field(kw_only=False)
+    game: _Number = field(kw_only=False)
+    milliseconds: Count | None = None
+    turn: _Number
+    shots: _Number
+    players: tuple[str, ...]
+    opponents: tuple[str, ...]
+    fleet: tuple[Annotated[Placement, Via(m.ShipPlace)], ...]
+    fired: _Shots
+    boards: dict[str, str]
+    afloat: dict[str, list[str]] | None = None
+    results: tuple[ResultTold, ...]
+    landed: tuple[Annotated[tuple[int, int], Keyed(x=_Number, y=_Number)], ...]
+    heard: tuple[HeardBody, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndTold(Strict):
+    """How the game ended."""
+
+    type: Literal["end"]
+    game: _Number
+    winner: str | list[str]
+    stats: dict[str, Annotated[Any, Fields(m.PlayerStats, "player")]]
+    results: tuple[ResultTold, ...]
+    heard: tuple[HeardBody, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineSaid(Strict):
+    """A line to everybody, or to one."""
+
+    text: Annotated[str, Bounds(max_length=MAX_TEXT_LENGTH)]
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Strict):
+    """What a program answers: one of fleet, shots and skip, and maybe that it stays for further games."""
+
+    id: _Number
+    fleet: tuple[m.ShipPlace, ...] | None = None
+    shots: _Shots | None = None
+    skip: Literal[True] | None = None
+    say: Annotated[tuple[LineSaid, ...], Bounds(max_length=MAX_LINES)] = field(default=(), metadata=UNLESS_EMPTY)
+    stays: Literal[True] | None = None
+
+
+Told: TypeAlias = GameTold | FleetAsked | TurnAsked | EndTold
+
+
+def _codec(shape: Any) -> Codec[Any]:
+    return Codec(shape, largest=MAX_QUESTION_BYTES, deepest=_MAX_QUESTION_DEPTH)
+
+
+_TOLD: Final = {
+    "game": _codec(GameTold),
+    "fleet": _codec(FleetAsked),
+    "turn": _codec(TurnAsked),
+    "end": _codec(EndTold),
+}
+_ANSWER: Final[Codec[Answer]] = _codec(Answer)
+
+
+def write_told(told: Told) -> bytes:
+    """Return a line for a program."""
+    return _TOLD[told.type].write(told) + b"\n"
+
+
+def write_answer(answer: Answer) -> bytes:
+    """Return an answer's line."""
+    return _ANSWER.write(answer) + b"\n"
+
+
+def read_told(line: bytes) -> Told:
+    """Read what a program is told.
+
+    Raises:
+        WireError: it is no line of this protocol.
+    """
+    value = parse_json(line, MAX_QUESTION_BYTES, _MAX_QUESTION_DEPTH)
+    kind = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in _TOLD:
+        raise WireError("wrong_shape", f"type: it is one of {', '.join(_TOLD)}")
+    return _TOLD[kind].validate(line)  # type: ignore[no-any-return]
+
+
+def read_answer(line: bytes, largest: int) -> Answer:
+    """Read a program's answer of at most ``largest`` bytes.
+
+    Raises:
+        WireError: ``too_large``, ``not_utf8``, ``not_json``, ``duplicate_key``, ``not_integer``, ``too_deep`` or
+            ``wrong_shape``.
+    """
+    parse_json(line, largest)
+    answer = _ANSWER.validate(line)
+    given = [name for name in ("fleet", "shots", "skip") if getattr(answer, name) is not None]
+    if len(given) != 1:
+        raise WireError("wrong_shape", f"it has {' and '.join(given) or 'none'} of fleet, shots and skip; it has one")
+    return answer
+
+
+def answered_fleet(book: RuleBook, ships: Iterable[m.ShipPlace]) -> Fleet:
+    """Return a fleet out of an answer.
+
+    Raises:
+        SalvoError: a place cannot be read, or the fleet is not legal.
+    """
+    return Fleet(book, [replace(ship, ship=read_ship(ship.ship, book)).value() for ship in ships])

@@ -1,0 +1,228 @@
+"""Games as JSON lines: a header, one line for each step of the referee, an end (SALVO-FILE).
+
+A step is an input with its time and all that the referee said to it. Header and inputs decide everything else; what was
+said is there for readers in other languages and for comparing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from salvo import messages as m
+from salvo.codec.json_codec import Codec
+from salvo.codec.rules import Rules
+from salvo.codec.strict_json import parse_json, same_value
+from salvo.errors import WireError
+from salvo.shape import REQUIRED, Bounds, Composed, Count, Fields, Inline, OneOf, Strict, is_hexadecimal, unless
+
+#: The version of the form; readers read this one and every earlier one (SALVO-FILE-2).
+TRANSCRIPT_VERSION: Final = 1
+#: The last salvo of a game with 64 players and its statistics are the longest line.
+MAX_LINE_BYTES: Final = 64 * 1024
+_MAX_LINE_DEPTH: Final = 8
+_END_BEGINS: Final = re.compile(r'\s*{\s*"end"')
+#: Bytes of the seed of a fair draw.
+_SEED_BYTES: Final = 32
+
+#: What moves a table, by the key that it is recorded under.
+INPUTS: Final[dict[str, Any]] = {
+    "participate": m.Participate,
+    "leave": m.Leave,
+    "place": m.PlaceShip,
+    "fire": m.Fire,
+    "skip": m.Skip,
+    "unreadable": m.Unreadable,
+    "strike": m.StruckOff,
+    "time": m.TimePassed,
+    "resume": m.Resumed,
+    "delivered": m.TurnDelivered,
+}
+#: What the referee says of a game, by the key that it is recorded under.
+SAID: Final[dict[str, Any]] = {
+    "opened": m.TableOpened,
+    "state": m.StateChanged,
+    "players": m.PlayersListed,
+    "judged": m.PlacementJudged,
+    "dropped": m.SpellingDropped,
+    "turn": m.TurnBegan,
+    "turn_resumed": m.TurnResumed,
+    "result": m.SalvoResolved,
+    "stats": m.PlayerStats,
+    "won": m.GameWon,
+    "shown": m.BoardShown,
+    "revealed": m.FleetRevealed,
+    "given": m.ShotAccepted,
+    "left": m.PlayerLeft,
+    "forgotten": m.TableReset,
+    "rules": Rules,
+    "landed": m.ShotLanded,
+    "placement_refused": m.PlacementRefused,
+    "refused": m.CommandRefused,
+}
+
+
+Input = Annotated[m.Input, OneOf(INPUTS)]
+Said = Annotated[m.Announcement, OneOf(SAID)]
+
+
+@dataclass(frozen=True, slots=True)
+class Header(Strict):
+    """What a game is played by.
+
+    Attributes:
+        version: of the server that wrote it.
+        game: its running number at the table.
+        seed: what the draws come from; with a fair draw 32 bytes in hexadecimal, of this game alone.
+        draw: earlier games have no such field, and must come to the same check.
+    """
+
+    version: str
+    game: Count
+    seed: str
+    rules: Rules
+    limits: m.Limits
+    draw: m.Draw = field(default=m.Draw.SEED, metadata=unless(m.Draw.SEED))
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLine(Composed):
+    """A transcript's first line.
+
+    Attributes:
+        check: tells whether the line was changed; a journal's has none.
+    """
+
+    transcript: Annotated[int, Bounds(ge=1)] = field(default=TRANSCRIPT_VERSION, kw_only=True, metadata=REQUIRED)
+    header: Annotated[Header, Inline(Fields(Header))]
+    check: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine(Composed):
+    """A line between the first and the last: one input, and all that the referee said to it.
+
+    Attributes:
+        number: of the step, from 1.
+        check: what the game comes to up to here, shortened.
+    """
+
+    number: int = field(metadata={"alias": "n"})
+    at: int
+    command: Annotated[m.Input, Inline(OneOf(INPUTS))]
+    said: tuple[Said, ...] = field(metadata={"alias": "says"})
+    check: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfGame(Strict):
+    """How long the game is, and what it comes to."""
+
+    steps: Count
+    check: str
+
+
+#: A transcript's last line.
+END: Final = OneOf({"end": EndOfGame})
+
+
+def _codec(shape: Any) -> Codec[Any]:
+    return Codec(shape, largest=MAX_LINE_BYTES, deepest=_MAX_LINE_DEPTH, own=True)
+
+
+FIRST_LINE: Final[Codec[FirstLine]] = _codec(FirstLine)
+STEP_LINE: Final[Codec[StepLine]] = _codec(StepLine)
+END_LINE: Final[Codec[EndOfGame]] = _codec(Annotated[EndOfGame, END])
+INPUT: Final[Codec[m.Input]] = _codec(Input)
+ANNOUNCEMENT: Final[Codec[m.Announcement]] = _codec(Said)
+
+
+def write_header(header: Header) -> str:
+    """Return what a game is played by, as a journal keeps it."""
+    return FIRST_LINE.write(FirstLine(header)).decode()
+
+
+def write_first_line(header: Header, check: str) -> str:
+    """Return a transcript's first line."""
+    return FIRST_LINE.write(FirstLine(header, check)).decode()
+
+
+def read_header(line: str) -> Header:
+    """Read what a game is played by.
+
+    Raises:
+        WireError: ``unknown_version`` for a later form than this reader's, else the codes of strict JSON.
+    """
+    return read_first_line(line).header
+
+
+def read_first_line(line: str) -> FirstLine:
+    """Read a transcript's first line.
+
+    Raises:
+        WireError: see :func:`read_header`.
+    """
+    value = _parse(line)
+    form = value.get("transcript") if isinstance(value, dict) else None
+    if type(form) is int and form > TRANSCRIPT_VERSION:
+        writer = str(value.get("version"))[:40]
+        raise WireError(
+            "unknown_version",
+            f"a transcript of form {form}, written by Salvo {writer}; this one reads the forms 1..{TRANSCRIPT_VERSION}",
+        )
+    first = FIRST_LINE.validate(line.encode())
+    if not same_value(value, FIRST_LINE.value(first)):
+        raise WireError("wrong_shape", "the header has a value that it cannot have, such as cells counted from 0")
+    if first.header.draw is m.Draw.FAIR and not is_hexadecimal(first.header.seed, _SEED_BYTES):
+        raise WireError("wrong_shape", f"the seed of a fair draw is {_SEED_BYTES} bytes in hexadecimal")
+    return first
+
+
+def write_step(number: int, at: int, command: m.Input, announcements: Iterable[m.Announcement], check: str) -> str:
+    """Return a step's line."""
+    return STEP_LINE.write(StepLine(number, at, command, said(announcements), check)).decode()
+
+
+def write_end(steps: int, check: str) -> str:
+    """Return a transcript's last line."""
+    return END_LINE.write(EndOfGame(steps, check)).decode()
+
+
+def read_line(line: str) -> StepLine | EndOfGame:
+    """Read any line but the first.
+
+    Raises:
+        WireError: the codes of strict JSON.
+    """
+    codec: Codec[Any] = END_LINE if _END_BEGINS.match(line) else STEP_LINE
+    return codec.read(line.encode())  # type: ignore[no-any-return]
+
+
+def write_input(command: m.Input) -> str:
+    """Return an input as JSON: an object whose one key is the kind."""
+    return INPUT.write(command).decode()
+
+
+def read_input(text: str) -> m.Input:
+    """Read an input, an object whose one key is the kind.
+
+    Raises:
+        WireError: the codes of strict JSON.
+    """
+    return INPUT.read(text.encode())
+
+
+def write_said(announcement: m.Announcement) -> str:
+    """Return an announcement as JSON: an object whose one key is the kind."""
+    return ANNOUNCEMENT.write(announcement).decode()
+
+
+def said(announcements: Iterable[m.Announcement]) -> tuple[m.Announcement, ...]:
+    """Return what is recorded of what the referee said: no recap, which changes nothing and repeats what was said."""
+    return tuple([each for each in announcements if not isinstance(each, m.Recap)])
+
+
+def _parse(line: str) -> Any:
+    return parse_json(line.encode(), MAX_LINE_BYTES, _MAX_LINE_DEPTH)

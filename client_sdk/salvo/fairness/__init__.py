@@ -1,0 +1,1 @@
+"""What a team checks and keeps: the server's known key, its signed log, and a proof of each game."""

@@ -1,0 +1,148 @@
+"""The servers that this user's bots have met: the key of each, by the broker's address (SALVO-IDENT-2).
+
+One small JSON file for all bots of a user, ``known_servers.json``. The first meeting is taken on trust; after that,
+another key at the same address is another server, and nothing is sent to it.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from salvo.codec.strict_json import parse_json
+from salvo.errors import ImpostorError, SalvoError, WireError
+from salvo.seal import KEY_BYTES, fingerprint, read_base64
+
+log = logging.getLogger(__name__)
+
+#: Thousands of servers; a file that is longer is something else.
+_MAX_BYTES: Final = 1024 * 1024
+
+
+class KnownServers:
+    """The file, read and written anew at every call, because other bots use it at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def of_user(cls) -> KnownServers:
+        """Return those of this user: the file in ``SALVO_KNOWN_SERVERS``, else one in the configuration's folder."""
+        named = os.environ.get("SALVO_KNOWN_SERVERS")
+        return cls(Path(named) if named else _configuration() / "salvo" / "known_servers.json")
+
+    def key_of(self, address: str) -> bytes | None:
+        """Return the signing key of the server at a broker's address, ``host:port``; None when there was none yet.
+
+        Raises:
+            SalvoError: ``known_servers`` when the file cannot be read.
+        """
+        return self._read().get(address)
+
+    def meet(self, address: str, key: bytes | None) -> None:
+        """Note the signing key of a server that is met for the first time; return if it is the one that was there.
+
+        Args:
+            key: None for a server that has no keys; it is not noted.
+
+        Raises:
+            ImpostorError: ``server_changed``.
+            SalvoError: ``known_servers`` when the file cannot be read.
+        """
+        known = self.key_of(address)
+        if known is None and key is not None:
+            known = self._note(address, key)
+        if known is not None and known != key:
+            raise self._changed(address, known, key)
+
+    def _changed(self, address: str, known: bytes, key: bytes | None) -> ImpostorError:
+        now = "one without a key" if key is None else fingerprint(key)
+        return ImpostorError(
+            "server_changed",
+            f"the server at {address} was {fingerprint(known)} and now is {now}: somebody may be playing the server. "
+            f"Ask the operator for its fingerprint; if it has a new identity, remove {address} from {self.path}",
+        )
+
+    def _note(self, address: str, key: bytes) -> bytes:
+        """Write the key down, unless another bot was quicker; return the one that stands there then."""
+        try:
+            with self._locked():
+                servers = self._read()
+                known = servers.setdefault(address, key)
+                if known == key:
+                    self._write(servers)
+                return known
+        except OSError as error:
+            log.warning("cannot remember the server %s in %s: %s", fingerprint(key), self.path, error.strerror)
+            return key
+
+    def _read(self) -> dict[str, bytes]:
+        try:
+            servers = parse_json(self.path.read_bytes(), _MAX_BYTES)
+            return {address: _key(text) for address, text in servers.items()}
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise SalvoError("known_servers", f"{self.path}: {error.strerror}") from None
+        except (WireError, AttributeError, TypeError) as error:
+            text = error.text if isinstance(error, WireError) else "no object of addresses and keys"
+            raise SalvoError(
+                "known_servers",
+                f"{self.path} is damaged ({text}): mend it, or remove it to meet all servers for the first time again",
+            ) from None
+
+    def _write(self, servers: dict[str, bytes]) -> None:
+        """Replace the file at once: whoever reads it meanwhile reads the old one or the new one."""
+        text = json.dumps({at: base64.b64encode(key).decode() for at, key in sorted(servers.items())}, indent=1)
+        descriptor, part = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(text + "\n")
+            os.replace(part, self.path)
+        except BaseException:
+            os.unlink(part)
+            raise
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other bots from writing; the system lets go of the lock when a process dies."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path.with_name(self.path.name + ".lock"), "a+b") as file:
+            _lock(file.fileno())
+            yield
+
+
+def _key(text: object) -> bytes:
+    if not isinstance(text, str):
+        raise WireError("wrong_shape", "a key is a text")
+    key = read_base64(text, "wrong_shape")
+    if len(key) != KEY_BYTES:
+        raise WireError("wrong_shape", f"a key of {len(key)} bytes; it has {KEY_BYTES}")
+    return key
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _configuration() -> Path:
+        return Path(os.environ.get("APPDATA") or Path.home())
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+
+else:
+    import fcntl
+
+    def _configuration() -> Path:
+        return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,0 +1,295 @@
+"""Proof files: a table's log as it was heard, one payload a line, for ``salvo verify`` (SALVO-LOG-10).
+
+A team's own file also has what the team sent, so that it can be held against what the server counted. A placement is
+told by what stands for its message, as in the log; a shot, a skip or leaving the lobby by its body, as nobody signs
+what stands for it:
+
+    {"sent":{"team":"red","topic":"/players/red/ships/carrier/place","message":"<16 bytes>"}}
+    {"sent":{"team":"red","topic":"/players/blue/fire","body":{"x":3,"y":4}}}
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final, NamedTuple
+
+from salvo import topics
+from salvo.codec.commands import read_envelope
+from salvo.codec.json_codec import Codec
+from salvo.codec.log import (
+    Entry,
+    LogEnd,
+    LogStep,
+    Opening,
+    entry_digest,
+    game_of,
+    message_digest,
+    read_entry,
+    take_apart,
+)
+from salvo.errors import SalvoError, WireError
+from salvo.messages import MESSAGE_BYTES, State, StateChanged
+from salvo.net.mqtt import Connection, Inbound
+from salvo.shape import Hexadecimal, OneOf, Strict
+
+SENT: Final = b'{"sent":'
+#: What the lines of a proof file begin with.
+PROOF_LINES: Final = (b'{"entry":', SENT)
+#: What the server reveals comes with the winner's name; who has not got it by then has lost the connection.
+REVEAL_SECONDS: Final = 5.0
+
+
+@dataclass(slots=True)
+class _Game:
+    """What of one game is in the file, and what waits for what belongs before it.
+
+    Attributes:
+        game: its number; 0 without its opening.
+        written: digests of the entries in the file, by number.
+    """
+
+    game: int = 0
+    next: int = 0
+    written: dict[int, bytes] = field(default_factory=dict)
+    early: dict[int, bytes] = field(default_factory=dict)
+    begun: bool = False
+    last: int | None = None
+
+    def take_in(self, entry: Entry, text: bytes) -> None:
+        self.written[entry.number] = entry_digest(text)
+        while self.next in self.written:
+            self.next += 1
+        if isinstance(entry.body, Opening):
+            self.game = entry.body.game
+        self.begun = self.begun or (isinstance(entry.body, LogStep) and has_begun([entry.body]))
+        if isinstance(entry.body, LogEnd):
+            self.last = entry.number
+
+    @property
+    def whole(self) -> bool:
+        return self.last is not None and self.next > self.last
+
+    def __str__(self) -> str:
+        name = f"game {self.game}" if self.game else "a game"
+        if self.whole:
+            return f"{name} is whole"
+        known = max([*self.written, *self.early], default=-1)
+        if known >= self.next:
+            return f"{name} lacks entries from {self.next} on"
+        return f"{name} ends with entry {known}, before the server has revealed it"
+
+
+class Proof:
+    """A proof file in the making: every entry once and in order, however it was heard.
+
+    What is heard behind a gap waits: whoever missed the rest asks for it. What never came leaves a gap. Nothing is
+    checked here; a forged line must be found in the file by whoever reads it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Begin a file, or go on with one: a bot that was killed finds what it wrote.
+
+        A last line that is not whole is cut off.
+
+        Raises:
+            SalvoError: ``proof_unwritable``; ``not_a_proof`` for a file that has something else in it.
+        """
+        self._path = path
+        self._games: dict[str, _Game] = {}
+        self._here: set[str] = set()  # games that were heard of since the file was opened
+        try:
+            self._file = path.open("a+b")
+            self._file.seek(0)
+            self._go_on(self._file)
+        except OSError as error:
+            raise SalvoError("proof_unwritable", f"{path}: {error.strerror}; name another file") from None
+
+    def _go_on(self, file: BinaryIO) -> None:
+        whole = 0
+        for line in file:
+            if not line.startswith(PROOF_LINES):
+                file.close()
+                text = f"{self._path} is there, and no proof that could go on; name another file"
+                raise SalvoError("not_a_proof", text)
+            if not line.endswith(b"\n"):
+                break
+            whole += len(line)
+            read = _read(line[:-1])
+            if read is not None:
+                text_, entry = read
+                self._games.setdefault(game_of(text_, entry), _Game()).take_in(entry, text_)
+        file.truncate(whole)
+
+    @property
+    def games(self) -> int:
+        """How many games are whole, of those that were heard of since the file was opened."""
+        return sum(self._games[of].whole for of in self._here)
+
+    def hear(self, payload: bytes) -> None:
+        """Take in a payload of the log."""
+        read = _read(payload)
+        if read is None:
+            self._write(payload)
+            return
+        text, entry = read
+        of = game_of(text, entry)
+        game = self._games.setdefault(of, _Game())
+        if of not in self._here:
+            self._finish()
+            self._here.add(of)
+        known = game.written.get(entry.number)
+        if known == entry_digest(text) or payload == game.early.get(entry.number):
+            return
+        if known is not None or entry.number in game.early:
+            self._write(payload)  # another one of this number, which a reader must see
+            return
+        game.early[entry.number] = payload
+        while game.next in game.early:
+            self._put(game, game.early.pop(game.next))
+
+    def _put(self, game: _Game, payload: bytes) -> None:
+        self._write(payload)
+        text, _ = take_apart(payload)
+        game.take_in(read_entry(text), text)
+
+    def _finish(self) -> None:
+        """Write what came without what belongs before it: a reader says what is missing."""
+        for game in self._games.values():
+            for number in sorted(game.early):
+                self._put(game, game.early.pop(number))
+
+    def summary(self) -> str:
+        """Return whether the games in the file are whole, for people."""
+        told = [str(game) for game in self._games.values() if game.begun or game.last is not None or not game.game]
+        return f"{self._path}: {', '.join(told) or 'no game has begun'}"
+
+    def sent(self, team: str, topic: str, payload: bytes) -> None:
+        """Note a command of the team's own."""
+        line = write_sent(team, topic, payload)
+        if line is not None:
+            self._write(line)
+
+    def _write(self, line: bytes) -> None:
+        try:
+            self._file.write(line.replace(b"\n", b" ") + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise SalvoError("proof_unwritable", f"{self._path}: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Write what waits, and let go of the file."""
+        if not self._file.closed:
+            self._finish()
+            self._file.close()
+
+    def __enter__(self) -> Proof:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class SentBody(Strict):
+    """The open body of a shot as the team sent it, or of a skip or of leaving, which have no cell."""
+
+    x: int | None = None
+    y: int | str | None = None
+    g: int | None = None
+    t: int | None = None
+    n: int | None = None
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SentCommand(Strict):
+    """A placement has a message, a shot, a skip or leaving a body; a shot of an earlier version has both."""
+
+    team: str
+    topic: str
+    message: Annotated[bytes, Hexadecimal(MESSAGE_BYTES)] | None = None
+    body: SentBody | None = None
+
+
+#: A line of a team's own.
+SENT_COMMAND: Final = OneOf({"sent": SentCommand})
+SENT_LINE: Final[Codec[SentCommand]] = Codec(Annotated[SentCommand, SENT_COMMAND])
+
+
+def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
+    """Return the line that notes a placement, shot, skip or leave; None for the rest, such as a request to play."""
+    name = topics.parse(topic).topic.name
+    if name == "place":
+        return SENT_LINE.write(SentCommand(team, topic, message=message_digest(topic, payload)))
+    if name in ("fire", "skip", "leave"):
+        body, _ = read_envelope(payload)
+        return SENT_LINE.write(SentCommand(team, topic, body=SentBody(**body)))
+    return None
+
+
+def _read(payload: bytes) -> tuple[bytes, Entry] | None:
+    """Return an entry's text and the entry; None for what is none."""
+    try:
+        text, _ = take_apart(payload)
+        return text, read_entry(text)
+    except WireError:
+        return None
+
+
+def has_begun(steps: Sequence[LogStep]) -> bool:
+    """Whether a game has begun in these steps."""
+    return any(StateChanged(State.TURN) in step.said for step in steps)
+
+
+class _Recording(NamedTuple):
+    proof: Proof
+    log: str
+    team: str
+
+
+class ProofConnection(Connection):
+    """A connection that also writes a proof file of what goes over it, once :meth:`record` was called."""
+
+    def record(self, proof: Proof, table: str, team: str = "") -> None:
+        """Write a table's log down from the next connection on, and with a team's name what it sends."""
+        self._recording = _Recording(proof, topics.BY_NAME["log"].of(table), team)
+
+    _recording: _Recording | None = None
+
+    def subscribe(self, filters: Iterable[str]) -> None:
+        """Subscribe, to the log as well."""
+        log = [self._recording.log] if self._recording is not None else []
+        super().subscribe([*(each for each in filters if each not in log), *log])
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        """Return what has arrived."""
+        arrived = super().poll(timeout_seconds)
+        if self._recording is not None:
+            for message in arrived:
+                if message.topic == self._recording.log and not message.retain:
+                    self._recording.proof.hear(message.payload)
+        return arrived
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        """Publish."""
+        if self._recording is not None and self._recording.team:
+            self._recording.proof.sent(self._recording.team, topic, payload)
+        super().publish(topic, payload, retain=retain)
+
+    def finish_proof(self, games: int) -> str:
+        """Wait a moment for what the server reveals behind the winner's name, then close the file.
+
+        Returns:
+            whether it is whole, for people; empty when nothing is recorded.
+        """
+        if self._recording is None:
+            return ""
+        proof, end = self._recording.proof, time.monotonic() + REVEAL_SECONDS
+        while proof.games < games and self.connected and time.monotonic() < end:
+            for message in self.poll(0.2):
+                self.acknowledge(message)
+        proof.close()
+        return proof.summary()

@@ -1,0 +1,447 @@
+"""A team as a witness of its own games: what the server says is held against what it signs (SALVO-LOG).
+
+The signed log confirms what is heard on the plain topics, entry by entry, while the game is on; at its end the server
+reveals what it had committed to, and the witness looks whether that is so and whether the team's own commands are in
+it. No socket and no clock. Whether all the others were treated by the rules, ``salvo verify`` finds out.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Final
+
+from salvo import messages as m
+from salvo.codec.log import (
+    Entry,
+    Fault,
+    LogChain,
+    LogEnd,
+    LogError,
+    LogStep,
+    NotOpened,
+    Opening,
+    Reveal,
+    game_of,
+    open_commitments,
+    read_hidden,
+    read_signed,
+)
+from salvo.codec.transcript import write_said
+from salvo.errors import ImpostorError, UnfairGame, WireError
+from salvo.events import GameVerified, LogDoubted
+from salvo.rules import Placement
+from salvo.seal import fingerprint
+from salvo.view import Shot
+
+#: How long the log may be behind what is heard. The server publishes both in one go; the broker may be slow.
+CONFIRM_SECONDS: Final = 10.0
+#: How long entries may be missing before they are asked for: when a game begins, its lobby is said again unasked.
+ASK_SECONDS: Final = 1.0
+#: Pauses between requests in vain grow up to this.
+MAX_PAUSE_SECONDS: Final = 8.0
+#: Games whose entries are followed at once: old ones that somebody says again must not displace the one that is on.
+_MAX_GAMES: Final = 4
+#: Unconfirmed news that are remembered; more comes from a flood, of which one warning tells enough.
+_MAX_PENDING: Final = 256
+#: What a server does that begins with game 1 and the same seed again, because it keeps no journal.
+_REPEATED: Final = frozenset({"log_forked", "log_broken"})
+#: What is said of a game in its log, word for word.
+_COMPARED: Final = (
+    m.StateChanged,
+    m.PlayersListed,
+    m.PlacementJudged,
+    m.TurnBegan,
+    m.SalvoResolved,
+    m.BoardShown,
+    m.FleetRevealed,
+    m.PlayerStats,
+    m.GameWon,
+)
+
+
+@dataclass(slots=True)
+class _Sent:
+    """What the team sent for one game; only what it knows from the begin is held against the log.
+
+    Attributes:
+        messages: what stands for each placement that was sent, also for those that were sent again.
+    """
+
+    fleet: dict[str, Placement] = field(default_factory=dict)
+    messages: set[bytes] = field(default_factory=set)
+    refused: bool = False
+    elsewhere: bool = False  # whether an earlier run of this program may have sent placements, too
+    shots: dict[int, set[tuple[int, Shot]]] = field(default_factory=dict)  # number and shot, by turn
+    from_first_shot: set[int] = field(default_factory=set)  # turns
+    skipped: set[int] = field(default_factory=set)  # turns
+    taken_up: int = 0  # the turn that was on; an earlier run of this program may have fired in it
+
+
+@dataclass(slots=True)
+class _Game:
+    """The log of one game as far as it was heard.
+
+    Attributes:
+        of: stands for the game.
+        chain: all from the opening to the first entry that is missing.
+        early: entries behind one that is missing, with their texts.
+        at: time of the latest step that was heard, epoch ms of the server.
+        over: whether the end was heard.
+        whole: whether everything was heard.
+    """
+
+    of: str
+    chain: LogChain
+    early: dict[int, tuple[bytes, Entry]] = field(default_factory=dict)
+    at: int = 0
+    over: bool = False
+    whole: bool = False
+    confirmed: set[m.Announcement] = field(default_factory=set)
+    hidden: list[bytes] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    steps: int = 0
+    shots: dict[int, int] = field(default_factory=dict)  # of this team, by turn, as the log tells
+    revealed: Reveal | None = None
+
+    @property
+    def number(self) -> int:
+        """The game's number; 0 while the opening is missing."""
+        return 0 if self.chain.opening is None else self.chain.opening.game
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing but its opening was heard."""
+        return self.chain.next_number == 1 and not self.early
+
+    def hold(self, text: bytes, entry: Entry) -> bool:
+        """Keep an entry until all before it are there; return whether it is news.
+
+        Raises:
+            LogError: ``log_forked``, or one of :meth:`LogChain.link`.
+        """
+        if entry.number < self.chain.next_number:
+            return self.chain.link(text, entry)
+        known, _ = self.early.setdefault(entry.number, (text, entry))
+        if known != text:
+            told = f"the server signed two entries {entry.number} of this game"
+            raise LogError("log_forked", told, Fault.SERVER)
+        return known is text
+
+    def take_ready(self) -> Entry | None:
+        """Return the next entry in order; None when it is missing.
+
+        Raises:
+            LogError: it does not continue the one before.
+        """
+        if self.chain.next_number not in self.early:
+            return None
+        text, entry = self.early.pop(self.chain.next_number)
+        self.chain.link(text, entry)
+        return entry
+
+
+class Witness:
+    """Holds what one team hears and has sent against the server's signed log.
+
+    Attributes:
+        key: the server's signing key; nothing is checked before it is known.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.key: bytes | None = None
+        self._name = name
+        self._games: list[_Game] = []  # the latest first
+        self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
+        self._doubted_at: float | None = None
+        self._sent: dict[int, _Sent] = {}
+        self._behind = False  # whether something may have been said that was not heard
+        self._ask_at: float | None = None
+        self._pause = ASK_SECONDS
+
+    def follows(self, game: int) -> bool:
+        """Whether some of a game's log is still to come."""
+        return any(not each.whole and each.number in (0, game) for each in self._games)
+
+    @property
+    def _current(self) -> _Game | None:
+        """The game that is on: old entries that somebody says again make none."""
+        return max(self._games, key=attrgetter("at"), default=None)
+
+    def missed(self, now: float) -> int | None:
+        """Return the number of the entry from which on the log is wanted again, when it is time to ask (SALVO-LOG-12).
+
+        It is the last one before the gap, so that there always is an answer.
+        """
+        game = self._current
+        gap = self._behind or (game is not None and not game.whole and bool(game.early))
+        if self.key is None or not gap:
+            self._ask_at = None
+            return None
+        if self._ask_at is None:
+            self._ask_at, self._pause = now + ASK_SECONDS, ASK_SECONDS
+        if now < self._ask_at:
+            return None
+        in_vain = self._pause > ASK_SECONDS  # another game is on by now, whose log is shorter, or nobody answers
+        self._pause = min(2 * self._pause, MAX_PAUSE_SECONDS)
+        self._ask_at = now + self._pause
+        return 0 if game is None or in_vain else max(0, game.chain.next_number - 1)
+
+    # --- what the team does ---------------------------------------------------------------------------------------
+
+    def placed(self, game: int, placements: Iterable[Placement], messages: Iterable[bytes]) -> None:
+        """Note a fleet that was sent, in place of the one before, and what stands for its messages (SALVO-LOG-8)."""
+        sent = self._of(game)
+        sent.fleet = {placement.ship: placement for placement in placements}
+        sent.messages.update(messages)
+
+    def refused(self, game: int) -> None:
+        """Note that a placement was refused: perhaps the fleet of an earlier run of this program stands."""
+        self._of(game).refused = True
+
+    def struck_off(self, game: int) -> None:
+        """Note that the team left the list before the game began: what it had placed counts no longer."""
+        self._of(game).fleet = {}
+
+    def came_back(self, game: int) -> None:
+        """Note that the server knew the team before it had placed: messages of an earlier run may still count."""
+        self._of(game).elsewhere = True
+
+    def took_up(self, game: int, turn: int) -> None:
+        """Note that an earlier run of this program has played up to a turn: what it fired there may still count."""
+        self._of(game).taken_up = turn
+
+    def fired(self, context: m.ShotContext, shot: Shot) -> None:
+        """Note a shot that was sent."""
+        sent = self._of(context.game)
+        if context.shot == 1 and context.turn > sent.taken_up:
+            sent.from_first_shot.add(context.turn)
+        sent.shots.setdefault(context.turn, set()).add((context.shot, shot))
+
+    def skipped(self, context: m.TurnContext) -> None:
+        """Note that the rest of a turn was given up."""
+        self._of(context.game).skipped.add(context.turn)
+
+    def _of(self, game: int) -> _Sent:
+        for older in [number for number in self._sent if number < game - 1]:
+            del self._sent[older]
+        return self._sent.setdefault(game, _Sent())
+
+    # --- what it hears --------------------------------------------------------------------------------------------
+
+    def heard(self, announcement: m.Announcement | None, now: float) -> None:
+        """Take in what was said on a plain topic just now, not what the broker had kept."""
+        if not isinstance(announcement, _COMPARED) or (current := self._current) is None or current.over:
+            return
+        fact = _fact(announcement)
+        if not any(fact in game.confirmed for game in self._games) and len(self._pending) < _MAX_PENDING:
+            self._pending.setdefault(fact, now)
+
+    def connected_anew(self) -> None:
+        """Take in that something may have been said while the connection was lost, also what was to be confirmed."""
+        self._pending.clear()
+        self._behind = True
+
+    def doubts(self, now: float) -> list[LogDoubted]:
+        """Return what the log should have confirmed by now; nothing twice, and one at a time."""
+        late = [fact for fact, since in self._pending.items() if now - since > CONFIRM_SECONDS]
+        if not late:
+            return []
+        for fact in late:
+            del self._pending[fact]
+        if self._doubted_at is not None and now - self._doubted_at < CONFIRM_SECONDS:
+            return []
+        self._doubted_at = now
+        text = write_said(late[0])
+        more = f" and {len(late) - 1} more" if len(late) > 1 else ""
+        return [LogDoubted(f"the server's log does not confirm within {CONFIRM_SECONDS:g} s: {text[:200]}{more}")]
+
+    def logged(self, payload: bytes) -> list[GameVerified]:
+        """Take in a payload of ``/game/log``.
+
+        Raises:
+            ImpostorError: ``impostor``: the server has not signed it.
+            UnfairGame: ``unfair``: it has, and it cannot be true.
+            WireError: ``wrong_shape`` or ``unknown_version``: nothing that this SDK can read.
+        """
+        if self.key is None:
+            return []
+        try:
+            text, entry = read_signed(payload, self.key)
+            return self._take_in(text, entry)
+        except LogError as error:
+            raise self._explain(error) from None
+
+    def _explain(self, error: LogError) -> ImpostorError | UnfairGame | WireError:
+        assert self.key is not None
+        if error.code == "log_forged":
+            text = f"an entry of the log is not signed by the server {fingerprint(self.key)}: somebody is playing it"
+            return ImpostorError("impostor", text)
+        if error.fault is Fault.SERVER:
+            return UnfairGame("unfair", f"{error.code}: {error.text}")
+        return WireError("unknown_version" if error.code == "unknown_version" else "wrong_shape", error.text)
+
+    def _take_in(self, text: bytes, entry: Entry) -> list[GameVerified]:
+        game = self._game_of(text, entry)
+        try:
+            return self._follow(game, text, entry)
+        except LogError as error:
+            if error.code not in _REPEATED or not _has_seed(game):
+                raise
+        self._games.remove(game)  # the same seed again: another game with the very same opening
+        return self._follow(self._game_of(text, entry), text, entry)
+
+    def _game_of(self, text: bytes, entry: Entry) -> _Game:
+        of = game_of(text, entry)
+        found = next((game for game in self._games if game.of == of), None)
+        if found is not None:
+            return found
+        game, latest = _Game(of, LogChain(self.key)), self._current
+        if isinstance(entry.body, Opening):
+            self._pending.clear()  # was said of the lobby that just opened, or of a game that is no more
+            opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
+            self._games = [each for each in self._games if each.number != opened or not each.empty]
+            if latest is not None and entry.body.game > latest.number:
+                game.at = latest.at
+        self._games.insert(0, game)
+        del self._games[_MAX_GAMES:]
+        return game
+
+    def _follow(self, game: _Game, text: bytes, entry: Entry) -> list[GameVerified]:
+        """Take in an entry of a game, and all that waited for it."""
+        end, gap = game.chain.next_number, bool(game.early)
+        news = game.hold(text, entry)
+        if news and isinstance(entry.body, LogStep):
+            self._confirm(game, entry.body)
+        found: list[GameVerified] = []
+        while (ready := game.take_ready()) is not None:
+            self._ask_at = None  # there is an answer
+            found += self._account(game, ready)
+        if game.early and not gap:
+            self._pending.clear()  # what is missing may have confirmed it
+        if not game.early and entry.number >= end - 1:
+            self._behind = False
+        if news and isinstance(entry.body, LogEnd) and not game.whole:
+            game.over = True
+            found.append(GameVerified(game.number, False))
+        return found
+
+    def _confirm(self, game: _Game, step: LogStep) -> None:
+        game.at = max(game.at, step.at)
+        for announcement in step.said:
+            fact = _fact(announcement)
+            game.confirmed.add(fact)
+            self._pending.pop(fact, None)
+
+    def _account(self, game: _Game, entry: Entry) -> list[GameVerified]:
+        """Add up an entry in its order; judge the game with the last one."""
+        match entry.body:
+            case LogStep(said=announcements, hidden=hidden):
+                game.steps += 1
+                game.hidden += hidden
+                for each in announcements:
+                    if isinstance(each, m.SalvoResolved) and each.player == self._name:
+                        game.shots[each.turn] = each.shots
+            case Reveal(texts=texts):
+                game.texts += texts
+                game.revealed = game.revealed or entry.body
+            case LogEnd():
+                game.over = game.whole = True
+                self._pending.clear()
+                return [self._judge(game, entry.body)]
+        return []
+
+    # --- the end --------------------------------------------------------------------------------------------------
+
+    def _judge(self, game: _Game, end: LogEnd) -> GameVerified:
+        """Hold what was revealed against the commitments, and against what this team has sent."""
+        opening = game.chain.opening
+        assert opening is not None
+        if (end.steps, end.hidden) != (game.steps, len(game.texts)) or len(game.hidden) != len(game.texts):
+            raise _unfair(
+                opening,
+                f"it has {game.steps} steps, {len(game.hidden)} commitments and {len(game.texts)} revealed texts, and "
+                f"its end tells of {end.steps} and {end.hidden}",
+            )
+        if game.revealed is None:
+            raise _unfair(opening, "nothing was revealed")
+        try:
+            open_commitments(opening, game.revealed, game.hidden, game.texts)
+        except NotOpened as error:
+            raise _unfair(opening, str(error)) from None
+        self._check_own(game, opening)
+        return GameVerified(opening.game, True)
+
+    def _check_own(self, game: _Game, opening: Opening) -> None:
+        sent = self._sent.pop(opening.game, None)
+        if sent is None:
+            return
+        commands = [_read_hidden(text, opening) for text in game.texts]
+        mine = [c for c in commands if isinstance(c, (m.PlaceShip, m.Fire, m.Skip)) and c.player == self._name]
+        self._check_placements(opening, sent, [c for c in mine if isinstance(c, m.PlaceShip)])
+        self._check_shots(game, opening, sent, [c for c in mine if isinstance(c, m.Fire)])
+        self._check_skips(opening, sent, [c for c in mine if isinstance(c, m.Skip)])
+
+    def _check_placements(self, opening: Opening, sent: _Sent, counted: Sequence[m.PlaceShip]) -> None:
+        """What counted last of each ship must be what was sent, in a message that was: it decides who begins."""
+        if sent.refused:
+            return
+        last = {command.placement.ship: command for command in counted}
+        for ship, placement in sent.fleet.items():
+            command = last.get(ship)
+            if command is None or command.placement != placement:
+                told = f"no {ship}" if command is None else command.placement
+                raise _unfair(opening, f"{told} counted for {self._name}, which sent {placement}")
+            if opening.draw is m.Draw.FAIR and not sent.elsewhere and command.message not in sent.messages:
+                text = f"the {ship} of {self._name} came with the message {command.message.hex()}, which it never sent"
+                raise _unfair(opening, text)
+
+    def _check_shots(self, game: _Game, opening: Opening, sent: _Sent, counted: Sequence[m.Fire]) -> None:
+        """In every turn that this program played from its first shot, what counted must be what was sent.
+
+        Shots without their context are another program's with the same secret; then nobody here knows all.
+        """
+        if any(c.context is None for c in counted):
+            return
+        for turn in sorted(sent.from_first_shot):
+            shots = [c for c in counted if c.context is not None and c.context.turn == turn]
+            for c in shots:
+                assert c.context is not None
+                if (c.context.shot, Shot(c.target, c.x, c.y)) not in sent.shots[turn]:
+                    raise _unfair(
+                        opening, f"turn {turn}: a shot at {c.target} ({c.x}, {c.y}) counted that was never fired"
+                    )
+            if len(shots) != game.shots.get(turn, 0):
+                announced = game.shots.get(turn, 0)
+                raise _unfair(opening, f"turn {turn}: it announced {announced} shots, and revealed {len(shots)}")
+
+    def _check_skips(self, opening: Opening, sent: _Sent, counted: Sequence[m.Skip]) -> None:
+        """No turn that this program played from its first shot was ended early but by itself."""
+        for c in counted:
+            if c.context is not None and c.context.turn in sent.from_first_shot - sent.skipped:
+                raise _unfair(opening, f"turn {c.context.turn}: a skip of {self._name} counted that was never sent")
+
+
+def _read_hidden(text: str, opening: Opening) -> m.Input:
+    try:
+        return read_hidden(text).command
+    except WireError as error:
+        raise _unfair(opening, f"a revealed text is no input: {error.text}") from None
+
+
+def _unfair(opening: Opening, text: str) -> UnfairGame:
+    return UnfairGame("unfair", f"the log of game {opening.game}, which the server signed: {text}")
+
+
+def _has_seed(game: _Game) -> bool:
+    """Whether the draws come from an explicit seed, so that another game may have the very same opening."""
+    return game.chain.opening is not None and game.chain.opening.draw is m.Draw.SEED
+
+
+def _fact(announcement: m.Announcement) -> m.Announcement:
+    """The same news on the plain topic and in the log: a turn whose time begins again is the same topic there."""
+    if isinstance(announcement, m.TurnResumed):
+        return m.TurnBegan(*(getattr(announcement, each.name) for each in fields(announcement)))
+    return announcement

@@ -1,0 +1,525 @@
+"""Bots against bots in this process, without a broker: thousands of games a second.
+
+The engine is the one the referee uses, the draws come from the same seeds and the views tell the same news in the same
+order, so a game here is the game that a contest with that seed would see. But here the views read the news only when a
+bot looks: most bots look at little, and telling everybody everything would take longer than the game.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from time import perf_counter
+from typing import Any
+
+from salvo.chat import clean_text
+from salvo.errors import BotError, IllegalCommand, let_signals_pass
+from salvo.lab.notebook import Pictured
+from salvo.lab.sources import line_of, trace_of
+from salvo.messages import PlayerStats, SalvoResolved
+from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo
+from salvo.rules import (
+    SALVO,
+    Announce,
+    Fleet,
+    Game,
+    Grid,
+    Order,
+    Repeats,
+    RuleBook,
+    Shots,
+    Targets,
+    begin,
+    draw_starter,
+    generator,
+    own_seed,
+    set_starter,
+)
+from salvo.view import News, Shot, View, board_shots
+
+#: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
+EMPTY_TURNS = 3
+
+Listener = Callable[[Sequence[Shot], SalvoResolved], None]
+
+
+class Placed(Pictured):
+    """Who has won and who came where, of anything that has the figures of the players."""
+
+    __slots__ = ()
+    stats: dict[str, PlayerStats]
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Who won, several after a tie."""
+        return tuple(name for name, stats in self.stats.items() if stats.place == 1)
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Place by player, 1 for the winner, best first."""
+        return dict(sorted(((name, s.place) for name, s in self.stats.items()), key=lambda pair: pair[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Placed):
+    """How a game ended.
+
+    Attributes:
+        winner: empty after a tie.
+        stats: by player, in play order.
+        turns: salvos of all players together.
+        fleets: by player.
+        silent: who was defeated for turns without a shot (SALVO-TURN-6), in that order.
+    """
+
+    winner: str
+    seed: int | str
+    game: int
+    turns: int
+    stats: dict[str, PlayerStats]
+    fleets: dict[str, Fleet] = field(repr=False)
+    silent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A bot failed, and its game went on without it.
+
+    Attributes:
+        turn: in which it failed; 0 while it placed its fleet.
+        trace: see :class:`~salvo.errors.BotError`.
+    """
+
+    player: str
+    game: int
+    turn: int
+    code: str
+    text: str
+    trace: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(slots=True)
+class Decisions:
+    """How long a bot thought about its salvos, in seconds.
+
+    Attributes:
+        count: how many were measured.
+    """
+
+    count: int = 0
+    seconds: float = 0.0
+    worst: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """0 where none was measured."""
+        return self.seconds / self.count if self.count else 0.0
+
+    def note(self, seconds: float) -> None:
+        """Count one more."""
+        self.count += 1
+        self.seconds += seconds
+        self.worst = max(self.worst, seconds)
+
+    def add(self, other: Decisions) -> None:
+        """Count those of another game."""
+        self.count += other.count
+        self.seconds += other.seconds
+        self.worst = max(self.worst, other.worst)
+
+
+#: Bits of the seat in :attr:`Supervision.mark`; the rest is the turn.
+SEAT_BITS = 16
+
+
+@dataclass(slots=True)
+class Supervision:
+    """Lets games go on without a bot that fails, as a contest goes on without a program that has ended.
+
+    The bot is not asked any more: its turns are empty, and so it is defeated soon (SALVO-TURN-6).
+
+    Attributes:
+        gone: by name, the turn from which on a bot is not asked or told anything; 0 places it, too. For those that are
+            known to end the process, or never to answer.
+        mark: its first item is set to ``turn << SEAT_BITS | seat`` whenever a bot is called, for another process to
+            read.
+        times: by seat; measured where it is given.
+        failures: what went wrong, in order.
+    """
+
+    gone: Mapping[str, int] = field(default_factory=dict)
+    mark: MutableSequence[int] | memoryview | None = None
+    times: Sequence[Decisions] | None = None
+    failures: list[Failure] = field(default_factory=list)
+
+
+Aim = tuple[int, int]
+
+
+@lru_cache(maxsize=64)
+def _aims(players: tuple[str, ...], grid: Grid) -> dict[Shot, Aim]:
+    """(seat, cell) by shot."""
+    return {
+        shot: (seat, cell) for seat, player in enumerate(players) for cell, shot in enumerate(board_shots(player, grid))
+    }
+
+
+def play(
+    bots: Mapping[str, Bot],
+    *,
+    seed: int | str = 0,
+    game: int = 1,
+    table: str = "",
+    book: RuleBook = SALVO,
+    listener: Listener | None = None,
+    fleets: Mapping[str, Fleet] | None = None,
+    starter: int | None = None,
+    supervision: Supervision | None = None,
+    passive: Collection[str] = (),
+) -> Outcome:
+    """Play one game to its end.
+
+    Args:
+        bots: by name, in play order; two or more.
+        seed: decides everything that is drawn; each bot is told a seed of its own that is made of it.
+        game: the game's number; games of one seed with different numbers differ.
+        listener: called after every salvo with its shots and its result.
+        fleets: by name, for those that are not asked to place theirs.
+        starter: the seat that begins; by default as the rules and the seed have it.
+        supervision: lets the game go on without those that fail.
+        passive: players whose silence defeats nobody, such as a mere target.
+
+    Raises:
+        BotError: a bot raised, placed an illegal fleet or answered with an illegal salvo; the text names the bot,
+            the turn and the seed.
+    """
+    return _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision, passive).play()
+
+
+class _Chronicle:
+    """All that happened in a match, to be told to everybody as far as it is theirs to know."""
+
+    def __init__(self, number: int, names: Sequence[str], game: Game) -> None:
+        #: The last salvo as it was fired, with shots that may be void. Of all others the game knows every shot.
+        self.last_aims: Sequence[Aim] = ()
+        self._number = number
+        self._names = names
+        self._game = game
+        self._results: list[SalvoResolved] = []
+
+    def results(self) -> list[SalvoResolved]:
+        """Return what everybody is told of every turn so far."""
+        results = self._results
+        fresh = self._game.salvos[len(results) :]
+        results += [SalvoResolved.of(self._number, self._names, self._game.book, salvo) for salvo in fresh]
+        return results
+
+    def news(self, player: str, first: int) -> list[News]:
+        """Return what one player is told of the turns from number ``first`` on, counted from 0."""
+        game = self._game
+        told: list[News] = []
+        for salvo, result in zip(game.salvos[first:], self.results()[first:], strict=True):
+            fired = self.shots(salvo.aims)
+            landed = [shot for shot in fired if shot.player == player]
+            if result.player != player:
+                fired = []
+            elif game.over and salvo.turn == game.turn and self.last_aims:
+                fired = self.shots(self.last_aims)  # nobody falls where the game is for points
+            told.append((result, fired, landed))
+        return told
+
+    def shots(self, aims: Iterable[Aim]) -> list[Shot]:
+        """Return shots as views have them."""
+        grid, names = self._game.book.grid, self._names
+        return [board_shots(names[seat], grid)[cell] for seat, cell in aims]
+
+
+class _Match:
+    def __init__(
+        self,
+        bots: Mapping[str, Bot],
+        seed: int | str,
+        game: int,
+        table: str,
+        book: RuleBook,
+        listener: Listener | None,
+        laid: Mapping[str, Fleet],
+        starter: int | None,
+        supervision: Supervision | None,
+        passive: Collection[str],
+    ) -> None:
+        if len(bots) < 2:
+            raise BotError("too_few_players", f"{len(bots)} bots; a game has two or more")
+        self._names = tuple(bots)
+        self._bots = list(bots.values())
+        self._seed = seed
+        self._number = game
+        self._book = book
+        self._listener = listener
+        self._supervision = supervision
+        self._mark = supervision.mark if supervision is not None else None
+        self._gone = dict(supervision.gone) if supervision is not None else {}
+        self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
+        self._aims = _aims(self._names, book.grid)
+        self._choosers: list[Callable[[View], Answer]] = [bot.choose_salvo for bot in self._bots]
+        if supervision is not None and supervision.times is not None:
+            self._choosers = [_timed(*pair) for pair in zip(self._choosers, supervision.times, strict=True)]
+        self._silent = [0] * len(bots)
+        self._silenced: list[str] = []
+        self._hearing = [bot for bot in self._bots if type(bot).on_result is not Bot.on_result]
+        self._unsaid: deque[Line] = deque(maxlen=MAX_UNSAID * len(bots))  # of all bots, in order
+        fleets = [self._fleet_of(seat, laid.get(name)) for seat, name in enumerate(self._names)]
+        if starter is None:
+            starter = set_starter(book, game, self._names)
+        if starter is None:
+            starter = draw_starter(book, seed, table, game, len(fleets))
+        self._game = begin(book, fleets, starter)
+        self._all_see = book.announce is Announce.CELLS
+        # Elsewhere what a view deals out may be illegal by now, or not be fired at one stroke.
+        free = book.targets is Targets.EVERYBODY and book.repeats is not Repeats.REFUSED
+        self._at_one_stroke = free and book.shots is not Shots.UNTIL_MISS
+        self._fired: dict[int, Sequence[Aim]] = {}  # by turn, as long as nobody was told
+        self._told = 0  # how many salvos those who want to hear were told of
+        self._chronicle = _Chronicle(game, self._names, self._game)
+        self._views = [
+            View(book, name, self._names, game, fleet, bot.random, partial(self._chronicle.news, name))
+            for name, bot, fleet in zip(self._names, self._bots, fleets, strict=True)
+        ]
+
+    def _fleet_of(self, seat: int, laid: Fleet | None) -> Fleet:
+        """Return the fleet that was laid for a player, or that its bot places; who fails to has one drawn."""
+        name, bot = self._names[seat], self._bots[seat]
+        own = own_seed(self._seed, name, self._number)
+        bot.prepare(name, own, self._number)
+        bot.unsaid = self._unsaid
+        if laid is not None:
+            return laid
+        if not self._is_gone(seat, 0):
+            self._note(seat, 0)
+            try:
+                return self._place(name, bot)
+            except BotError as error:
+                self._give_up(seat, 0, error, error.__cause__)
+        return self._book.random_fleet(generator(own, "fleet"))
+
+    def _place(self, name: str, bot: Bot) -> Fleet:
+        try:
+            fleet = bot.place_fleet(self._book)
+        except BotError:
+            raise
+        except IllegalCommand as error:
+            raise self._error(name, "bad_fleet", str(error)) from error
+        except (Exception, SystemExit) as error:
+            raise self._raised(bot, "place_fleet", error) from error
+        if not isinstance(fleet, Fleet) or (fleet.book is not self._book and fleet.book != self._book):
+            raise self._error(name, "bad_fleet", f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
+        return fleet
+
+    def play(self) -> Outcome:
+        game, views, silent, mark, unsaid = self._game, self._views, self._silent, self._mark, self._unsaid
+        choosers, gone, aim_of = self._choosers, self._gone, self._aims.__getitem__
+        at_one_stroke = self._at_one_stroke
+        followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
+        fallen, buried = game.fallen, 0
+        # This is hot: what a quick bot of ours does 40 times a game is asked, looked at and fired here, without calls.
+        while not game.over:
+            seat = game.current
+            view = views[seat]
+            view.turn = turn = game.turn
+            view.shots = shots = game.shots_left
+            if mark is not None:
+                mark[0] = turn << SEAT_BITS | seat
+            aims = None
+            try:
+                answer: Any = () if gone and self._is_gone(seat, turn) else choosers[seat](view)
+            except (Exception, SystemExit) as error:
+                answer = self._without(seat, turn, error)
+            if at_one_stroke and type(answer) is list and len(answer) == shots:
+                try:
+                    aims = list(map(aim_of, answer))
+                except Exception:
+                    aims = None  # no shots, whatever they are: they are looked at below
+            if aims is not None:
+                game.fire_salvo(aims)
+                view.untouched.discard(answer)
+                view.shots = silent[seat] = 0
+            else:
+                aims = self._fire_in_parts(seat, view, answer)
+            if len(fallen) != buried:
+                self._bury(fallen[buried:], aims)
+                buried = len(fallen)
+            if followed:
+                self._follow(turn, aims)
+            if unsaid:
+                self._pass_on()
+        return self._outcome()
+
+    def _fire_in_parts(self, seat: int, view: View, answer: object) -> list[Aim]:
+        """Fire and ask until the turn's shots are spent or the bot gives up the rest; then end the turn.
+
+        Returns all shots.
+        """
+        game = self._game
+        parts: list[Aim] = []
+        while fired := self._checked(seat, view, answer):
+            aims = [self._aims[shot] for shot in fired]
+            game.fire(aims)
+            view.fired(fired)
+            parts += aims
+            if not game.shots_left or game.over:
+                break
+            view.begin_turn(game.turn, game.shots_left)
+            answer = self._ask(seat, view)
+        self._silent[seat] = 0 if parts else self._silent[seat] + 1
+        if not parts and seat not in self._passive and game.judge_silence(self._silent, EMPTY_TURNS):
+            self._silenced.append(self._names[seat])
+        game.end_turn()
+        view.end_turn()
+        return parts
+
+    def _ask(self, seat: int, view: View) -> object:
+        """Return the bot's answer; none where it has failed."""
+        try:
+            return () if self._is_gone(seat, view.turn) else self._choosers[seat](view)
+        except (Exception, SystemExit) as error:
+            return self._without(seat, view.turn, error)
+
+    def _without(self, seat: int, turn: int, error: Exception | SystemExit) -> tuple[()]:
+        """Return the answer of a bot that has raised."""
+        self._give_up(seat, turn, self._raised(self._bots[seat], f"turn {turn}", error), error)
+        return ()
+
+    def _checked(self, seat: int, view: View, answer: object) -> list[Shot]:
+        """Return the shots of an answer that may be anything; none where it is no legal salvo."""
+        try:
+            if isinstance(answer, Awaitable):
+                answer = asyncio.run(_awaited(answer))
+        except (Exception, SystemExit) as error:
+            answer = self._without(seat, view.turn, error)
+        try:
+            return list(check_salvo(answer, view))
+        except BotError as error:
+            self._give_up(seat, view.turn, self._error(view.me, error.code, f"turn {view.turn}: {error.text}"))
+            return []
+
+    def _is_gone(self, seat: int, turn: int) -> bool:
+        first = self._gone.get(self._names[seat])
+        return first is not None and first <= turn
+
+    def _note(self, seat: int, turn: int) -> None:
+        if self._mark is not None:
+            self._mark[0] = turn << SEAT_BITS | seat
+
+    def _give_up(self, seat: int, turn: int, error: BotError, cause: BaseException | None = None) -> None:
+        """Go on without a bot where that is wanted.
+
+        Raises:
+            BotError: it is not.
+        """
+        if self._supervision is None:
+            raise error from cause
+        name = self._names[seat]
+        self._gone[name] = min(turn, self._gone.get(name, turn))
+        self._supervision.failures.append(Failure(name, self._number, turn, error.code, error.text, error.trace))
+
+    def _bury(self, fallen: Sequence[int], aims: Sequence[Aim]) -> None:
+        """Nobody draws cells of the defeated any more, whether or not anybody reads the news."""
+        self._chronicle.last_aims = aims
+        for view in self._views:
+            for seat in fallen:
+                view.untouched.discard_player(self._names[seat])
+
+    def _follow(self, turn: int, aims: Sequence[Aim]) -> None:
+        """Show where shots fell if all may see that, and tell those who want to hear of every salvo."""
+        if self._all_see:
+            for view in self._views:
+                view.untouched.discard_those_left(self._chronicle.shots(aims))
+        if self._hearing or self._listener:
+            self._fired[turn] = aims
+            self._speak()
+
+    def _speak(self) -> None:
+        results = self._chronicle.results()
+        for result in results[self._told :]:
+            for bot in self._hearing:
+                self._call(bot, result.turn, f"turn {result.turn}, on_result", bot.on_result, result)
+            if self._listener is not None:
+                self._listener(self._chronicle.shots(self._fired.pop(result.turn)), result)
+        self._told = len(results)
+
+    def _pass_on(self) -> None:
+        """Let everybody hear what was said, as a server would; what they say to it is heard after the next turn."""
+        lines = list(self._unsaid)
+        self._unsaid.clear()
+        for sender, text, to in lines:
+            seat, turn = self._names.index(sender), self._game.turn
+            if to and (to == sender or to not in self._names):
+                about = f"said something to {to!r:.80}, who is no other player"
+                self._give_up(seat, turn, self._error(sender, "unknown_player", about))
+                continue
+            try:
+                text = clean_text(text)
+            except Exception as error:
+                self._give_up(seat, turn, self._error(sender, "bad_text", f"said {text!r:.80}: {error}"), error)
+                continue
+            for name, bot in zip(self._names, self._bots, strict=True):
+                if name == to or (not to and name != sender):
+                    self._call(bot, turn, "on_message", bot.on_message, sender, text, bool(to))
+
+    def _call(self, bot: Bot, turn: int, where: str, method: Callable[..., None], *arguments: object) -> None:
+        """Tell a bot something, if it is still there."""
+        seat = self._seat_of(bot)
+        if self._gone and self._is_gone(seat, turn):
+            return
+        self._note(seat, turn)
+        try:
+            method(*arguments)
+        except (Exception, SystemExit) as error:
+            self._give_up(seat, turn, self._raised(bot, where, error), error)
+
+    def _outcome(self) -> Outcome:
+        game, places = self._game, self._game.places()
+        stats = {
+            name: PlayerStats(name, tally.shots, tally.hits, tally.sank, tally.turns, place)
+            for name, tally, place in zip(self._names, game.tally(), places, strict=True)
+        }
+        winner = self._names[places.index(1)] if places.count(1) == 1 else ""
+        for bot in self._bots:
+            if type(bot).on_game_over is not Bot.on_game_over:
+                self._call(bot, game.turn + 1, "on_game_over", bot.on_game_over, winner, stats)
+        self._pass_on()
+        fleets = dict(zip(self._names, game.fleets, strict=True))
+        return Outcome(winner, self._seed, self._number, game.turn, stats, fleets, tuple(self._silenced))
+
+    def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
+        let_signals_pass(error)
+        name = self._names[self._seat_of(bot)]
+        text = f"{where}: {type(error).__name__}: {error}{line_of(error, type(bot))}"
+        return self._error(name, "bot_raised", text, trace_of(error, type(bot)))
+
+    def _seat_of(self, bot: Bot) -> int:
+        return next(seat for seat, each in enumerate(self._bots) if each is bot)
+
+    def _error(self, name: str, code: str, text: str, trace: str = "") -> BotError:
+        return BotError(code, f"{name}, seed {self._seed}, game {self._number}: {text}", trace)
+
+
+async def _awaited(answer: Awaitable[Sequence[tuple[str, int, int]]]) -> Sequence[tuple[str, int, int]]:
+    return await answer
+
+
+def _timed(choose: Callable[[View], Answer], decisions: Decisions) -> Callable[[View], Answer]:
+    """The same with a stop-watch."""
+
+    def choose_timed(view: View) -> Answer:
+        start = perf_counter()
+        try:
+            answer = choose(view)
+            return asyncio.run(_awaited(answer)) if isinstance(answer, Awaitable) else answer
+        finally:
+            decisions.note(perf_counter() - start)
+
+    return choose_timed

@@ -1,0 +1,118 @@
+"""What the answers so far tell of a rival's board, cell by cell: :func:`heat_map`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from math import fsum
+from random import Random
+
+from salvo.errors import BotError
+from salvo.lab.bots.clues import clues, is_alone, numbers_told
+from salvo.lab.bots.meanfield import MeanField
+from salvo.lab.bots.posterior import draw_fleets, learned, shares
+from salvo.lab.bots.together import MAX_DRAWS, Together, turns
+from salvo.lab.pictures import HeatMap
+from salvo.lab.pictures.marks import Mark
+from salvo.lab.pictures.views import known_marks
+from salvo.rules import Grid, generator
+from salvo.view import View
+
+
+def heat_map(
+    view: View,
+    target: str,
+    *,
+    aimed: Iterable[tuple[str, int, int]] = (),
+    random: Random | None = None,
+    fleets: int = 500,
+) -> HeatMap:
+    """Return the chance that a ship lies there, for every cell of a rival's board.
+
+    Fleets are drawn evenly from all that agree with every answer; the chance of a cell is the share of them that covers
+    it, give or take 0.02 with 500. Where others fire, too, and nobody tells where, their hits are taken to be anywhere
+    on ships. Boards of which a salvo was told one number together are drawn together, 400 fleets at most, which takes
+    some 0.1 s a salvo; the note tells of answers that are left out. Where that is too hard, as with six ships, each
+    ship is looked at almost by itself; the map is not ``exact`` then, and says so.
+
+    Args:
+        aimed: shots to point out, as a bot answers them; those at others are left out.
+        random: decides the draw; else the game, the turn and the target do. The view's own is left alone.
+        fleets: how many to draw, 1 or more.
+
+    Raises:
+        BotError: ``unknown_target``: not an opponent that still stands; ``bad_heat_map``: ``fleets`` is less than 1.
+    """
+    if target not in view.opponents:
+        standing = ", ".join(view.opponents) or "nobody"
+        raise BotError("unknown_target", f"{target!r} is none of those that still stand: {standing}")
+    if fleets < 1:
+        raise BotError("bad_heat_map", f"fleets {fleets!r}; 1 or more")
+    book, told = view.rules, clues(view, target)
+    source = random or generator("heat map", view.game, view.turn, target)
+    unused = sum(hits is None for _, hits in numbers_told(view, told))
+    together = _drawn_together(view, target, source, fleets) if unused else None
+    if together is not None:
+        drawn, unused = together.fleets(target), len(together.unused(target))
+    else:
+        known = partial(learned, book, told)
+        drawn = draw_fleets(book, alone=is_alone(view), known=known, random=source, count=fleets)
+    return map_of(
+        target,
+        book.grid,
+        shares(drawn, book.grid.size) if drawn else estimated(view, target),
+        marks=known_marks(view, target),
+        aimed=(book.grid.cell(x, y) for player, x, y in aimed if player == target),
+        fleets=len(drawn),
+        left_out=unused,
+    )
+
+
+def _drawn_together(view: View, target: str, random: Random, count: int) -> Together | None:
+    """Draw fleets of the target and of those with which it shares answers; None where there are none to draw."""
+    told = turns({player: clues(view, player) for player in view.players if player != view.me})
+    together = Together(view.rules, random, min(count, MAX_DRAWS))
+    for turn in told:
+        together.learn(turn)
+    return together if together.draws and target in together.boards else None
+
+
+def map_of(
+    target: str,
+    grid: Grid,
+    chances: Sequence[float],
+    *,
+    marks: Mapping[int, str],
+    aimed: Iterable[int],
+    fleets: int,
+    left_out: int,
+) -> HeatMap:
+    """Return the map of a rival's board, with where its chances come from.
+
+    Args:
+        fleets: that were drawn; 0 where the chances are estimated.
+        left_out: answers that the chances don't take in.
+    """
+    title = f"{target}: chance of a ship in %"
+    return HeatMap(grid, tuple(chances), title, marks, tuple(aimed), bool(fleets), _source_of(fleets, left_out))
+
+
+def _source_of(fleets: int, left_out: int) -> str:
+    """Return where chances come from, in words."""
+    note = "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
+    if fleets:
+        note = f"the share of {fleets} fleets that agree with all answers"
+    return f"{note}, {left_out} left out" if left_out else note
+
+
+def estimated(view: View, target: str) -> list[float]:
+    """Return by cell the chance that a ship lies there, where no whole fleets are drawn.
+
+    They are a mean field's, and add up to the cells of a fleet, as far as none gets above 1.
+    """
+    weights = MeanField().density(view, target)
+    hits = {cell for cell, mark in known_marks(view, target).items() if mark is Mark.HIT}
+    open_weight = fsum(weight for cell, weight in enumerate(weights) if cell not in hits)
+    left = len(view.rules.ship_of_cell) - len(hits)
+    scale = left / open_weight if open_weight else 0.0
+    return [1.0 if cell in hits else min(1.0, weight * scale) for cell, weight in enumerate(weights)]

@@ -1,0 +1,90 @@
+"""Gives every place of every ship a weight, and bends the weights until they agree with the answers.
+
+Of a salvo with 2 hits the chances of its cells have to add up to 2, of a cell that is told as a hit to 1, of a ship's
+places to 1. Each round puts one of these right after the other, by a factor on all places concerned, and lets every
+ship keep clear of where the others probably are. The ships stay independent of each other, which is what a mean field
+leaves out; it never has to look at a whole fleet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+
+from salvo.lab.bots.clues import cells_of, cells_of_shots, chart, clues, is_alone
+from salvo.lab.bots.density import Density
+from salvo.lab.bots.posterior import learned
+from salvo.view import View
+
+#: Rounds of putting right; more change little.
+ROUNDS = 8
+#: The most by which one round bends a cell, and the chance that the other ships never seem to exceed.
+_MOST, _SUREST = 8.0, 0.95
+
+#: A place's cells, and the cells that it takes from others; the very same where ships may touch.
+Place = tuple[Sequence[int], Sequence[int]]
+
+
+class MeanField(Density):
+    """Bends the chances of each ship's places until they agree with the answers, and fires at the likeliest cells."""
+
+    def density(self, view: View, target: str) -> list[float]:
+        told = clues(view, target)
+        sea = chart(view.rules)
+        candidates = learned(view.rules, told, is_alone(view))
+        if not all(candidates.places):  # somebody fired at itself, say: what a single ship tells is still right
+            return super().density(view, target)
+        ships = [[(sea.cells[mask], sea.reach[mask]) for mask, _ in places] for places in candidates.places]
+        answers = [(cells_of_shots(clue), clue.hits) for clue in told if clue.hits is not None]
+        answers += [([cell], 1) for cell in cells_of(candidates.struck)]
+        return chances(sea.size, ships, answers)
+
+
+def chances(size: int, ships: Sequence[Sequence[Place]], answers: Sequence[tuple[Sequence[int], int]]) -> list[float]:
+    """Return by cell the chance that a ship lies there.
+
+    Args:
+        size: number of cells of the board.
+        ships: by ship, the places where it may lie; at least one.
+        answers: of each salvo, its cells and the number of hits, above 0.
+    """
+    bend = [1.0] * size  # what the answers make of a cell
+    found = [_shares(places, bend) for places in ships]
+    for _ in range(ROUNDS):
+        lies = [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
+        for cells, hits in answers:
+            expected = fsum([lies[cell] for cell in cells])
+            factor = min(_MOST, max(1 / _MOST, hits / expected)) if expected else 1.0
+            for cell in cells:
+                bend[cell] *= factor
+        taken = [fsum(each) for each in zip(*[taken for _, taken in found], strict=True)]
+        for ship, places in enumerate(ships):
+            own = found[ship][1]
+            clear = [1.0 - min(_SUREST, max(0.0, every - mine)) for every, mine in zip(taken, own, strict=True)]
+            found[ship] = _shares(places, [a * b for a, b in zip(bend, clear, strict=True)])
+            taken = [every - mine + now for every, mine, now in zip(taken, own, found[ship][1], strict=True)]
+    return [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
+
+
+def _shares(places: Sequence[Place], worth: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return by cell the chances that a ship lies there, and that it takes the cell from others.
+
+    A place weighs as much as its cells multiplied.
+    """
+    lies, taken = [0.0] * len(worth), [0.0] * len(worth)
+    apart, total = False, 0.0
+    for cells, reach in places:
+        weight = 1.0
+        for cell in cells:
+            weight *= worth[cell]
+        total += weight
+        for cell in cells:
+            lies[cell] += weight
+        if reach is not cells:
+            apart = True
+            for cell in reach:
+                taken[cell] += weight
+    if not total:
+        return lies, taken
+    lies = [each / total for each in lies]
+    return lies, [each / total for each in taken] if apart else lies

@@ -1,0 +1,310 @@
+"""Whether one bot is better than another, in as few games as it takes: :func:`compare`.
+
+Games are played in pairs: the same two fleets and the same first seat twice, with the sides exchanged, as engines of
+chess are tested with paired openings. What a pair is worth to the first bot is one of 0, 1/4, 1/2, 3/4, 1 (a win is 1,
+a tie 1/2, the mean of both games); pairs, not games, are what the test counts, so luck of the fleets is no evidence.
+
+The test is sequential and can be looked at after every pair. It bets against a claim such as "the mean is at most 1/2":
+from a capital of 1 it stakes on every pair, and whoever bets against a true claim has, ever, 1/error times the capital
+with a probability of at most ``error`` (Ville's inequality). No approximation by a normal distribution is in it, and no
+number of games is too small. The stakes are a fixed mixture, so the capital depends only on how often each of the five
+values came. Source: I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, Journal of
+the Royal Statistical Society B 86 (2024), 1-27; J. Ville, Etude critique de la notion de collectif, 1939. A classic
+sequential probability ratio test (A. Wald, 1945) is the bet with one stake; the mixture needs no guess at the
+difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from salvo.errors import BotError
+from salvo.lab.arena import Failure
+from salvo.lab.highlights import Lost, Score, lost_by_least, lost_by_most, score_of
+from salvo.lab.notebook import Pictured
+from salvo.lab.simulation import TURN_SECONDS, Seats, stream
+from salvo.player import Bot
+from salvo.rules import RuleBook
+
+#: Shares of the largest stake that cannot lose everything. The middle ones are best for differences of some per cent.
+STAKES = (0.02, 0.06, 0.15, 0.3, 0.6, 0.9)
+#: More games than that are as good as never.
+MAX_NEEDED = 10_000_000
+
+#: How often each score of a pair came; scores are 0..1.
+Scores = Mapping[float, float]
+
+
+class Verdict(StrEnum):
+    """What is known of the first bot."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    UNDECIDED = "undecided"
+
+
+def log_capital(scores: Scores, mean: float) -> float:
+    """Return the logarithm of what a bet against "the mean score is at most ``mean``" has come to, from a capital of 1.
+
+    Args:
+        mean: above 0 and below 1.
+    """
+    logs = [
+        math.fsum(count * math.log1p(stake * (score - mean) / mean) for score, count in scores.items())
+        for stake in STAKES
+    ]
+    largest = max(logs)
+    return largest + math.log(math.fsum(math.exp(log - largest) for log in logs) / len(logs))
+
+
+def mirrored(scores: Scores) -> dict[float, float]:
+    """Return the scores of the other bot."""
+    return {1 - score: count for score, count in scores.items()}
+
+
+def interval(scores: Scores, error: float) -> tuple[float, float]:
+    """Return bounds of the mean score.
+
+    They hold at all times at once with a probability of at least 1 - ``error``, so one may stop whenever one likes.
+    """
+    return _lower(scores, error / 2), 1 - _lower(mirrored(scores), error / 2)
+
+
+def _lower(scores: Scores, error: float) -> float:
+    low, high = 1e-9, 1 - 1e-9
+    if log_capital(scores, low) < -math.log(error):
+        return 0.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_capital(scores, middle) >= -math.log(error) else (low, middle)
+    return low
+
+
+@dataclass(slots=True)
+class SequentialTest:
+    """Judges pairs one by one.
+
+    Both verdicts are wrong with a probability of at most ``error`` together, at whatever pair it stops.
+
+    Attributes:
+        error: 0..1, both excluded.
+        margin: stop, too, when the mean is surely within 1/2 +- margin, which is wrong with at most ``error``; None
+            never does.
+        scores: how often each score of a pair came.
+    """
+
+    error: float = 0.05
+    margin: float | None = None
+    scores: Counter[float] = field(default_factory=Counter)
+
+    def add(self, score: float) -> None:
+        """Count a pair: 0, 1/4, 1/2, 3/4 or 1."""
+        self.scores[score] += 1
+
+    @property
+    def pairs(self) -> int:
+        """How many were counted."""
+        return self.scores.total()
+
+    @property
+    def mean(self) -> float:
+        """The mean score, the first bot's win rate; 1/2 before the first pair."""
+        return math.fsum(score * count for score, count in self.scores.items()) / self.pairs if self.pairs else 0.5
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the pairs so far tell."""
+        if _is_above(self.scores, 0.5, self.error / 2):
+            return Verdict.BETTER
+        if _is_above(mirrored(self.scores), 0.5, self.error / 2):
+            return Verdict.WORSE
+        return Verdict.UNDECIDED
+
+    @property
+    def is_within_margin(self) -> bool:
+        """Whether the bots surely differ by less than the margin."""
+        return self.margin is not None and _is_within(self.scores, self.margin, self.error)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether more pairs are needless."""
+        return self.verdict is not Verdict.UNDECIDED or self.is_within_margin
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Bounds of the win rate, see :func:`interval`."""
+        return interval(self.scores, self.error)
+
+    def pairs_needed(self) -> int | None:
+        """Return how many more pairs would decide if they went on as they went; None for more than ten million.
+
+        It is an estimate: near 1/2 little is known of where the mean lies.
+        """
+        if not self.pairs:
+            return None
+
+        def decides(factor: float) -> bool:
+            scaled = {score: count * factor for score, count in self.scores.items()}
+            grown = SequentialTest(self.error, self.margin, Counter(scaled))
+            return grown.is_decided
+
+        low, high = 1.0, 2.0
+        if decides(low):
+            return 0
+        while not decides(high):
+            low, high = high, 2 * high
+            if high * self.pairs > MAX_NEEDED:
+                return None
+        while (high - low) * self.pairs > 1:
+            middle = (low + high) / 2
+            low, high = (low, middle) if decides(middle) else (middle, high)
+        return math.ceil((high - 1) * self.pairs)
+
+
+def _is_above(scores: Scores, mean: float, error: float) -> bool:
+    return log_capital(scores, mean) >= -math.log(error)
+
+
+def _is_within(scores: Scores, margin: float, error: float) -> bool:
+    # Two claims are both to be refuted, so neither needs a share of the error.
+    return _is_above(scores, 0.5 - margin, error) and _is_above(mirrored(scores), 0.5 - margin, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Pictured):
+    """What came of :func:`compare`, seen from the first bot.
+
+    Attributes:
+        verdict: wrong with a probability of at most ``error`` if it is better or worse.
+        within_margin: it was stopped because the bots differ by less than the margin; the same error.
+        games: played and counted, an even number.
+        rate: the first bot's win rate, 0..1; a tie is half a win.
+        low: bound of the win rate, with the same error.
+        high: likewise.
+        games_needed: how many more would probably decide; 0 when it is decided, None for more than ten million.
+        pairs: how often each score of a pair came.
+        failures: of both bots; a game with one counts as it ended.
+        lost: games of the first bot's that are worth looking at: the one lost by most, and the one lost by least.
+    """
+
+    bots: tuple[str, str]
+    verdict: Verdict
+    within_margin: bool
+    games: int
+    rate: float
+    low: float
+    high: float
+    error: float
+    margin: float | None
+    games_needed: int | None
+    seed: int | str
+    pairs: dict[float, int]
+    failures: tuple[Failure, ...]
+    lost: tuple[Lost, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """The verdict as a sentence, with its error."""
+        name, other = self.bots
+        if self.verdict is not Verdict.UNDECIDED:
+            return f"{name} is {self.verdict} than {other}; this verdict is wrong at most {self.error:.3g} of the time"
+        if self.within_margin:
+            return (
+                f"undecided: {name} and {other} differ by less than {self.margin:.3g}, error at most {self.error:.3g}"
+            )
+        more = "millions of" if self.games_needed is None else f"about {self.games_needed:,}"
+        return f"undecided: {more} more games would probably be needed"
+
+
+def compare(
+    first: str | type[Bot],
+    second: str | type[Bot],
+    *,
+    games: int = 20_000,
+    seed: int | str = 0,
+    rules: RuleBook | str = "salvo",
+    confidence: float = 0.95,
+    margin: float | None = 0.02,
+    jobs: int | None = None,
+    turn_seconds: float = TURN_SECONDS,
+    progress: Callable[[SequentialTest], object] | None = None,
+    waiting: Callable[[], object] | None = None,
+) -> Comparison:
+    """Find out whether the first bot is better than the second, in as few games as it takes.
+
+    The same seed gives the same answer, with however many processes. Bots that lay their fleets with a purpose keep
+    them; all others play the same two fleets from both sides.
+
+    Args:
+        games: at most so many.
+        confidence: 1 - error, above 0.5 and below 1.
+        margin: differences of the win rate from 1/2 below that don't matter, above 0 and below 0.5; None looks for any.
+        progress: called after every pair.
+        waiting: as in :func:`salvo.lab.simulation.stream`.
+
+    Raises:
+        BotError: ``bad_comparison``: a number out of range; else as in :func:`salvo.lab.simulation.simulate`.
+    """
+    if not 0.5 < confidence < 1:
+        raise BotError("bad_comparison", f"confidence {confidence!r}; above 0.5 and below 1")
+    if margin is not None and not 0 < margin < 0.5:
+        raise BotError("bad_comparison", f"margin {margin!r}; above 0 and below 0.5")
+    if games < 2:
+        raise BotError("bad_comparison", f"games {games!r}; 2 or more, since they are played in pairs")
+    test = SequentialTest(1 - confidence, margin)
+    names: tuple[str, str] | None = None
+    failures: list[Failure] = []
+    scores: list[Score] = []
+    played = stream(
+        [first, second],
+        games=games // 2 * 2,
+        seed=seed,
+        rules=rules,
+        jobs=jobs,
+        seats=Seats.PAIRED,
+        turn_seconds=turn_seconds,
+        waiting=waiting,
+    )
+    with closing(played):
+        for game in played:
+            names = names or (next(iter(game.stats)), list(game.stats)[1])
+            failures += game.failures
+            scores.append(score_of(game, names[0]))
+            if len(scores) % 2:
+                continue
+            test.add((scores[-2].worth + scores[-1].worth) / 2)
+            if progress is not None:
+                progress(test)
+            if test.is_decided:
+                break
+    assert names is not None
+    low, high = test.interval
+    needed = test.pairs_needed()
+    return Comparison(
+        names,
+        test.verdict,
+        test.is_within_margin,
+        2 * test.pairs,
+        test.mean,
+        low,
+        high,
+        test.error,
+        margin,
+        None if needed is None else 2 * needed,
+        seed,
+        dict(sorted(test.scores.items())),
+        tuple(failures),
+        _worth_seeing(scores),
+    )
+
+
+def _worth_seeing(scores: Sequence[Score]) -> tuple[Lost, ...]:
+    most, least = lost_by_most(scores), lost_by_least(scores)
+    if most is None or least is None:
+        return ()
+    return (most,) if most.score == least.score else (most, least)

@@ -1,0 +1,136 @@
+"""A bot of the SDK as a program on standard streams: ``python -m salvo.lab.programs mybot.py`` (SALVO-EXEC).
+
+It plays the same game as the bot itself with the same seed. So a bot can be kept in a process of its own, with limits
+that hold; and whoever writes the same for another language can read here what there is to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import IO, Any
+
+from salvo import messages as m
+from salvo.codec.programs import (
+    Answer,
+    EndTold,
+    FleetAsked,
+    GameTold,
+    HeardBody,
+    LineSaid,
+    ResultTold,
+    TurnAsked,
+    read_told,
+    write_answer,
+)
+from salvo.codec.rules import check_playable
+from salvo.errors import WireError
+from salvo.lab.sources import load
+from salvo.player import Bot, check_salvo
+from salvo.rules import Fleet, RuleBook
+from salvo.view import Shot, View
+
+
+class _Game:
+    """One game of a bot: what it is told becomes its view."""
+
+    def __init__(self, bot: Bot, told: GameTold) -> None:
+        self._bot = bot
+        self._book = told.rules
+        check_playable(self._book)
+        self._number = told.game
+        self._view: View | None = None
+        bot.prepare(told.me, told.seed_text, told.game)
+
+    def fleet(self, asked: FleetAsked) -> Answer:
+        fleet = tuple(map(m.ShipPlace.of, self._bot.place_fleet(self._book).placements))
+        return Answer(id=asked.id, fleet=fleet, say=self._said(), stays=True)
+
+    def turn(self, asked: TurnAsked) -> Answer:
+        view = self._view
+        if view is None:
+            view = self._view = _new_view(self._bot, self._book, asked)
+        self._hear(asked.results, asked.heard)
+        for x, y in asked.landed:
+            view.landed(Shot(view.me, x, y))
+        already = len(view.fired_this_turn)
+        view.fired(asked.fired[already:])
+        limit = asked.milliseconds
+        view.begin_turn(asked.turn, asked.shots, None if limit is None else time.monotonic() + limit / 1000)
+        answer: object = self._bot.choose_salvo(view)
+        if isinstance(answer, Awaitable):
+            answer = asyncio.run(_awaited(answer))
+        shots = check_salvo(answer, view)
+        view.fired(shots)
+        fired = tuple(shots) or None
+        return Answer(id=asked.id, shots=fired, skip=None if fired else True, say=self._said(), stays=True)
+
+    def end(self, told: EndTold) -> None:
+        self._hear(told.results, told.heard)
+        stats = {name: m.PlayerStats(name, **each) for name, each in told.stats.items()}
+        self._bot.on_game_over(told.winner if isinstance(told.winner, str) else "", stats)
+
+    def _said(self) -> tuple[LineSaid, ...]:
+        """Return what the bot has said since it was looked at last."""
+        unsaid, self._bot.unsaid = self._bot.unsaid or (), None
+        return tuple(LineSaid(line.text, line.to) for line in unsaid)
+
+    def _hear(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
+        for told in results:
+            if self._view is not None:
+                if told.fired is not None and not self._view.fired_this_turn:  # of before this process was there
+                    self._view.fired(told.fired)
+                self._view.resolved(told.result)
+            self._bot.on_result(told.result)
+        for line in heard:
+            self._bot.on_message(line.sender, line.text, line.private)
+
+
+def _new_view(bot: Bot, book: RuleBook, asked: TurnAsked) -> View:
+    fleet = Fleet(book, asked.fleet)
+    return View(book, bot.name, asked.players, asked.game, fleet, bot.random)
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
+
+
+class BotServer:
+    """A bot that answers lines, one after the other; a new one for every game, so that it stays (SALVO-EXEC-10)."""
+
+    def __init__(self, kind: Callable[[], Bot]) -> None:
+        self._kind = kind
+        self._game: _Game | None = None
+
+    def answer(self, line: bytes, out: IO[bytes]) -> None:
+        """Take in a line, and write the answer if it wants one.
+
+        Raises:
+            WireError: it is no line of this protocol.
+        """
+        told = read_told(line)
+        if isinstance(told, GameTold):
+            self._game = _Game(self._kind(), told)
+            return
+        if self._game is None:
+            raise WireError("wrong_shape", f"{told.type}: the first line tells the game")
+        if isinstance(told, EndTold):
+            self._game.end(told)
+            return
+        answer = self._game.fleet(told) if isinstance(told, FleetAsked) else self._game.turn(told)
+        out.write(write_answer(answer))
+        out.flush()
+
+
+def main() -> None:
+    """Play the bot whose source is the only argument; what it prints goes to standard error."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m salvo.lab.programs BOT, where BOT is as in salvo play")
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    answering = BotServer(load(sys.argv[1]))
+    for line in sys.stdin.buffer:
+        answering.answer(line, out)

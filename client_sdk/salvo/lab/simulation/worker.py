@@ -1,0 +1,182 @@
+"""Playing the games of a simulation one after the other, in this process or in one that works for another."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import Any
+
+from salvo.errors import SalvoError
+from salvo.lab import arena
+from salvo.lab.arena import Decisions, Failure, Supervision
+from salvo.lab.programs.process_pool import ProgramPool
+from salvo.lab.programs.worker_process import end_with_parent
+from salvo.lab.simulation.seats import Seats, places_alike, seating
+from salvo.lab.sources import EXEC, line_of, load, trace_of
+from salvo.player import Bot
+from salvo.rules import RuleBook
+
+#: One game, as plain numbers, since ten thousand a second go through pipes: how many turns it had, then for each bot,
+#: in the order of the call, its place, shots, hits, ships sunk and turns.
+Row = tuple[int, ...]
+
+#: Of so many games one is measured, as long as bots are quick; a clock would cost them more than it tells.
+MEASURED = 16
+#: Bots that take longer on average, in seconds, are measured in every game.
+SLOW = 100e-6
+#: Objects between two looks of the garbage collector. Games leave no cycles behind; Python's own 700 are a look every
+#: second game, which costs 5 %.
+GARBAGE = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What is the same for all games of a simulation.
+
+    Attributes:
+        bots: by name at the table; a source of :func:`salvo.lab.sources.load`, or a class.
+        strict: see there.
+    """
+
+    bots: dict[str, str | type[Bot]]
+    seed: int | str
+    book: RuleBook
+    seats: Seats
+    strict: bool = False
+
+
+@dataclass(slots=True)
+class Batch:
+    """What came of games in a row."""
+
+    first: int
+    rows: list[Row] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    times: dict[str, Decisions] = field(default_factory=dict)
+
+
+class Player:
+    """Plays games of one simulation."""
+
+    def __init__(self, spec: Spec, mark: memoryview | None = None) -> None:
+        """Load the bots.
+
+        Args:
+            mark: two numbers for a process that watches: what :class:`~salvo.lab.arena.Supervision` says, and
+                the number of the game, 0 while bots are loaded.
+
+        Raises:
+            BotError: ``bad_bot``.
+        """
+        self._spec = spec
+        self._mark = mark
+        self._staying = ProgramPool()
+        self._kinds: dict[str, type[Bot]] = {}
+        for seat, (name, bot) in enumerate(spec.bots.items()):
+            if mark is not None:
+                mark[0] = seat
+            self._kinds[name] = (
+                bot if not isinstance(bot, str) else load(bot, strict=spec.strict, staying=self._staying)
+            )
+        self._programs = [name for name, bot in spec.bots.items() if isinstance(bot, str) and bot.startswith(EXEC)]
+        self._exchanged = places_alike(list(self._kinds.values()))
+        self._slow = False
+
+    def play(self, first: int, count: int, gone: dict[str, int]) -> Batch:
+        """Play games in a row.
+
+        Args:
+            gone: see :class:`~salvo.lab.arena.Supervision`; for all these games.
+        """
+        batch = Batch(first, times={name: Decisions() for name in self._kinds})
+        for game in range(first, first + count):
+            batch.rows.append(self._play(game, gone, batch))
+        return batch
+
+    def close(self) -> None:
+        """End the programs that wait for further games."""
+        self._staying.close()
+
+    def _play(self, game: int, gone: dict[str, int], batch: Batch) -> Row:
+        spec, mark, names = self._spec, self._mark, tuple(self._kinds)
+        seated = seating(spec.seats, names, spec.seed, game, spec.book, exchanged=self._exchanged)
+        if mark is not None:
+            mark[0] = 0
+            mark[1] = game
+        supervision = Supervision(gone, mark, None, batch.failures)
+        if self._slow or game % MEASURED == 1:
+            supervision.times = [Decisions() for _ in names]
+        # A bot for every game: what one remembers of former games would depend on which these were.
+        bots = {name: self._made(name, seat, game, gone, batch) for seat, name in enumerate(seated.order)}
+        outcome = arena.play(
+            bots,
+            seed=spec.seed,
+            game=game,
+            book=spec.book,
+            fleets=seated.fleets,
+            starter=seated.starter,
+            supervision=supervision,
+        )
+        for name in self._programs:
+            bots[name].close()
+        if supervision.times is not None:
+            for name, decisions in zip(seated.order, supervision.times, strict=True):
+                batch.times[name].add(decisions)
+            # Without the worst of each: there the machine may have been at something else.
+            self._slow = any(times.seconds - times.worst > SLOW * times.count for times in supervision.times)
+        stats = outcome.stats
+        row = [outcome.turns]
+        for name in names:
+            one = stats[name]
+            row += (one.place, one.shots, one.hits, one.sunk, one.turns)
+        return tuple(row)
+
+    def _made(self, name: str, seat: int, game: int, gone: dict[str, int], batch: Batch) -> Bot:
+        kind = self._kinds[name]
+        if gone.get(name) == 0:
+            return _Absent()
+        if kind.__init__ is object.__init__:
+            return kind()
+        if self._mark is not None:
+            self._mark[0] = seat
+        try:
+            return kind()
+        except Exception as error:
+            text = f"{name}, seed {self._spec.seed}, game {game}: cannot be made: {type(error).__name__}: {error}"
+            batch.failures.append(Failure(name, game, 0, "bad_bot", text + line_of(error, kind), trace_of(error, kind)))
+            return _Absent()
+
+
+class _Absent(Bot):
+    """In place of a bot that is not there."""
+
+    def choose_salvo(self, view: Any) -> Sequence[tuple[str, int, int]]:
+        return ()
+
+
+def work(pipe: Connection, shared: Any, spec: Spec) -> None:
+    """Play what is asked for through a pipe until it closes.
+
+    Args:
+        shared: two numbers that the asking process sees, too; see :class:`Player`.
+    """
+    # A file that is saved twice in a second may have the size that it had, and Python would take the code of before.
+    sys.dont_write_bytecode = True
+    gc.set_threshold(GARBAGE, 20, 20)
+    end_with_parent()
+    mark = memoryview(shared).cast("B").cast("q")
+    try:
+        with closing(Player(spec, mark)) as player:
+            pipe.send(None)
+            while True:
+                pipe.send(player.play(*pipe.recv()))
+    except SalvoError as error:
+        pipe.send((error.code, error.text, getattr(error, "trace", "")))
+    except (EOFError, OSError):
+        pass  # nobody asks any more
+    os._exit(0)  # bots' threads are not waited for

@@ -1,0 +1,118 @@
+"""Time limits where no server holds a clock: a deadline a turn and a bank a game, by the time of the wall.
+
+They are off unless somebody asks for them: with them a game depends on how fast the machine is. With a debugger
+attached nobody runs out of time, and nothing is taken off the bank.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from salvo.lab.programs.debugger import breakpoints_met, is_debugged, watching_breakpoints
+from salvo.player import Answer, Bot
+from salvo.view import View
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """How long a bot may think.
+
+    Attributes:
+        turn_seconds: about one salvo; None for no limit.
+        bank_seconds: about all salvos of a game together; None for no limit.
+    """
+
+    turn_seconds: float | None = None
+    bank_seconds: float | None = None
+
+
+def limit_time(bot: Bot, limits: TimeLimits, clock: Callable[[], float] = time.monotonic) -> Bot:
+    """Hold this bot to time limits, and return it: a salvo that comes too late is lost, and one line says why.
+
+    A function cannot be stopped: who is late is late when it answers. Programs (SALVO-EXEC) and ``async`` bots are not
+    waited for.
+
+    Args:
+        clock: seconds that never go back.
+    """
+    limited = _Limited(bot, limits, clock)
+    members: dict[str, Any] = {"choose_salvo": limited.choose_salvo, "prepare": limited.prepare}
+    for name, method in members.items():
+        setattr(bot, name, method)  # on this one bot: what it is, and what it overrides, stays to be seen
+    return bot
+
+
+class _Limited:
+    def __init__(self, bot: Bot, limits: TimeLimits, clock: Callable[[], float]) -> None:
+        self._bot = bot
+        self._limits = limits
+        self._clock = clock
+        self._choose, self._prepare = bot.choose_salvo, bot.prepare
+        self._left = limits.bank_seconds
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        self._left = self._limits.bank_seconds
+        self._prepare(name, seed, game)
+
+    def choose_salvo(self, view: View) -> Answer:
+        allowed, cause = self._allowance()
+        if allowed <= 0:
+            return self._lost(view, cause, "nothing is left")
+        view.limited_by = cause
+        if not is_debugged() and allowed != float("inf"):
+            view.extend(time.monotonic() + allowed)
+        began, stops = self._clock(), breakpoints_met()
+        with watching_breakpoints():
+            answer = self._choose(view)
+        if isinstance(answer, Awaitable):
+            return self._await(answer, view, allowed, cause, began)
+        return self._judge(answer, view, allowed, cause, began, breakpoints_met() != stops)
+
+    async def _await(
+        self, answer: Awaitable[Sequence[tuple[str, int, int]]], view: View, allowed: float, cause: str, began: float
+    ) -> Sequence[tuple[str, int, int]]:
+        stops = breakpoints_met()
+        try:
+            with watching_breakpoints():
+                shots = await asyncio.wait_for(answer, None if is_debugged() else allowed)
+        except TimeoutError:
+            self._judge((), view, allowed, cause, began, breakpoints_met() != stops)
+            return self._lost(view, cause, f"no answer in {allowed:.3f} s")
+        return self._judge(shots, view, allowed, cause, began, breakpoints_met() != stops)
+
+    def _allowance(self) -> tuple[float, str]:
+        """Return how many seconds this turn has, and the code of what ends it."""
+        turn, left = self._limits.turn_seconds, self._left
+        if left is not None and (turn is None or left < turn):
+            return left, "bank_empty"
+        return (float("inf") if turn is None else turn), "turn_timeout"
+
+    def _judge(
+        self,
+        shots: Sequence[tuple[str, int, int]],
+        view: View,
+        allowed: float,
+        cause: str,
+        began: float,
+        stopped: bool,
+    ) -> Sequence[tuple[str, int, int]]:
+        if stopped or is_debugged():
+            return shots
+        used = self._clock() - began
+        if self._left is not None:
+            self._left = max(0.0, self._left - used)
+        if used <= allowed or not shots:  # who has given up, or was given up, has said why
+            return shots
+        return self._lost(view, cause, f"{used:.3f} s of {allowed:.3f}")
+
+    def _lost(self, view: View, cause: str, text: str) -> Sequence[tuple[str, int, int]]:
+        at = f"{view.me}, game {view.game}, turn {view.turn}"
+        log.error("%s: %s: %s; the turn is lost", at, cause, text)
+        return ()

@@ -1,0 +1,239 @@
+"""A bot as it was: kept as it is now, to be played later, or as git has it, ``HEAD:mybot.py``.
+
+A version is a copy of the bot's folder: its files, so that old code plays with its old helpers and weights, and the
+packages in it. What does not stand in it, large files and folders that are no packages, is linked to where it is today;
+hidden files are left out. It is kept under ``~/.cache/salvo/versions`` (``XDG_CACHE_HOME``), by what it has, so that a
+command that plays it plays the same tomorrow, until nobody has taken it for 90 days.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from salvo.errors import BotError
+
+#: Of one version; what is more is no bot's folder.
+MAX_FILES: Final = 1000
+MAX_BYTES: Final = 20_000_000
+#: A file beside the code that is larger is not kept.
+LARGE_BYTES: Final = 1_000_000
+#: A version that nobody has taken for so long is thrown away.
+FORGOTTEN_SECONDS: Final = 90 * 86_400
+#: Neither ``exec:./bot.py`` nor ``C:bot.py``.
+_IN_GIT: Final = re.compile(r"(?!exec:|.*\.py:)(?P<revision>@|[^:]{2,}):(?P<file>.+\.py)")
+
+
+def split(source: str) -> tuple[str, str]:
+    """Return a file and the name in it: ``file.py:Name``; the name is empty where there is none."""
+    file, _, name = source.rpartition(":") if ".py:" in source else (source, "", "")
+    return file, name
+
+
+def revision_of(file: str) -> tuple[str, str]:
+    """Return the revision and the file of ``REVISION:file.py``; the revision is empty where it is a plain file."""
+    found = _IN_GIT.fullmatch(file)
+    return (found["revision"], found["file"]) if found and not Path(file).is_file() else ("", file)
+
+
+def path_of(file: str) -> Path:
+    """Return where a file is, or a version of it, which is taken out of git.
+
+    Raises:
+        BotError: ``bad_version``: no git, no repository, no such revision or file, or too much in the folder.
+    """
+    revision, plain = revision_of(file)
+    return _from_git(revision, Path(plain)) if revision else Path(file)
+
+
+def pinned(source: str) -> str:
+    """Return a source with the name of a commit in place of a revision, which may be another one tomorrow.
+
+    Raises:
+        BotError: ``bad_version``.
+    """
+    file, name = split(source)
+    revision, plain = revision_of(file)
+    if not revision:
+        return source
+    folder = Path(plain).parent
+    commit = _git(folder, "rev-parse", "--short", _commit(folder, revision)).decode().strip()
+    return f"{commit}:{plain}" + (f":{name}" if name else "")
+
+
+def kept(source: str) -> str:
+    """Keep a bot as it is now, ``file.py`` or ``file.py:Name``, and return the source of what was kept.
+
+    Raises:
+        BotError: ``bad_version``: more than 1,000 Python files or 20 MB of them, or nowhere to keep them.
+    """
+    file, name = split(source)
+    folder = Path(file).parent.absolute()
+    try:
+        contents = {str(path.relative_to(folder)): path.read_bytes() for path in _worth_keeping(folder)}
+    except OSError as error:
+        raise BotError("bad_version", f"{error.filename}: {error.strerror}") from None
+    version = _keep(folder, contents)
+    return str(version / Path(file).name) + (f":{name}" if name else "")
+
+
+def python_files(folder: Path) -> Iterator[Path]:
+    """Yield the Python files of a folder and of the packages in it, by name; none where there is no folder."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted((entry for entry in found if entry.name[0] != "."), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        if entry.name.endswith(".py") and entry.is_file():
+            yield Path(entry.path)
+        elif entry.is_dir(follow_symlinks=False) and os.path.isfile(os.path.join(entry.path, "__init__.py")):
+            yield from python_files(Path(entry.path))
+
+
+def _worth_keeping(folder: Path) -> list[Path]:
+    """Return what a version of a folder has: all code, and as much of the rest as is small."""
+    files = list(python_files(folder))
+    size = sum(file.stat().st_size for file in files)
+    _check(folder, len(files), size)
+    for path in sorted(path for each in {file.parent for file in files} for path in each.iterdir()):
+        if path.suffix == ".py" or path.name.startswith(".") or not path.is_file():
+            continue
+        more = path.stat().st_size
+        if more <= LARGE_BYTES and size + more <= MAX_BYTES and len(files) < MAX_FILES:
+            files.append(path)
+            size += more
+    return files
+
+
+def _check(folder: Path, files: int, size: int) -> None:
+    if files > MAX_FILES or size > MAX_BYTES:
+        raise BotError(
+            "bad_version",
+            f"{files:,} files, {size / 1e6:,.1f} MB, in {folder}; a version has at most {MAX_FILES:,} and "
+            f"{MAX_BYTES / 1e6:g} MB: put the bot into a folder of its own",
+        )
+
+
+def _keep(folder: Path, contents: Mapping[str, bytes]) -> Path:
+    """Return the folder of a version, which is there as a whole or not at all."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "salvo" / "versions"
+    version = home / _digest(folder, contents)
+    try:
+        if not version.is_dir():
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _forget(home)
+            part = Path(tempfile.mkdtemp(dir=home, prefix="part-"))
+            for name, data in contents.items():
+                (part / name).parent.mkdir(parents=True, exist_ok=True)
+                (part / name).write_bytes(data)
+            try:
+                part.rename(version)
+            except OSError:  # somebody else was quicker
+                shutil.rmtree(part)
+                if not version.is_dir():
+                    raise
+        _link(folder, version)
+        os.utime(version)
+    except OSError as error:
+        raise BotError(
+            "bad_version", f"{error.filename}: {error.strerror}; XDG_CACHE_HOME names a folder for versions"
+        ) from None
+    return version
+
+
+def _forget(home: Path) -> None:
+    for version in home.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - version.stat().st_mtime > FORGOTTEN_SECONDS:
+                shutil.rmtree(version, ignore_errors=True)
+
+
+def _digest(folder: Path, contents: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256(os.fsencode(folder))
+    for name, data in sorted(contents.items()):
+        digest.update(f"\n{name} {len(data)}\n".encode("utf-8", "surrogateescape") + data)
+    return digest.hexdigest()[:16]
+
+
+def _link(folder: Path, version: Path) -> None:
+    """Link what lies beside a version's files today and is neither code nor hidden."""
+    for inside in [version, *(path for path in version.rglob("*") if path.is_dir())]:
+        today = folder / inside.relative_to(version)
+        for path in today.iterdir() if today.is_dir() else ():
+            other = inside / path.name
+            if path.suffix != ".py" and not path.name.startswith((".", "__pycache__")) and not other.exists():
+                with contextlib.suppress(FileExistsError):  # somebody else was quicker, or it is gone today
+                    other.symlink_to(path)
+
+
+# --- git ----------------------------------------------------------------------------------------------------------
+
+
+def _from_git(revision: str, file: Path) -> Path:
+    folder = file.parent.absolute()
+    commit = _commit(folder, revision)
+    told = _git(folder, "rev-parse", "--show-toplevel", "--show-prefix").splitlines()
+    top, prefix = Path(os.fsdecode(told[0])), os.fsdecode(told[1]).rstrip("/")
+    tree = f"{commit}:{prefix}"
+    if prefix and not _git(top, "ls-tree", "-d", commit, prefix):
+        raise BotError("bad_version", f"no folder {prefix} in revision {revision!r}")
+    listed = _git(top, "ls-tree", "-r", "-z", "--long", tree).split(b"\0")[:-1]
+    names = [os.fsdecode(line.partition(b"\t")[2]) for line in listed]
+    if file.name not in names:
+        raise BotError(
+            "bad_version",
+            f"no file {file} in revision {revision!r}; files are as seen from here, not from the repository's top",
+        )
+    _check(folder, len(listed), sum(int(line.split()[3]) for line in listed if line.split()[3].isdigit()))
+    return _keep(folder, dict(_unpacked(_git(top, "archive", "--format=tar", tree)))) / file.name
+
+
+def _commit(folder: Path, revision: str) -> str:
+    """Return the name of a commit."""
+    if not folder.is_dir():
+        raise BotError("bad_version", f"no folder {folder}; a version in git is REVISION:file.py, as seen from here")
+    _git(folder, "rev-parse", "--git-dir")
+    try:
+        found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    except BotError:
+        raise BotError(
+            "bad_version",
+            f"no revision {revision!r} in the git repository of {folder.absolute()}; give HEAD, HEAD~1, a branch, tag "
+            "or a commit",
+        ) from None
+    return found.decode().strip()
+
+
+def _unpacked(archive: bytes) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in tar:
+            with contextlib.suppress(KeyError):  # a link to what is not in it
+                if (inside := tar.extractfile(member)) is not None:
+                    yield member.name, inside.read()
+
+
+def _git(folder: Path, *words: str) -> bytes:
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=False)
+    except FileNotFoundError:
+        raise BotError("bad_version", "no program git; REVISION:file.py is a version that git has") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"]
+        text = said[0].removeprefix("fatal: ")
+        if "not a git repository" in text:
+            text = "is in no git repository; REVISION:file.py is a version that git has"
+            raise BotError("bad_version", f"{folder.absolute()} {text}")
+        raise BotError("bad_version", f"git {words[0]} in {folder.absolute()}: {text}")
+    return done.stdout

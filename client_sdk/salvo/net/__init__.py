@@ -1,0 +1,1 @@
+"""The connection to a broker: MQTT over TCP, TLS or WebSocket. Nothing here knows the game."""

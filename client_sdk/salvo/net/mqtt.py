@@ -1,0 +1,563 @@
+"""One connection to a broker, for the server and for the SDK alike.
+
+An edge around paho: MQTT 3.1.1, QoS 1 both ways, a persistent session, TCP_NODELAY (without it a QoS 1 round trip
+takes 44 ms), reconnection for ever with growing, random pauses (SALVO-MQTT). It runs no thread: whoever owns the
+connection calls :meth:`Connection.poll`, gets what arrived and says when each message has been dealt with. Only
+:meth:`Connection.wake` may be called from elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import selectors
+import socket
+import ssl
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import paho.mqtt.client as paho
+import tenacity
+from paho.mqtt.client import convert_disconnect_error_code_to_reason_code
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from salvo.errors import ConnectionLost
+from salvo.net import tls
+from salvo.net.buffered_socket import BufferedSocket
+from salvo.net.takeover import DECIDE_SECONDS, Takeovers
+
+log = logging.getLogger(__name__)
+
+_PORTS: Final = {"mqtt": 1883, "mqtts": 8883, "ws": 80, "wss": 443}
+#: How long one attempt to reach the broker may take, TCP and MQTT handshake together.
+CONNECT_SECONDS: Final = 5.0
+#: Longest pause between two attempts: a broker that comes back is found within that time.
+MAX_PAUSE_SECONDS: Final = 5.0
+#: Messages on their way to the broker at once; a whole reset of an eight-player table fits.
+MAX_IN_FLIGHT: Final = 1000
+#: Packets read in one go before the owner gets its turn, so that a flood cannot starve the timers.
+MAX_PACKETS_A_POLL: Final = 200
+#: paho looks after its keep-alive in ``loop_misc``, which wants to be called about once a second.
+_HOUSEKEEPING_SECONDS: Final = 1.0
+#: Refusals that trying again does not cure (MQTT 3.1.1, 3.2.2.3): protocol, client id, password, rights.
+_FINAL_REFUSALS: Final = frozenset({0x84, 0x85, 0x86, 0x87})
+#: Those of them that are about user and password.
+_UNKNOWN_USER: Final = frozenset({0x86, 0x87})
+#: How paho calls it that the other side has closed the connection.
+_ENDED: Final = convert_disconnect_error_code_to_reason_code(MQTTErrorCode.MQTT_ERR_CONN_LOST)
+
+
+class BrokerUrl(NamedTuple):
+    """Where a broker is: ``mqtt://host:1883``, ``mqtts://``, ``ws://host:9001/mqtt`` or ``wss://``."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    username: str | None
+    password: str | None
+
+    @classmethod
+    def parse(cls, url: str) -> BrokerUrl:
+        """Read a URL; ``host:port`` alone means ``mqtt://``.
+
+        Raises:
+            ConnectionLost: ``bad_url``.
+        """
+        try:
+            parts = urlsplit(url if "://" in url else f"mqtt://{url}")
+            port = parts.port
+        except ValueError as error:
+            raise ConnectionLost("bad_url", f"{without_password(url)!r}: {error}") from None
+        if parts.scheme not in _PORTS or not parts.hostname:
+            raise ConnectionLost(
+                "bad_url", f"{without_password(url)!r} is not mqtt://HOST:PORT, mqtts://, ws:// or wss://"
+            )
+        return cls(
+            parts.scheme,
+            parts.hostname,
+            port or _PORTS[parts.scheme],
+            parts.path or "/mqtt",
+            unquote(parts.username) if parts.username else None,
+            unquote(parts.password) if parts.password else None,
+        )
+
+    def __str__(self) -> str:
+        path = self.path if self.scheme in ("ws", "wss") else ""
+        return f"{self.scheme}://{self._host}:{self.port}{path}"
+
+    def __repr__(self) -> str:
+        return f"<BrokerUrl {self}>"  # without user and password
+
+    @property
+    def address(self) -> str:
+        """Where the broker is, ``host:port``, however it is spoken to."""
+        return f"{self._host}:{self.port}"
+
+    @property
+    def _host(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def without_password(url: str) -> str:
+    """Return a URL as it may be printed: without user and password."""
+    return re.sub(r"^([a-z]*://)?.*@", r"\1", url)
+
+
+class Inbound(NamedTuple):
+    """A message that arrived.
+
+    Attributes:
+        mid: for its acknowledgement, as ``qos``.
+        connection: on which connection it came, counted from 1: on the next one the broker counts its messages anew.
+    """
+
+    topic: str
+    payload: bytes
+    retain: bool
+    mid: int
+    qos: int
+    connection: int = 0
+
+
+class Connection:
+    """A connection that is always being kept up while :meth:`poll` is called.
+
+    Attributes:
+        on_connect: called inside :meth:`poll` whenever the broker has accepted the connection, with whether it still
+            had the session; the place to subscribe and to say again what is retained.
+        published: how many messages were published so far, whether they have left or not.
+    """
+
+    def __init__(
+        self,
+        url: str | BrokerUrl,
+        client_id: str,
+        *,
+        username: str | None = None,
+        password: str | None = None,
+        clean_session: bool = False,
+        will: tuple[str, bytes] | None = None,
+        keepalive_seconds: int = 60,
+        on_connect: Callable[[bool], None] | None = None,
+        ca: str | None = None,
+        gives_way: bool = True,
+        newcomer_gives_way: bool = False,
+    ) -> None:
+        """Prepare a connection; nothing is sent before the first :meth:`connect` or :meth:`poll`.
+
+        Args:
+            will: topic and payload of the retained last will.
+            username: overrides the one in the URL, as ``password`` does.
+            ca: for TLS, a PEM file with the only authorities to believe; that in ``SALVO_CA`` when not given, else the
+                system's.
+            gives_way: whether to end with ``account_in_use`` when somebody else keeps connecting as the same user. If
+                not, that is logged, and tried on with longer pauses.
+            newcomer_gives_way: which of two ends: the older one by default, so that a program can be started anew while
+                a forgotten one still runs; else the newcomer, at once, so that nobody loses what he has.
+
+        Raises:
+            ConnectionLost: ``bad_url`` or ``bad_ca``.
+        """
+        self.url = url if isinstance(url, BrokerUrl) else BrokerUrl.parse(url)
+        self.on_connect = on_connect
+        self.connected = False
+        self.published = 0
+        self._ca = ca or os.environ.get("SALVO_CA") or None
+        self._hung_up = False  # before the broker greeted
+        self._gives_way = gives_way
+        self._newcomer_gives_way = newcomer_gives_way
+        self._name = client_id
+        self._rivals = Takeovers(newcomer_gives_way=newcomer_gives_way)
+        self._plain_socket: socket.socket | None = None
+        self._unconfirmed: dict[int, int] = {}  # running number by message id, the oldest first
+        self._connections = 0
+        self._keepalive = keepalive_seconds
+        self._inbox: deque[Inbound] = deque()
+        self._refusal: ConnectionLost | None = None
+        self._attempt = 0
+        self._next_attempt = 0.0
+        self._handshake_end = 0.0
+        self._next_housekeeping = 0.0
+        self._ending = False  # what happens to the connection is of no interest any longer
+        self._closed = False
+        self._client = self._make_client(client_id, clean_session)
+        self._selector = selectors.DefaultSelector()
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
+        self._selector.register(self._wake_reader, selectors.EVENT_READ)
+        self._watched: Any = None
+        self._password = password if password is not None else self.url.password
+        self._user = username or self.url.username
+        if self._user is not None:
+            self._client.username_pw_set(self._user, self._password)
+        if will is not None:
+            self._client.will_set(will[0], will[1], qos=1, retain=True)
+
+    def _make_client(self, client_id: str, clean_session: bool) -> paho.Client:
+        web = self.url.scheme in ("ws", "wss")
+        client = _Client(
+            CallbackAPIVersion.VERSION2,
+            client_id=client_id,
+            clean_session=clean_session,
+            protocol=paho.MQTTv311,
+            transport="websockets" if web else "tcp",
+            manual_ack=True,
+        )
+        client.connect_timeout = CONNECT_SECONDS
+        client.max_inflight_messages_set(MAX_IN_FLIGHT)
+        client.max_queued_messages_set(0)
+        if web:
+            client.ws_set_options(self.url.path)
+        if self.url.scheme in ("mqtts", "wss"):
+            client.tls_set_context(tls.client_context(self._ca))
+        client.on_connect = self._accepted
+        client.on_disconnect = self._lost
+        client.on_message = self._arrived
+        client.on_publish = self._confirmed
+        client.on_socket_open = self._socket_opened
+        return client
+
+    # --- paho's callbacks, all inside poll() --------------------------------------------------------------------
+
+    def _socket_opened(self, client: paho.Client, userdata: Any, sock: Any) -> None:
+        plain = getattr(sock, "_socket", sock)  # paho wraps the socket of a WebSocket
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._plain_socket = plain
+
+    def _accepted(
+        self, client: paho.Client, userdata: Any, flags: paho.ConnectFlags, reason: ReasonCode, props: Properties | None
+    ) -> None:
+        if reason.is_failure:
+            text = f"{self.url} refused the connection: {str(reason).lower()}"
+            if reason.value in _UNKNOWN_USER:
+                self._refusal = ConnectionLost("not_authorised", f"{text}; {self._advice()}")
+            elif reason.value in _FINAL_REFUSALS:
+                self._refusal = ConnectionLost("connection_refused", text)
+            else:
+                log.warning("%s", text)
+            return
+        log.debug("connected to %s", self.url)
+        self.connected = True
+        self._connections += 1
+        if self._rivals.count < self._rivals.most:
+            self._attempt = 0
+        if self._plain_socket is not None:
+            self._rivals.accepted(self._plain_socket, time.monotonic())
+        if self.on_connect is not None:
+            self.on_connect(flags.session_present)
+
+    def _advice(self) -> str:
+        if self._user is None:
+            return "it wants a user and a password: for a bot SALVO_TEAM and SALVO_SECRET, as the operator gave them"
+        return (
+            f"it has no user {self._user!r} with this password: a team's user is its name and the password its secret, "
+            "as the operator gave them"
+        )
+
+    def _lost(self, client: paho.Client, userdata: Any, flags: Any, reason: ReasonCode, props: Any) -> None:
+        ended = reason == _ENDED
+        if self._ending:
+            pass
+        elif self.connected and ended:
+            now = time.monotonic()
+            self._rivals.lost(now)
+            if self._rivals.undecided:
+                self._next_attempt = max(self._next_attempt, now + DECIDE_SECONDS)
+            # What comes of it is told in the end; and a newcomer's attempt is over in a moment.
+            quiet = self._rivals.undecided or self._newcomer_gives_way
+            level = logging.DEBUG if quiet else logging.WARNING
+            log.log(level, "lost the connection to %s: closed there", self.url)
+        else:
+            self._rivals.forget()
+            if self.connected:
+                log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
+        self._hung_up = not self._connections and self._refusal is None and not self._ending
+        self.connected = False
+
+    def _look_for_rivals(self) -> None:
+        """Find out whether somebody else uses this user."""
+        if not self._rivals.undecided or self._rivals.decide() < self._rivals.most:
+            return
+        text = (
+            f"{self.url} has ended this connection as soon as it was there ({self._rivals.count}x), as it does when "
+            f"somebody else connects as {self._user or self._name!r}: a user has one connection, the newest; end one "
+            "of the two programs; to look on beside a bot there is salvo watch"
+        )
+        if self._gives_way:
+            raise self._give_up(ConnectionLost("account_in_use", text))
+        if self._rivals.count == self._rivals.most:
+            log.error("account_in_use: %s", text)
+
+    def _arrived(self, client: paho.Client, userdata: Any, message: paho.MQTTMessage) -> None:
+        try:
+            topic = message.topic
+        except UnicodeDecodeError:
+            topic = ""  # refused downstream as an unknown topic
+        payload = bytes(message.payload)
+        self._inbox.append(Inbound(topic, payload, message.retain, message.mid, message.qos, self._connections))
+
+    def _confirmed(self, client: paho.Client, userdata: Any, mid: int, reason: ReasonCode, props: Properties) -> None:
+        self._unconfirmed.pop(mid, None)
+
+    # --- the owner's side -----------------------------------------------------------------------------------------
+
+    def connect(self, patience_seconds: float | None = None) -> None:
+        """Return once the broker has accepted the connection, trying for ever by default.
+
+        Raises:
+            ConnectionLost: ``unreachable`` when the patience is over; what :meth:`poll` raises.
+        """
+        end = None if patience_seconds is None else time.monotonic() + patience_seconds
+        while not self.connected:
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                raise ConnectionLost("unreachable", f"no broker answers at {self.url} within {patience_seconds:g} s")
+            self._step(_HOUSEKEEPING_SECONDS if left is None else min(left, _HOUSEKEEPING_SECONDS))
+
+    def change_user(self, user: str) -> None:
+        """Go on as another user with the same password; what has ended this connection is forgotten."""
+        self._user = user
+        self._client.username_pw_set(user, self._password)
+        self._client._sock_close()
+        self.connected = False
+        self._refusal = None
+        self._rivals.forget()
+        self._attempt = 0
+        self._next_attempt = 0.0
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        """Keep the connection up and return what arrived, waiting for the first message at most so long.
+
+        Returns early, perhaps with nothing, after :meth:`wake`.
+
+        Raises:
+            ConnectionLost: what no later try cures: ``connection_refused``, ``not_authorised``, ``account_in_use``,
+                or ``tls_unknown_ca``, ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
+        """
+        if not self._inbox:
+            self._step(timeout_seconds)
+        else:
+            self._step(0.0)
+        arrived = list(self._inbox)
+        self._inbox.clear()
+        return arrived
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        """Send a message, QoS 1; while the connection is down, or its socket full, it waits for :meth:`poll`."""
+        self.published += 1
+        sent = self._client.publish(topic, payload, qos=1, retain=retain)
+        self._unconfirmed[sent.mid] = self.published
+
+    @property
+    def delivered(self) -> int:
+        """How many of the messages published so far, counted from the first, the broker has all acknowledged."""
+        return next(iter(self._unconfirmed.values()), self.published + 1) - 1
+
+    def subscribe(self, filters: Iterable[str]) -> None:
+        """Ask for topics, QoS 1; call it from ``on_connect`` so that a new session asks again."""
+        wanted = [(topic, 1) for topic in filters]
+        if wanted:
+            self._client.subscribe(wanted)
+
+    def unsubscribe(self, filters: Iterable[str]) -> None:
+        """Ask for topics no longer."""
+        unwanted = list(filters)
+        if unwanted:
+            self._client.unsubscribe(unwanted)
+
+    def acknowledge(self, message: Inbound) -> None:
+        """Tell the broker that a message is dealt with and need not come again.
+
+        One that came on an earlier connection is left alone: it comes again, or its number is another message's now.
+        """
+        if message.qos and message.connection == self._connections:
+            self._client.ack(message.mid, message.qos)
+
+    def wake(self) -> None:
+        """Make a waiting :meth:`poll` return; may be called from any thread or signal handler."""
+        with contextlib.suppress(OSError):  # full: poll() wakes anyway; closed: nobody waits
+            self._wake_writer.send(b"!")
+
+    def flush(self, timeout_seconds: float) -> bool:
+        """Send what is queued and wait until the broker has acknowledged it; return whether it has."""
+        end = time.monotonic() + timeout_seconds
+        while self.connected and self._unsent():
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            self._step(min(left, 0.1))
+        return not self._unsent()
+
+    def _unsent(self) -> bool:
+        return self._client.want_write() or bool(self._client._out_messages)
+
+    def close(self, timeout_seconds: float = 2.0) -> None:
+        """Send what is queued, say goodbye (no last will then) and let go of the sockets; may be called twice."""
+        if self._closed:
+            return
+        self._ending = True
+        self.flush(timeout_seconds)
+        self._closed = True
+        self._client.disconnect()
+        self._write()
+        self._client._sock_close()
+        self._rivals.close()
+        self._selector.close()
+        self._wake_reader.close()
+        self._wake_writer.close()
+
+    # --- the loop -------------------------------------------------------------------------------------------------
+
+    def _step(self, timeout_seconds: float) -> None:
+        if self._refusal is not None:
+            raise self._refusal
+        if self._client.socket() is None:
+            timeout_seconds = self._reconnect(timeout_seconds)
+        self._write()
+        self._watch()
+        read = self._pending()  # what the last round left in a buffer wakes no selector
+        for key, _ in self._selector.select(0.0 if read else min(timeout_seconds, _HOUSEKEEPING_SECONDS)):
+            if key.fileobj is self._wake_reader:
+                self._wake_reader.recv(4096)
+            else:
+                read = True
+        if read:
+            self._read()
+        self._write()
+        now = time.monotonic()
+        if now >= self._next_housekeeping:
+            self._next_housekeeping = now + _HOUSEKEEPING_SECONDS
+            self._rivals.tend(now)
+            self._client.loop_misc()
+            if not self.connected and self._client.socket() is not None and now > self._handshake_end:
+                log.warning("%s does not answer the greeting; trying again", self.url)
+                self._rivals.forget()
+                self._client._sock_close()
+
+    def _reconnect(self, timeout_seconds: float) -> float:
+        """Try to reach the broker if it is time; return how long to wait for news."""
+        self.connected = False
+        now = time.monotonic()
+        if now < self._next_attempt:
+            return min(timeout_seconds, self._next_attempt - now)
+        self._look_for_rivals()
+        self._next_attempt = now + self._pause()
+        if self._hung_up:
+            self._hung_up = False
+            self._ask_what_it_speaks()
+        try:
+            if self._client.host:
+                self._client.reconnect()
+            else:
+                self._client.connect(self.url.host, self.url.port, self._keepalive)
+        except ssl.SSLCertVerificationError as error:
+            raise self._give_up(tls.distrust(str(self.url), self.url.host, error, self._ca)) from None
+        except (OSError, ValueError, paho.WebsocketConnectionError) as error:
+            self._rivals.forget()
+            if not isinstance(error, (ConnectionRefusedError, socket.gaierror)):
+                self._hung_up = not self._connections
+            level = logging.WARNING if self._attempt == 1 else logging.DEBUG
+            log.log(level, "no broker at %s yet, trying on: %s", self.url, error)
+            return min(timeout_seconds, max(0.0, self._next_attempt - time.monotonic()))
+        self._handshake_end = now + CONNECT_SECONDS
+        return timeout_seconds
+
+    def _ask_what_it_speaks(self) -> None:
+        """Find out whether a broker that hung up at the first greeting speaks TLS where we do not, or the reverse."""
+        found = tls.mismatch(self.url.scheme, self.url.host, self.url.port)
+        if found is not None:
+            raise self._give_up(found)
+
+    def _give_up(self, reason: ConnectionLost) -> ConnectionLost:
+        self._refusal = reason
+        return reason
+
+    def _pause(self) -> float:
+        """A random pause that grows with every attempt in vain, so that many clients do not come back as one."""
+        self._attempt += 1
+        state = tenacity.RetryCallState(tenacity.Retrying(), None, (), {})
+        state.attempt_number = self._attempt
+        return _PAUSES(state)
+
+    def _watch(self) -> None:
+        """Watch the socket that paho has now, and whether it could take more."""
+        sock = self._client.socket()
+        if self._watched is not None and self._watched is not sock:
+            self._forget()
+        if sock is None:
+            return
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._client.want_write() else 0)
+        if self._watched is None:
+            self._selector.register(sock, events)
+            self._watched = sock
+            self._watched_events = events
+        elif events != self._watched_events:
+            self._selector.modify(sock, events)
+            self._watched_events = events
+
+    def _forget(self) -> None:
+        # The socket is closed already and has no descriptor any more: the selector's own map still knows it.
+        stale = [key.fileobj for key in self._selector.get_map().values() if key.fileobj is not self._wake_reader]
+        for fileobj in stale:
+            self._selector.unregister(fileobj)
+        self._watched = None
+
+    def _read(self) -> None:
+        """Read what is there, packet by packet."""
+        for _ in range(MAX_PACKETS_A_POLL):
+            before = len(self._inbox)
+            if self._client.loop_read() is not MQTTErrorCode.MQTT_ERR_SUCCESS:
+                return
+            if len(self._inbox) == before and not self._pending():
+                return
+
+    def _pending(self) -> bool:
+        """Whether something was read from the system and not looked at yet."""
+        sock = self._client.socket()
+        return bool(sock is not None and hasattr(sock, "pending") and sock.pending())
+
+    def _write(self) -> None:
+        if self._client.want_write():
+            self._client.loop_write()
+
+
+class _Client(paho.Client):
+    """paho's client on a buffered socket; over WebSocket on paho's own, which frames each packet."""
+
+    _opening: socket.socket | None = None
+
+    def _create_socket(self) -> Any:
+        try:
+            sock = super()._create_socket()
+        except BaseException:
+            if self._opening is not None:
+                self._opening.close()  # which paho leaves open when a handshake fails
+                self._opening = None
+            raise
+        self._opening = None
+        return BufferedSocket(sock) if isinstance(sock, socket.socket) else sock
+
+    def _create_socket_connection(self) -> socket.socket:
+        sock: socket.socket = super()._create_socket_connection()
+        self._opening = sock
+        return sock
+
+    def _ssl_wrap_socket(self, tcp_sock: socket.socket) -> ssl.SSLSocket:
+        assert self._ssl_context is not None
+        sock = self._ssl_context.wrap_socket(tcp_sock, server_hostname=self._host, do_handshake_on_connect=False)
+        self._opening = sock
+        sock.settimeout(self._connect_timeout)
+        sock.do_handshake()
+        return sock
+
+
+_PAUSES = tenacity.wait_random_exponential(multiplier=0.2, max=MAX_PAUSE_SECONDS)

@@ -1,0 +1,1 @@
+"""The brokers that a contest runs on: one embedded in the server, and mosquitto."""

@@ -1,0 +1,42 @@
+"""The embedded broker: amqtt in the server's own process, hardened, for demo, development and tests.
+
+A contest runs on mosquitto; this one needs no installation. A message goes
+
+    edges.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> hardened.publish -> retained
+        -> routing -> sessions (lanes, in flight) -> packets -> peers.Peer -> edge
+
+In a contest :mod:`~salvo_server.brokers.embedded.roster_access` says who may do what, and
+:mod:`~salvo_server.brokers.embedded.tls` may stand before the edges. The same accounts and rights for a mosquitto are
+in :mod:`~salvo_server.brokers.mosquitto.dynamic_security`, and what it starts from in
+:mod:`~salvo_server.brokers.mosquitto.config`.
+
+:mod:`~salvo_server.brokers.embedded.runner` gives it a thread and addresses,
+:mod:`~salvo_server.brokers.embedded.limits` says what clients may make it hold,
+:mod:`~salvo_server.brokers.embedded.pace` what they may make it do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from salvo.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from salvo_server.brokers.embedded.runner import EmbeddedBroker as EmbeddedBroker
+
+__all__ = ["EmbeddedBroker"]
+
+#: What the optional part brings that the broker imports.
+_EXTRA = ("amqtt", "websockets")
+
+
+def __getattr__(name: str) -> Any:
+    if name != "EmbeddedBroker":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from salvo_server.brokers.embedded import runner
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.partition(".")[0] in _EXTRA:
+            raise MissingExtra("the embedded broker", "server") from None
+        raise
+    return runner.EmbeddedBroker

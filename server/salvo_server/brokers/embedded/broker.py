@@ -1,0 +1,238 @@
+"""amqtt's broker, written anew where stock amqtt 0.12.1 falls short.
+
+amqtt starts and stops, and decodes greetings. What is between two connections is in this package, synchronous,
+because each of amqtt's faults came from tasks that overtake each other or from checks that one of several paths forgot:
+
+- every publication, retained or not, live or a will, goes through :meth:`HardenedBroker.publish` and its one check;
+- a client is authenticated before it can touch another one's session;
+- QoS 1 stays in flight until it is acknowledged, over any number of connections, in order;
+- keep-alive is enforced, an MQTT 5 greeting refused at once, ``$share`` refused instead of silently never served;
+- whatever clients do, what they make the broker hold is at most :attr:`BrokerLimits.most_bytes`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+from typing import Any, cast
+
+import websockets
+from amqtt.broker import Broker
+from amqtt.contexts import ListenerType
+
+from salvo_server.brokers.embedded.edges import BoundedWebSocket, TcpEdge, WebSocketEdge
+from salvo_server.brokers.embedded.http_page import FrontPage
+from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
+from salvo_server.brokers.embedded.pace import Pace, retained_price
+from salvo_server.brokers.embedded.packets import REFUSED_SUBSCRIPTION
+from salvo_server.brokers.embedded.peers import Edge, Peer
+from salvo_server.brokers.embedded.retained import Retained, has_wildcards
+from salvo_server.brokers.embedded.routing import Routes
+from salvo_server.brokers.embedded.sessions import Session, Sessions
+from salvo_server.brokers.embedded.tls import TlsListener
+
+log = logging.getLogger(__name__)
+
+#: The listener of this process's own server, on the loopback interface only and never through TLS.
+OWN_LISTENER = "own"
+
+#: Client ids that were told of MQTT 5, then they are told once more.
+_TOLD_OF_V5 = 256
+
+
+class HardenedBroker(Broker):
+    """amqtt's broker with the sessions and the routing of this package.
+
+    Attributes:
+        peers: the connections.
+        newcomers: those of them that have not greeted, the eldest first.
+        unflushed: those that have something to write.
+        web_transports: the WebSockets among them, and those that have not finished their handshake, the eldest first.
+        read_buffer: where every TCP connection reads into.
+    """
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        sockets: dict[str, socket.socket],
+        limits: BrokerLimits,
+        access: Access,
+        tls: ssl.SSLContext | None = None,
+        page: FrontPage | None = None,
+    ) -> None:
+        """Prepare a broker.
+
+        Args:
+            sockets: one that listens, for each listener of the configuration.
+            tls: for all of them.
+            page: what a browser finds at the WebSocket listener.
+        """
+        super().__init__(config)
+        self.limits = limits
+        self.access = access
+        self.retained = Retained(limits)
+        self.routes = Routes(limits, access)
+        self.clients = Sessions(limits, self.retained, self.forget_subscriptions)
+        self.seldom = self.clients.seldom
+        self.peers: set[Peer] = set()
+        self.newcomers: dict[Peer, None] = {}
+        self.unflushed: list[Peer] = []
+        self.web_transports: dict[BoundedWebSocket, None] = {}
+        self.read_buffer = memoryview(bytearray(READ_BYTES))
+        self._sockets = sockets
+        self._page = page
+        self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
+        self._told_of_v5: set[str] = set()
+        self._paces: dict[tuple[str, int], Pace] = {}
+
+    def review_sessions(self) -> None:
+        """Disconnect those who were admitted and would not be now."""
+        self.clients.review(self.access.grant)
+        self.flush()
+        in_use = {peer.pace for peer in self.peers}
+        self._paces = {payer: pace for payer, pace in self._paces.items() if pace in in_use}
+
+    def pace_of(self, username: str | None) -> Pace | None:
+        """Return the pace that a user shares with all users of the same payer; None on a broker without paces.
+
+        It outlives the connections: reconnecting does not refill it.
+        """
+        rate = self.access.messages_a_second
+        if rate is None:
+            return None
+        payer = self.access.payer(username)
+        if payer not in self._paces:
+            self._paces[payer] = Pace(rate, payer[1], asyncio.get_running_loop().time())
+        return self._paces[payer]
+
+    # --- connections --------------------------------------------------------------------------------------------
+
+    async def _create_server_instance(
+        self, listener_name: str, listener_type: ListenerType, address: str | None, port: int, ssl_context: Any
+    ) -> Any:
+        """Serve on a socket that listens already, without amqtt's streams."""
+        sock = self._sockets[listener_name]
+        if listener_type is ListenerType.TCP:
+            greet = self._greet_own if listener_name == OWN_LISTENER else self._greet_tcp
+            return await asyncio.get_running_loop().create_server(greet, sock=sock)
+        return await websockets.serve(
+            lambda websocket: WebSocketEdge(websocket).serve(self.welcome),
+            sock=sock,
+            subprotocols=[websockets.Subprotocol("mqtt")],
+            compression=None,  # 300 KiB a connection
+            create_connection=cast(Any, self._greet_websocket),
+            max_size=self.limits.frame_bytes,
+            max_queue=1,
+            write_limit=WRITE_BYTES,
+            open_timeout=self.limits.connect_seconds,
+        )
+
+    def _greet_own(self) -> asyncio.BaseProtocol:
+        return TcpEdge(self.welcome, self.read_buffer)
+
+    def _greet_tcp(self) -> asyncio.BaseProtocol:
+        edge = TcpEdge(self.welcome, self.read_buffer)
+        return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
+
+    def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:
+        websocket = BoundedWebSocket(self.web_transports, self.limits.websockets, self._page, *arguments, **options)
+        return websocket if self._tls is None else self._tls.around(websocket, WEBSOCKET_READ_BYTES)
+
+    def welcome(self, edge: Edge, name: str) -> Peer | None:
+        """Return the peer for a new connection; None when there are too many.
+
+        Whoever has not greeted makes room: else somebody without any account could keep everybody else out.
+        """
+        if len(self.peers) >= self.limits.connections:
+            self._make_room()
+        if len(self.peers) >= self.limits.connections:
+            self.seldom.warn("connections", f"{name} is turned away: {len(self.peers)} clients are connected")
+            return None
+        peer = Peer(self, edge, name)
+        self.peers.add(peer)
+        self.newcomers[peer] = None
+        return peer
+
+    def _make_room(self) -> None:
+        for eldest in self.newcomers:
+            eldest.drop("greeting", "did not greet, and others want to come in")
+            break
+
+    def tell_of_v5(self, client_id: str) -> None:
+        """Warn of a client that speaks MQTT 5, once for each client id as it will try again and again."""
+        if client_id in self._told_of_v5:
+            return
+        if len(self._told_of_v5) >= _TOLD_OF_V5:
+            self._told_of_v5.clear()
+        self._told_of_v5.add(client_id)
+        log.warning(
+            "%s speaks MQTT 5 and is refused: this broker speaks MQTT 3.1.1 only. Set its protocol version to 4 "
+            "(paho: protocol=MQTTv311, MQTT.js: protocolVersion: 4, mosquitto_sub: -V 311)",
+            client_id[:120],
+        )
+
+    def flush(self) -> None:
+        """Write out what was queued on every connection since the last time."""
+        while self.unflushed:
+            unflushed, self.unflushed = self.unflushed, []
+            for peer in unflushed:
+                peer.flush()
+
+    async def shutdown(self) -> None:
+        """Disconnect everybody, then stop listening."""
+        for server in self._servers.values():
+            if server.instance is not None:
+                server.instance.close()
+        for peer in list(self.peers):
+            peer.cut_off()
+        for websocket in list(self.web_transports):
+            websocket.transport.abort()
+        await super().shutdown()
+
+    # --- messages -----------------------------------------------------------------------------------------------
+
+    def forget_subscriptions(self, session: Session) -> None:
+        """Take back all subscriptions of a session that ends."""
+        for topic_filter in list(session.subscriptions):
+            self.routes.unsubscribe(session, topic_filter)
+
+    def subscribe(self, session: Session, topic_filter: str, qos: int) -> int:
+        """Add a subscription; return the granted QoS, at most 1, or the refusal."""
+        if not self.access.allows(session.client_id, session.username, "subscribe", topic_filter):
+            return REFUSED_SUBSCRIPTION
+        granted = min(qos, 1)
+        return granted if self.routes.subscribe(session, topic_filter, granted) else REFUSED_SUBSCRIPTION
+
+    def look_up(self, session: Session) -> int:
+        """Send what is retained below the next of a session's new subscriptions; return the price of that."""
+        topic_filter = next(iter(session.lookups))
+        qos = session.lookups.pop(topic_filter)
+        may = self.access.allows
+        found = self.retained.matching(topic_filter)
+        topics = [topic for topic in found if may(session.client_id, session.username, "receive", topic)]
+        session.deliver_retained(topics, qos)
+        return retained_price(has_wildcards(topic_filter), len(self.retained.payloads), len(topics))
+
+    def publish(self, sender: Session, name: bytes, payload: bytes, qos: int, retain: bool) -> None:
+        """Retain and route one message of a client, be it live or a will; the only way in.
+
+        Args:
+            name: the topic with its length in front, as on the wire.
+
+        Raises:
+            ProtocolFault: nobody may publish to such a topic.
+        """
+        topic, receivers = self.routes.find(name)
+        if topic.startswith("$") or not self.access.allows(sender.client_id, sender.username, "publish", topic):
+            self.seldom.warn("forbidden", f"{sender.client_id} may not publish to {topic[:120]!r}")
+            return
+        if retain and not self.access.may_leave_messages(sender.client_id, sender.username):
+            text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
+            self.seldom.warn("retained_of_others", f"{text}; dropped")
+            return
+        if retain and not self.retained.keep(topic, payload, qos, sender.is_server):
+            self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
+        for session, granted in receivers:
+            session.deliver(sender, name, payload, min(qos, granted))

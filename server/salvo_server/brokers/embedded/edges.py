@@ -1,0 +1,226 @@
+"""The two edges that a connection may stand on: TCP and WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any, cast
+
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+
+from salvo_server.brokers.embedded.http_page import MAX_HEAD_BYTES, FrontPage, answer, head_of, wants_websocket
+from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, WRITE_BYTES
+from salvo_server.brokers.embedded.peers import FAREWELL_SECONDS, Edge, Peer
+
+#: Makes the peer of a new connection of this name; None when there are too many.
+Welcome = Callable[[Edge, str], Peer | None]
+
+
+class TcpEdge(asyncio.BufferedProtocol):
+    """A TCP connection; asyncio has set TCP_NODELAY on its socket. All of them read into one buffer."""
+
+    def __init__(self, welcome: Welcome, read_buffer: memoryview) -> None:
+        self._welcome = welcome
+        self._read_buffer = read_buffer
+        self._peer: Peer | None = None
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(WRITE_BYTES)
+        # The system would buffer megabytes of a flood, and whatever else the client is sent would come after them.
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BYTES)
+        self._peer = self._welcome(self, str(transport.get_extra_info("peername")))
+        if self._peer is None:
+            transport.abort()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._read_buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._peer is not None:
+            self._peer.feed(bytes(self._read_buffer[:nbytes]))
+
+    def pause_writing(self) -> None:
+        if self._peer is not None:
+            self._peer.edge_full(True)
+
+    def resume_writing(self) -> None:
+        if self._peer is not None:
+            self._peer.edge_full(False)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._peer is not None:
+            self._peer.lost()
+
+    def write(self, packets: bytes) -> None:
+        assert self._transport is not None
+        self._transport.write(packets)
+
+    def pause_reading(self) -> None:
+        assert self._transport is not None
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        assert self._transport is not None
+        self._transport.resume_reading()
+
+    def close(self) -> None:
+        assert self._transport is not None
+        self._transport.close()
+
+    def abort(self) -> None:
+        assert self._transport is not None
+        self._transport.abort()
+
+
+class BoundedWebSocket(ServerConnection):
+    """A WebSocket that counts from its first byte, and reads little at a time: frames may be of six bytes.
+
+    What is no request for a WebSocket gets one plain answer. To send it and to take its answer a client has as long as
+    the library gives an opening handshake.
+    """
+
+    def __init__(
+        self,
+        others: dict[BoundedWebSocket, None],
+        most: int,
+        page: FrontPage | None,
+        *arguments: Any,
+        **options: Any,
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self._others = others
+        self._most = most
+        self._page = page
+        self._received: bytes | None = b""  # None when the library reads
+        self._answered = False
+        self.peer: Peer | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if len(self._others) >= self._most:
+            self._make_room()
+        if len(self._others) >= self._most:
+            cast(asyncio.Transport, transport).abort()
+        self._others[self] = None
+        transport.max_size = WEBSOCKET_READ_BYTES  # type: ignore[attr-defined]  # asyncio reads 256 KiB by default
+        super().connection_made(transport)
+
+    def _make_room(self) -> None:
+        """End the eldest that has not greeted: it may be somebody without any account who keeps others out."""
+        for eldest in self._others:
+            if eldest.peer is None or not eldest.peer.has_greeted:
+                del self._others[eldest]
+                eldest.transport.abort()
+                break
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._others.pop(self, None)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._received is None:
+            super().data_received(data)
+        elif not self._answered:
+            self._received += data
+            self._read_head(self._received)
+
+    def _read_head(self, received: bytes) -> None:
+        head = head_of(received)
+        if head is None and len(received) < MAX_HEAD_BYTES:
+            return
+        if head is not None and wants_websocket(head):
+            self._received = None
+            super().data_received(received)
+            return
+        self._answered, self._received = True, b""
+        self.transport.write(answer(head, self._page))
+        if self.transport.can_write_eof():  # not through TLS
+            self.transport.write_eof()
+        # Closed at once, with something of the request unread, the answer would be lost on its way.
+        asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self.transport.close)
+
+    def eof_received(self) -> None:
+        if self._received is None:
+            super().eof_received()
+        # else it is closed as soon as its answer has been taken
+
+
+class WebSocketEdge:
+    """A WebSocket; its library wants to be awaited, so it costs two tasks."""
+
+    def __init__(self, websocket: Any) -> None:
+        self._websocket = websocket
+        self._outgoing: list[bytes] = []
+        self._outgoing_bytes = 0
+        self._something_to_send = asyncio.Event()
+        self._may_read = asyncio.Event()
+        self._may_read.set()
+        self._closed = False
+        self._peer: Peer | None = None
+
+    async def serve(self, welcome: Welcome) -> None:
+        """Feed a peer until either side ends the connection."""
+        self._peer = self._websocket.peer = welcome(self, str(self._websocket.remote_address))
+        if self._peer is None:
+            return
+        writer = asyncio.create_task(self._write_loop())
+        try:
+            async for message in self._websocket:
+                self._peer.feed(message.encode() if isinstance(message, str) else message)
+                await self._may_read.wait()
+                if self._closed:
+                    break
+        except ConnectionClosed:
+            pass
+        finally:
+            self._peer.lost()
+            self.close()
+            await asyncio.wait([writer], timeout=FAREWELL_SECONDS)
+            writer.cancel()
+
+    async def _write_loop(self) -> None:
+        try:
+            while not self._closed or self._outgoing:
+                await self._something_to_send.wait()
+                self._something_to_send.clear()
+                if self._outgoing:
+                    packets = b"".join(self._outgoing)
+                    self._outgoing.clear()
+                    await self._websocket.send(packets)
+                    self._sent(len(packets))
+        except ConnectionClosed:
+            pass
+        await self._websocket.close()
+
+    def write(self, packets: bytes) -> None:
+        self._outgoing.append(packets)
+        self._outgoing_bytes += len(packets)
+        self._something_to_send.set()
+        if self._peer is not None and self._outgoing_bytes > WRITE_BYTES:
+            self._peer.edge_full(True)
+
+    def _sent(self, count: int) -> None:
+        was_full = self._outgoing_bytes > WRITE_BYTES
+        self._outgoing_bytes -= count
+        if self._peer is not None and was_full and self._outgoing_bytes <= WRITE_BYTES:
+            self._peer.edge_full(False)
+
+    def pause_reading(self) -> None:
+        self._may_read.clear()
+
+    def resume_reading(self) -> None:
+        self._may_read.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._something_to_send.set()
+        self._may_read.set()
+
+    def abort(self) -> None:
+        self._outgoing.clear()
+        self.close()
+        self._websocket.transport.abort()

@@ -1,0 +1,36 @@
+"""Warnings about what any client can bring about as often as it likes."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+
+#: A kind of warning is said at most so often; what happened in between is counted.
+PAUSE_SECONDS = 10.0
+
+
+class Throttle:
+    """Says a kind of warning at most once in a while, and then how many were left out.
+
+    Attributes:
+        counts: how often each kind has happened.
+    """
+
+    def __init__(self, log: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
+        self.counts: Counter[str] = Counter()
+        self._log = log
+        self._clock = clock
+        self._said: dict[str, tuple[float, int]] = {}
+
+    def warn(self, kind: str, text: str) -> None:
+        """Warn, unless the same kind was said just now; ``kind`` is one of the program's, never a client's."""
+        self.counts[kind] += 1
+        now, count = self._clock(), self.counts[kind]
+        said_at, said_count = self._said.get(kind, (-PAUSE_SECONDS, count - 1))
+        if now - said_at < PAUSE_SECONDS:
+            return
+        self._said[kind] = now, count
+        left_out = count - said_count - 1
+        self._log.warning("%s%s", text, f" (and {left_out} more like it before)" if left_out else "")

@@ -1,0 +1,421 @@
+"""One connection from its greeting to its end.
+
+A peer is synchronous: its edge feeds it bytes, it handles every packet in them, and what follows for any connection
+is written out together when the bytes are used up. So a message crosses the broker within one turn of the loop, and
+a burst costs one system call for each receiver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from amqtt.mqtt.connect import ConnectPacket
+
+from salvo_server.brokers.embedded import packets as p
+from salvo_server.brokers.embedded.limits import WRITE_BYTES
+from salvo_server.brokers.embedded.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
+from salvo_server.brokers.embedded.packets import ProtocolFault, Unwelcome
+from salvo_server.brokers.embedded.sessions import Session
+
+if TYPE_CHECKING:
+    from salvo_server.brokers.embedded.broker import HardenedBroker
+
+log = logging.getLogger(__name__)
+
+#: For a last packet, such as a refusal, to get out before the connection is cut.
+FAREWELL_SECONDS = 0.5
+
+
+def printable(name: str) -> str:
+    """A name of a client's making for the log: it begins no new line there, and is short."""
+    return (name if name.isprintable() else ascii(name))[:120]
+
+
+class Edge(Protocol):
+    """What a peer needs of its connection."""
+
+    def write(self, packets: bytes) -> None: ...
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
+    def close(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+class Peer:
+    """One connection, from its greeting to its end.
+
+    Attributes:
+        pace: the allowance that it shares with its payer's other connections; None if it has no limit.
+    """
+
+    def __init__(self, broker: HardenedBroker, edge: Edge, name: str) -> None:
+        self._broker = broker
+        self._edge = edge
+        self._name = name
+        self._loop = asyncio.get_running_loop()
+        self._unread = b""
+        self._most_packet_bytes = broker.limits.packet_bytes
+        self._paused = False
+        self._held_for: set[Session] = set()
+        self.pace: Pace | None = None
+        self._resting = False
+        self._outgoing: list[bytes] = []
+        self._outgoing_bytes = 0
+        self._edge_is_full = False
+        self._closing = False
+        self._session: Session | None = None
+        self._will: tuple[str, bytes, int, bool] | None = None
+        self._keep_alive_seconds = 0.0
+        self._last_heard = 0.0
+        self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "greeting", "did not greet")
+
+    @property
+    def has_greeted(self) -> bool:
+        """Whether the client has been let in."""
+        return self._session is not None
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def drop(self, kind: str, text: str) -> None:
+        """End the connection from the broker's side, without a word."""
+        if not self._closing:
+            self._broker.seldom.warn(kind, f"{self._name} {text}; disconnected")
+            self.cut_off()
+
+    def cut_off(self) -> None:
+        """End the connection at once."""
+        self._end()
+        self._edge.abort()
+
+    def _hang_up(self) -> None:
+        """End the connection once the last answer is out."""
+        self._broker.flush()
+        self._end()
+        self._edge.close()
+        self._loop.call_later(FAREWELL_SECONDS, self._edge.abort)
+
+    def lost(self) -> None:
+        """The edge has lost the connection."""
+        self._end()
+
+    def _end(self) -> None:
+        """Take nothing in any more; the session is let go of in a moment, not in the middle of a publication."""
+        if self._closing:
+            return
+        self._closing = True
+        self._timer.cancel()
+        self._outgoing.clear()
+        self._unread = b""
+        self._broker.peers.discard(self)
+        self._broker.newcomers.pop(self, None)
+        if self._session is not None:
+            if self._session.peer is self:
+                self._session.left()
+            self._loop.call_soon(self._leave, self._session)
+
+    def _leave(self, session: Session) -> None:
+        """Let go of the session, and have the will published unless the client said goodbye."""
+        if self._will is not None:
+            topic, payload, qos, retain = self._will
+            with contextlib.suppress(ProtocolFault):  # a topic that nobody may publish to
+                self._broker.publish(session, p.with_length(topic), payload, qos, retain)
+        self._broker.clients.leave(session)
+        self._broker.flush()
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    @property
+    def writable(self) -> bool:
+        """Whether the client takes what it is sent."""
+        return self._outgoing_bytes < WRITE_BYTES and not self._edge_is_full
+
+    def send(self, packet: bytes) -> None:
+        """Queue a packet for :meth:`HardenedBroker.flush`."""
+        if self._closing:
+            return
+        if not self._outgoing:
+            self._broker.unflushed.append(self)
+        self._outgoing.append(packet)
+        self._outgoing_bytes += len(packet)
+
+    def flush(self) -> None:
+        """Write everything that was queued, together."""
+        outgoing = self._outgoing
+        if not outgoing:
+            return
+        was_writable = self.writable
+        packets = outgoing[0] if len(outgoing) == 1 else b"".join(outgoing)
+        outgoing.clear()
+        self._outgoing_bytes = 0
+        self._edge.write(packets)
+        if not was_writable and self.writable:
+            self._go_on()
+
+    def edge_full(self, full: bool) -> None:
+        """The client's system takes nothing more, or takes something again."""
+        self._edge_is_full = full
+        if not full and not self._closing:
+            self._go_on()
+            self._broker.flush()
+
+    def _go_on(self) -> None:
+        """There is room again: send what waits, then answer what has been read."""
+        if self._session is not None:
+            self._session.pump()
+        self._read_on_soon()
+
+    # --- being held ---------------------------------------------------------------------------------------------
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the client's packets, its acknowledgements among them, wait to be read."""
+        return bool(self._held_for) or self._resting
+
+    def hold(self, session: Session) -> None:
+        """Read no more until a session's backlog has been worked off."""
+        self._held_for.add(session)
+
+    def release(self, session: Session) -> None:
+        """The backlog has been worked off, or its session has gone."""
+        self._held_for.discard(session)
+        self._read_on_soon()
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> None:
+        self._loop.call_later(seconds, call)
+
+    def _may_read(self) -> bool:
+        return not self._closing and not self._held_for and not self._resting and self.writable
+
+    def _read_on_soon(self) -> None:
+        if self._paused and self._may_read():
+            self._loop.call_soon(self._read_on)
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def feed(self, data: bytes) -> None:
+        """Handle complete packets, as long as the client takes its answers and is not held.
+
+        One call handles one turn's worth; the rest is handled after the other connections have had their turn.
+        """
+        if self._closing:
+            return
+        self._last_heard = self._loop.time()
+        self._unread += data
+        try:
+            turn_is_over = self._take_turn()
+        except (ProtocolFault, UnicodeDecodeError) as fault:
+            if isinstance(fault, Unwelcome):
+                self._broker.seldom.warn("unwelcome", f"{self._name} {fault}; refused")
+            else:
+                log.info("%s: %s; disconnected", self._name, fault)
+            self._hang_up()
+            return
+        finally:
+            self._broker.flush()
+        if not self._closing:
+            self._pause(turn_is_over or not self._may_read())
+            self._read_on_soon()
+
+    def _take_turn(self) -> bool:
+        """Handle packets until the turn is used up; return whether it was.
+
+        Raises:
+            ProtocolFault: the client broke the protocol, or may not come in.
+            UnicodeDecodeError: a text is not UTF-8.
+        """
+        stream, at, turn = self._unread, 0, MAX_TURN_PRICE
+        try:
+            while turn > 0 and self._may_read():
+                if self._session is not None and self._session.lookups:
+                    price = self._broker.look_up(self._session)
+                elif (found := self._next(stream, at)) is not None:
+                    first, (start, at) = stream[at], found
+                    price = self._handle(first, stream[start:at])
+                else:
+                    return False
+                turn -= self._pay(price)
+        finally:
+            self._unread = b"" if self._closing else stream[at:]
+        return turn <= 0
+
+    def _next(self, stream: bytes, at: int) -> tuple[int, int] | None:
+        """Return where the body of the next packet begins and ends; None while it is not all there."""
+        if at == len(stream):
+            return None
+        if self._session is None and stream[at] >> 4 != p.CONNECT:
+            raise ProtocolFault("the first packet is no CONNECT")
+        return p.cut(stream, at, self._most_packet_bytes)
+
+    def _pause(self, paused: bool) -> None:
+        if paused != self._paused:
+            self._paused = paused
+            if paused:
+                self._edge.pause_reading()
+            else:
+                self._edge.resume_reading()
+
+    def _read_on(self) -> None:
+        if self._paused and self._may_read():
+            self.feed(b"")
+
+    def _watch_keep_alive(self) -> None:
+        """Disconnect a client that is silent for one and a half times its keep-alive (MQTT 3.1.1, 3.1.2.10)."""
+        patience = self._keep_alive_seconds * 1.5
+        if self.is_held:
+            self._last_heard = self._loop.time()
+        silent = self._loop.time() - self._last_heard
+        if silent >= patience:
+            self.drop("silence", f"was silent for {silent:.0f} s, keep-alive {self._keep_alive_seconds:.0f} s")
+        else:
+            self._timer = self._loop.call_later(patience - silent, self._watch_keep_alive)
+
+    # --- the greeting -------------------------------------------------------------------------------------------
+
+    def _greet(self, first: int, body: bytes) -> None:
+        level = body[6] if body[:6] == b"\x00\x04MQTT" and len(body) > 6 else 0
+        if level == 5:
+            self._broker.tell_of_v5(p.client_id_of_v5(body) or self._name)
+        if level != 4:
+            self.send(p.CONNACK_FOR_V5 if level == 5 else p.connack(p.BAD_PROTOCOL))
+            raise ProtocolFault(f"speaks MQTT protocol level {level}; this broker speaks 3.1.1 (level 4) only")
+        connect = p.decode(ConnectPacket, first, body)
+        client_id, clean = connect.client_id or "", connect.clean_session_flag
+        if connect.payload is None or (connect.payload.client_id_is_random and not clean):
+            self.send(p.connack(p.BAD_ID))
+            raise ProtocolFault("a persistent session needs a client id")
+        if len(client_id.encode()) > self._broker.limits.client_id_bytes:
+            self.send(p.connack(p.BAD_ID))
+            raise ProtocolFault(f"has a client id of more than {self._broker.limits.client_id_bytes} bytes")
+        # Read before anything is compared with it: if it changes meanwhile, the review of sessions ends this one.
+        grant = self._broker.access.grant(connect.username)
+        self._check_rights(client_id, connect)
+        client_id = self._broker.access.session_id(client_id, connect.username)
+        self._name = printable(client_id)
+        if connect.will_flag:
+            will = bytes(connect.will_message or b"")
+            self._will = (connect.will_topic or "", will, connect.will_qos or 0, bool(connect.will_retain_flag))
+        self._timer.cancel()
+        self._keep_alive_seconds = connect.keep_alive
+        if self._keep_alive_seconds:
+            self._watch_keep_alive()
+        self._take_session(client_id, clean, connect.username, grant)
+
+    def _check_rights(self, client_id: str, connect: ConnectPacket) -> None:
+        """See that the client may come in, before anything of anybody's is touched.
+
+        Raises:
+            Unwelcome: it may not.
+        """
+        access, username = self._broker.access, connect.username
+        self._name = printable(client_id if username is None else f"{username} ({client_id})")
+        if not access.admits(client_id, username, connect.password):
+            self.send(p.connack(p.NOT_AUTHORISED))
+            reason = "brings no user name" if username is None else "has no such user name and password"
+            raise Unwelcome(f"{reason}, or not on this broker")
+        if connect.will_flag and not access.may_leave_messages(client_id, username):
+            self.send(p.connack(p.NOT_AUTHORISED))
+            raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
+
+    def _take_session(self, client_id: str, clean: bool, username: str | None, grant: object) -> None:
+        self._broker.newcomers.pop(self, None)
+        self._session, present = self._broker.clients.take(client_id, clean)
+        self._session.username = username
+        self._session.grant = grant
+        self._session.is_server = self._broker.access.is_server(client_id, username)
+        self._session.peer = self
+        if self._session.is_server:
+            self._most_packet_bytes = self._broker.limits.server_packet_bytes
+        else:
+            self.pace = self._broker.pace_of(username)
+        self.send(p.connack(p.ACCEPTED, present))
+        self._session.resume()
+
+    # --- packets ------------------------------------------------------------------------------------------------
+
+    def _handle(self, first: int, body: bytes) -> int:
+        """Carry out a packet; return its price."""
+        session = self._session
+        if session is None:
+            self._greet(first, body)
+            return CONNECT_PRICE
+        match first >> 4:
+            case p.PUBLISH:
+                self._published(session, first, body)
+            case p.PUBACK:
+                return 0 if session.acknowledged(int.from_bytes(body[:2], "big")) else 1
+            case p.PUBREL:
+                session.unreleased.discard(body[:2])
+                self.send(p.answer(p.PUBCOMP, body[:2]))
+            case p.SUBSCRIBE:
+                return self._subscribe(session, body)
+            case p.UNSUBSCRIBE:
+                unwanted = p.topic_filters(body, 0)
+                for topic_filter, _ in unwanted:
+                    self._broker.routes.unsubscribe(session, topic_filter)
+                self.send(p.answer(p.UNSUBACK, body[:2]))
+                return FILTERS_PRICE + len(unwanted)
+            case p.PINGREQ:
+                self.send(p.PINGRESP)
+            case p.DISCONNECT:
+                self._will = None
+                self._hang_up()
+            case p.PUBREC | p.PUBCOMP:
+                raise ProtocolFault("answers as if to QoS 2, which no subscription is granted")
+            case kind:
+                raise ProtocolFault(f"sent a packet of type {kind}")
+        return 1
+
+    def _published(self, session: Session, first: int, body: bytes) -> None:
+        qos, retain = first >> 1 & 3, bool(first & 1)
+        end = 2 + int.from_bytes(body[:2], "big")
+        start = end + 2 if qos else end
+        mid = body[end:start]
+        if qos == 3 or start > len(body) or mid == b"\0\0":
+            raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}")
+        if qos < 2 or self._is_first(session, mid):
+            self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
+        if qos:
+            self.send(p.answer(p.PUBACK if qos == 1 else p.PUBREC, mid))
+
+    def _pay(self, price: int) -> int:
+        """Charge a price to the client's pace, and stop reading it for a while when that is used up.
+
+        Returns:
+            How much of the turn is spent; 0 for the server, whose turns have no limit.
+        """
+        if self._session is not None and self._session.is_server:
+            return 0
+        seconds = 0.0 if self.pace is None else self.pace.wait_seconds(price, self._loop.time())
+        if seconds and not self._closing:
+            self._resting = True
+            self._broker.seldom.warn("pace", f"{self._name} sends more than it may; it is read more slowly")
+            self._loop.call_later(seconds, self._rested)
+        return max(price, 1)
+
+    def _rested(self) -> None:
+        self._resting = False
+        self._read_on_soon()
+
+    def _is_first(self, session: Session, mid: bytes) -> bool:
+        """Whether a QoS 2 message has not been taken before: its packet id is its own until PUBREL (4.3.3)."""
+        if mid in session.unreleased:
+            return False
+        if len(session.unreleased) >= self._broker.limits.in_flight:
+            raise ProtocolFault(f"published {len(session.unreleased)} messages at QoS 2 without releasing one")
+        session.unreleased.add(mid)
+        return True
+
+    def _subscribe(self, session: Session, body: bytes) -> int:
+        wanted = p.topic_filters(body, 1)
+        if any(qos > 2 for _, qos in wanted):
+            raise ProtocolFault("subscribed at a QoS above 2")
+        granted = [self._broker.subscribe(session, *topic) for topic in wanted]
+        self.send(p.packet(p.SUBACK << 4, body[:2] + bytes(granted)))
+        for (topic_filter, _), qos in zip(wanted, granted, strict=True):
+            if qos != p.REFUSED_SUBSCRIPTION:
+                session.lookups[topic_filter] = qos
+        return FILTERS_PRICE + len(wanted)

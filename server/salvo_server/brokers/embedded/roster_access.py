@@ -1,0 +1,119 @@
+"""The embedded broker's rights in a contest: who is on the roster comes in, and may do what the topic table says."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from salvo import topics
+from salvo.topics import Role
+from salvo_server.brokers.embedded.limits import Access, Action
+from salvo_server.storage.roster import Account
+
+#: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
+_REMEMBERED = 32_768
+
+
+class RosterAccess(Access):
+    """Lets in the accounts that it was given last, each with the rights of its role (SALVO-ACCESS-1).
+
+    The user's name stands for the client id that a client brings. So nobody can take over another user's session, and a
+    user has one connection: the newest (SALVO-ACCESS-4). Any subscription is granted; what is delivered obeys the
+    rights. Nobody but the server leaves a retained message or a last will (SALVO-ACCESS-6).
+
+    :meth:`replace` may be called from any thread; everything else is the broker's.
+    """
+
+    #: The fastest bots fire some 200 shots a second when nobody thinks, and are given their turns one by one. So many
+    #: messages of every one of 64 teams are more than a server takes, but each is read in its turn (sessions.py).
+    messages_a_second = 1000
+
+    def __init__(self, accounts: Iterable[Account] = (), tables: Iterable[str] = ("",)) -> None:
+        self.revision = self._current = _Snapshot(accounts, tables)
+        self._changed: Callable[[], None] | None = None
+
+    def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
+        """Let in these accounts from now on; who is gone, or has another secret or role, is disconnected.
+
+        Raises:
+            WireError: ``bad_name`` for a team; those from before stay.
+        """
+        self.revision = self._current = _Snapshot(accounts, tables)
+        changed = self._changed
+        if changed is not None:
+            changed()
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+
+    def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
+        return self._current.admits(username, password)
+
+    def grant(self, username: str | None) -> object:
+        return self._current.grants.get(username)
+
+    def payer(self, username: str | None) -> tuple[str, int]:
+        account = self._current.accounts.get(username)
+        name = "" if account is None else account.name
+        return name, self._current.users[name]
+
+    def session_id(self, client_id: str, username: str | None) -> str:
+        return username or ""
+
+    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+        # Runs for every message, and for every subscriber whenever somebody subscribes: nothing is computed twice.
+        current = self._current
+        key = username, action, topic
+        decided = current.decided.get(key)
+        return current.decide(key) if decided is None else decided
+
+    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
+        return self.is_server(client_id, username)
+
+    def is_server(self, client_id: str, username: str | None) -> bool:
+        account = self._current.accounts.get(username)
+        return account is not None and account.role is Role.SERVER
+
+
+class _Snapshot:
+    """The accounts of one moment; never changed but for what it remembers of its own decisions.
+
+    Attributes:
+        grants: what a session was admitted on, by user: as long as it is the same, the session may stay.
+        users: number of users of each name.
+        decided: by user, action and topic.
+    """
+
+    def __init__(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
+        self.accounts: dict[str | None, Account] = {account.user: account for account in accounts}
+        self.grants: dict[str | None, tuple[str, Role, str]] = {
+            user: (account.name, account.role, account.secret) for user, account in self.accounts.items()
+        }
+        self.users = Counter(account.name for account in self.accounts.values())
+        self.decided: dict[tuple[str | None, Action, str], bool] = {}
+        self._tables = frozenset(tables)
+        for account in self.accounts.values():
+            topics.rights(account.role, account.name, self._tables)  # refuses a name that is none
+        self._nobodys_secret = secrets.token_urlsafe(16).encode()
+
+    def admits(self, username: str | None, password: str | None) -> bool:
+        """Compare in a time that tells neither how much of a secret is right nor whether there is such a user."""
+        account = self.accounts.get(username)
+        wanted = self._nobodys_secret if account is None else account.secret.encode()
+        same = hmac.compare_digest(wanted, (password or "").encode())
+        return same and account is not None
+
+    def decide(self, key: tuple[str | None, Action, str]) -> bool:
+        username, action, topic = key
+        account = self.accounts.get(username)
+        if account is None:
+            return False
+        if action == "subscribe":
+            return True
+        if len(self.decided) >= _REMEMBERED:
+            self.decided.clear()
+        allowed = topics.may(account.role, account.name, self._tables, topics.Action(action), topic)
+        self.decided[key] = allowed
+        return allowed

@@ -1,0 +1,107 @@
+"""Who gets what: subscriptions, and the way from a topic to its receivers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paho.mqtt.matcher import MQTTMatcher
+
+from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.packets import ProtocolFault, with_length
+from salvo_server.brokers.embedded.retained import has_wildcards
+from salvo_server.brokers.embedded.sessions import Session
+
+#: Topics whose receivers are remembered between two changes of subscriptions; a dozen tables use so many.
+_REMEMBERED_ROUTES = 256
+
+
+class Route(NamedTuple):
+    """Where a topic goes: to whom has subscribed to it and may receive it."""
+
+    topic: str
+    receivers: list[tuple[Session, int]]
+
+
+class Routes:
+    """All subscriptions of all sessions."""
+
+    def __init__(self, limits: BrokerLimits, access: Access) -> None:
+        self._limits = limits
+        self._access = access
+        self._revision = access.revision
+        self._matcher = MQTTMatcher()
+        self._by_filter: dict[str, dict[Session, int]] = {}
+        self._count = 0
+        self._found: dict[bytes, Route] = {}
+
+    def subscribe(self, session: Session, topic_filter: str, qos: int) -> bool:
+        """Add a subscription or change its QoS; return whether the filter is a good one and there is room for it."""
+        known = topic_filter in session.subscriptions
+        if known and session.subscriptions[topic_filter] == qos:
+            return True
+        if not known and not (self._is_filter(topic_filter) and self._has_room(session)):
+            return False
+        self._count += not known
+        session.subscriptions[topic_filter] = qos
+        if topic_filter not in self._by_filter:
+            self._by_filter[topic_filter] = self._matcher[topic_filter] = {}
+        self._by_filter[topic_filter][session] = qos
+        self._forget_routes(topic_filter)
+        return True
+
+    def _is_filter(self, text: str) -> bool:
+        levels = text.split("/")
+        misplaced = any(("#" in level or "+" in level) and len(level) > 1 for level in levels) or "#" in levels[:-1]
+        return bool(text) and not misplaced and levels[0] != "$share" and self._fits(text)
+
+    def _fits(self, text: str) -> bool:
+        limits = self._limits
+        return len(text.encode()) <= limits.topic_bytes and text.count("/") < limits.topic_levels
+
+    def _has_room(self, session: Session) -> bool:
+        return len(session.subscriptions) < self._limits.subscriptions and self._count < self._limits.all_subscriptions
+
+    def unsubscribe(self, session: Session, topic_filter: str) -> None:
+        """Take a subscription back."""
+        if session.subscriptions.pop(topic_filter, None) is None:
+            return
+        self._count -= 1
+        subscribers = self._by_filter[topic_filter]
+        del subscribers[session]
+        if not subscribers:
+            del self._by_filter[topic_filter]
+            del self._matcher[topic_filter]
+        self._forget_routes(topic_filter)
+
+    def _forget_routes(self, topic_filter: str) -> None:
+        """Forget only the routes that a subscription may have changed: a client can subscribe as often as it likes."""
+        if has_wildcards(topic_filter):
+            self._found.clear()
+        else:
+            self._found.pop(with_length(topic_filter), None)
+
+    def find(self, name: bytes) -> Route:
+        """Return the way of a topic, given as on the wire with its length in front.
+
+        Raises:
+            ProtocolFault: nobody may publish to such a topic.
+        """
+        if self._access.revision is not self._revision:
+            self._revision = self._access.revision
+            self._found.clear()
+        return self._found.get(name) or self._find(name)
+
+    def _find(self, name: bytes) -> Route:
+        topic = name[2:].decode()
+        if not topic or "+" in topic or "#" in topic or "\0" in topic or not self._fits(topic):
+            raise ProtocolFault(f"published to {topic[:80]!r}")
+        receivers: dict[Session, int] = {}
+        for subscribers in self._matcher.iter_match(topic):
+            for session, granted in subscribers.items():
+                receivers[session] = max(granted, receivers.get(session, 0))
+        may = self._access.allows
+        receivers = {s: qos for s, qos in receivers.items() if may(s.client_id, s.username, "receive", topic)}
+        if len(self._found) >= _REMEMBERED_ROUTES:
+            self._found.clear()
+        route = self._found[name] = Route(topic, list(receivers.items()))
+        return route

@@ -1,0 +1,190 @@
+"""A broker with a thread of its own, started and stopped from anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import ssl
+import threading
+from typing import Any, Final
+
+from salvo_server.brokers.embedded.addresses import BrokerError, joined, listening, reachable, split_address
+from salvo_server.brokers.embedded.broker import OWN_LISTENER, HardenedBroker
+from salvo_server.brokers.embedded.http_page import FrontPage
+from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.tls import ServerTls
+
+#: amqtt tells every step at level INFO and repeats in words what an error already says.
+_AMQTT_LOG_LEVEL = logging.ERROR
+#: How long clients have to take in what was said before the end: so long without one that does, and so long at most.
+STILL_SECONDS: Final = 1.0
+LAST_MESSAGES_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.02
+
+
+class EmbeddedBroker:
+    """amqtt in this process.
+
+    Use it as a context manager, or call :meth:`start` and :meth:`stop`.
+    """
+
+    def __init__(
+        self,
+        listen: str = "127.0.0.1:0",
+        websocket: str | None = None,
+        *,
+        limits: BrokerLimits | None = None,
+        access: Access | None = None,
+        tls: ServerTls | None = None,
+        page: FrontPage | None = None,
+    ) -> None:
+        """Choose the addresses; nothing is bound before :meth:`start`.
+
+        Args:
+            listen: where MQTT over TCP is spoken, ``HOST:PORT``.
+            websocket: where MQTT over WebSocket is spoken, on any path; nowhere when None.
+            access: who may come in and do what; everybody everything when None.
+            tls: makes both listeners speak TLS.
+            page: what a browser finds at ``/`` where MQTT over WebSocket is spoken; nothing when None.
+        """
+        self._listen = split_address(listen)
+        self._websocket = None if websocket is None else split_address(websocket)
+        self._limits = limits or BrokerLimits()
+        self._access = access or Access()
+        self._tls = tls
+        self._page = page
+        self._context: ssl.SSLContext | None = None
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._serving: HardenedBroker | None = None
+        self._bound: dict[str, tuple[str, int]] = {}
+        self._sockets: dict[str, socket.socket] = {}
+        self._failure: BaseException | None = None
+
+    @property
+    def host(self) -> str:
+        """The host that MQTT over TCP is spoken on."""
+        return self._bound["default"][0]
+
+    @property
+    def port(self) -> int:
+        """The port that MQTT over TCP is spoken on."""
+        return self._bound["default"][1]
+
+    @property
+    def url(self) -> str:
+        """Where clients connect over TCP."""
+        scheme = "mqtt" if self._tls is None else "mqtts"
+        return f"{scheme}://{reachable(self.host)}:{self.port}"
+
+    @property
+    def own_url(self) -> str:
+        """Where the server connects, which is in the same process and needs no TLS."""
+        return f"mqtt://127.0.0.1:{self._bound[OWN_LISTENER][1]}" if OWN_LISTENER in self._bound else self.url
+
+    @property
+    def websocket_url(self) -> str | None:
+        """Where clients connect over WebSocket."""
+        if "websocket" not in self._bound:
+            return None
+        host, port = self._bound["websocket"]
+        scheme = "ws" if self._tls is None else "wss"
+        return f"{scheme}://{reachable(host)}:{port}/mqtt"
+
+    def start(self) -> EmbeddedBroker:
+        """Return once the listeners are bound.
+
+        Raises:
+            BrokerError: ``address_in_use`` or whatever else keeps it from listening.
+            TlsError: ``bad_tls``.
+        """
+        self._context = None if self._tls is None else self._tls.context()
+        logging.getLogger("amqtt").setLevel(_AMQTT_LOG_LEVEL)
+        logging.getLogger("websockets").setLevel(logging.CRITICAL)
+        logging.getLogger("transitions").setLevel(logging.ERROR)
+        self._sockets = {"default": listening(*self._listen)}
+        if self._websocket is not None:
+            try:
+                self._sockets["websocket"] = listening(*self._websocket)
+            except BrokerError:
+                self._sockets["default"].close()
+                raise
+        if self._tls is not None:
+            self._sockets[OWN_LISTENER] = listening("127.0.0.1", 0)
+        hosts = {
+            "default": self._listen[0],
+            "websocket": (self._websocket or self._listen)[0],
+            OWN_LISTENER: "127.0.0.1",
+        }
+        self._bound = {name: (hosts[name], sock.getsockname()[1]) for name, sock in self._sockets.items()}
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(ready,), name="broker", daemon=True)
+        self._thread.start()
+        ready.wait()
+        if self._failure is not None:
+            self._thread.join()
+            raise BrokerError("broker_failed", f"the embedded broker cannot start: {self._failure}")
+        return self
+
+    def stop(self) -> None:
+        """Disconnect everybody and stop; harmless when it is not running."""
+        if self._thread is None or self._loop is None or self._stop is None:
+            return
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(10)
+        self._thread = None
+
+    def __enter__(self) -> EmbeddedBroker:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _run(self, ready: threading.Event) -> None:
+        try:
+            asyncio.run(self._serve(ready))
+        except BaseException as error:  # told to the thread that waits in start()
+            self._failure = error
+        finally:
+            ready.set()
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        broker = self._serving = HardenedBroker(
+            self._config(), self._sockets, self._limits, self._access, self._context, self._page
+        )
+        await broker.start()
+        self._access.watch(self._review_sessions)
+        ready.set()
+        await self._stop.wait()
+        await self._deliver(broker)
+        await broker.shutdown()
+
+    async def _deliver(self, broker: HardenedBroker) -> None:
+        """Let the last messages arrive, such as a winner's name; who takes nothing in does not hold up the end."""
+        now = asyncio.get_running_loop().time
+        end, least = now() + LAST_MESSAGES_SECONDS, broker.clients.owed
+        still_since = now()
+        while least and now() < min(end, still_since + STILL_SECONDS):
+            await asyncio.sleep(_LOOK_SECONDS)
+            if broker.clients.owed < least:
+                least, still_since = broker.clients.owed, now()
+
+    def _review_sessions(self) -> None:
+        loop, broker = self._loop, self._serving
+        if loop is not None and broker is not None:
+            with contextlib.suppress(RuntimeError):  # it has just been stopped
+                loop.call_soon_threadsafe(broker.review_sessions)
+
+    def _config(self) -> dict[str, Any]:
+        listeners: dict[str, dict[str, Any]] = {"default": {"type": "tcp", "bind": joined(*self._bound["default"])}}
+        if "websocket" in self._bound:
+            listeners["websocket"] = {"type": "ws", "bind": joined(*self._bound["websocket"])}
+        if OWN_LISTENER in self._bound:
+            listeners[OWN_LISTENER] = {"type": "tcp", "bind": joined(*self._bound[OWN_LISTENER])}
+        return {"listeners": listeners, "plugins": {}}

@@ -1,0 +1,355 @@
+"""What the broker keeps of clients: subscriptions, and messages on their way. No socket and no clock in here.
+
+A session's messages wait in lanes, one for each client that published them, and the lanes are served in turn: the
+order of what one client published stays (MQTT 3.1.1, 4.6), and whoever publishes much waits behind himself only.
+What is retained is looked up when it is its turn, so that only its topics wait.
+
+A publisher whose share of a backlog is used up is held: nothing more is read from its connection until its lane is
+half worked off. So a flood goes at the pace of whom it floods. The server is never held, as nobody could tell the
+players why; and a reader who does not work off its backlog goes, so that it cannot hold others for long.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from salvo_server.brokers.embedded.limits import MESSAGE_BYTES, BrokerLimits
+from salvo_server.brokers.embedded.log_throttle import Throttle
+from salvo_server.brokers.embedded.packets import publish_packet, with_length
+from salvo_server.brokers.embedded.retained import Retained
+
+log = logging.getLogger(__name__)
+
+#: A client that is held itself may leave its backlog for so many times as long as another.
+_LOOKS_WHILE_HELD = 4
+
+
+class Receiver(Protocol):
+    """The connection of a session."""
+
+    @property
+    def writable(self) -> bool: ...
+    @property
+    def is_held(self) -> bool: ...
+
+    def send(self, packet: bytes) -> None: ...
+    def drop(self, kind: str, text: str) -> None: ...
+    def hold(self, session: Session) -> None: ...
+    def release(self, session: Session) -> None: ...
+    def call_later(self, seconds: float, call: Callable[[], None]) -> None: ...
+
+
+class Lane:
+    """Messages of one publisher that wait: (topic with its length in front, payload, qos)."""
+
+    __slots__ = ("bytes", "messages")
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.messages: deque[tuple[bytes, bytes, int]] = deque()
+
+
+class Session:
+    """What the broker keeps of a client, connected or not.
+
+    Attributes:
+        is_server: whether this is the contest's server.
+        grant: what it was admitted on.
+        ended: whether it is no longer the broker's.
+        subscriptions: granted QoS by topic filter.
+        in_flight: PUBLISH packets sent and not acknowledged, by packet id, oldest first.
+        lanes: what waits for room in flight or for the client to come back, by the publisher's client id, the next
+            one's first.
+        held: the connections that are held for this session, by the client id of their lane.
+        lookups: new subscriptions whose retained messages have not been looked up yet, with the granted QoS.
+        retained_wanted: topics of which the retained message is yet to be sent, with the granted QoS.
+        unreleased: packet ids of QoS 2 messages that were taken and whose PUBREL has not come.
+        bytes: what all that costs.
+    """
+
+    def __init__(self, client_id: str, clean: bool, sessions: Sessions) -> None:
+        self.client_id = client_id
+        self.clean = clean
+        self.username: str | None = None
+        self.is_server = False
+        self.grant: object = None
+        self.ended = False
+        self.subscriptions: dict[str, int] = {}
+        self.in_flight: dict[int, bytes] = {}
+        self.lanes: dict[str, Lane] = {}
+        self.held: dict[str, Receiver] = {}
+        self.lookups: dict[str, int] = {}
+        self.retained_wanted: dict[str, int] = {}
+        self.unreleased: set[bytes] = set()
+        self.bytes = 0
+        self.peer: Receiver | None = None
+        self._sessions = sessions
+        self._limits = sessions.limits
+        self._in_flight_bytes = 0
+        self._again: deque[int] = deque()
+        self._last_mid = 0
+        self._worked_off_bytes = 0
+        self._watched = False
+
+    # --- to the client ------------------------------------------------------------------------------------------
+
+    def deliver(self, sender: Session, topic: bytes, payload: bytes, qos: int) -> None:
+        """Send now or as soon as possible; QoS 0 and clean sessions lose what comes while they are away."""
+        limits = self._limits
+        if self.peer is None:
+            if self.ended or self.clean or not qos:
+                return
+        elif not self._anything_waits() and self._has_room(self.peer):
+            self._send(self.peer, topic, payload, qos, False)
+            return
+        lane = self.lanes.get(sender.client_id)
+        if lane is None:
+            lane = self.lanes[sender.client_id] = Lane()
+        cost = len(topic) + len(payload) + MESSAGE_BYTES
+        lane.messages.append((topic, payload, qos))
+        lane.bytes += cost
+        self._grow(cost)
+        if self.peer is not None and sender.peer is not None and lane.bytes * len(self.lanes) > limits.backlog_bytes:
+            self._hold(sender, self.peer)
+
+    def deliver_retained(self, topics: list[str], qos: int) -> None:
+        """Send what is retained below topics, before anything else that waits."""
+        for topic in topics:
+            if self.ended:
+                return
+            known = topic in self.retained_wanted
+            self.retained_wanted[topic] = qos
+            if not known:
+                self._grow(MESSAGE_BYTES)
+        self.pump()
+
+    def pump(self) -> None:
+        """Send what waits, as far as there is room: what a new connection has to hear again comes first."""
+        peer = self.peer
+        while peer is not None and self._again and peer.writable:
+            packet = self.in_flight.get(self._again.popleft())
+            if packet is not None:
+                peer.send(bytes((packet[0] | 8,)) + packet[1:])
+        while peer is not None and self.retained_wanted and self._has_room(peer):
+            self._send_retained(peer)
+        while peer is not None and self.lanes and self._has_room(peer):
+            sender = next(iter(self.lanes))
+            lane = self.lanes.pop(sender)
+            topic, payload, qos = lane.messages.popleft()
+            cost = len(topic) + len(payload) + MESSAGE_BYTES
+            lane.bytes -= cost
+            self._grow(-cost)
+            if lane.messages:
+                self.lanes[sender] = lane
+            self._worked_off_bytes += cost
+            if sender in self.held and lane.bytes * len(self.lanes) * 2 <= self._limits.backlog_bytes:
+                self.held.pop(sender).release(self)
+            self._send(peer, topic, payload, qos, False)
+
+    def _send_retained(self, peer: Receiver) -> None:
+        topic = next(iter(self.retained_wanted))
+        granted = self.retained_wanted.pop(topic)
+        self._grow(-MESSAGE_BYTES)
+        kept = self._sessions.retained.payloads.get(topic)
+        if kept is not None:
+            payload, qos = kept
+            self._send(peer, with_length(topic), payload, min(qos, granted), True)
+
+    def _has_room(self, peer: Receiver) -> bool:
+        limits = self._limits
+        in_window = len(self.in_flight) < limits.in_flight and self._in_flight_bytes < limits.in_flight_bytes
+        return in_window and not self._again and peer.writable
+
+    def _send(self, peer: Receiver, topic: bytes, payload: bytes, qos: int, retain: bool) -> None:
+        mid = 0
+        if qos:
+            mid = self._last_mid = self._free_mid()
+        packet = publish_packet(topic, payload, qos, retain, mid)
+        if qos:
+            self.in_flight[mid] = packet
+            self._in_flight_bytes += len(packet)
+            self._grow(len(packet) + MESSAGE_BYTES)
+        peer.send(packet)
+
+    def _free_mid(self) -> int:
+        mid = self._last_mid % 65_535 + 1
+        while mid in self.in_flight:
+            mid = mid % 65_535 + 1
+        return mid
+
+    # --- back-pressure ------------------------------------------------------------------------------------------
+
+    def _hold(self, sender: Session, peer: Receiver) -> None:
+        if sender.is_server or sender is self or sender.peer is None:
+            return
+        self.held[sender.client_id] = sender.peer
+        sender.peer.hold(self)
+        if not self._watched and not self.is_server:
+            self._watched = True
+            self._watch(peer)
+
+    def _watch(self, peer: Receiver, looks: int = 1) -> None:
+        """See after a while whether a backlog has been worked off; keep-alive looks after the server.
+
+        A client that is held itself could not acknowledge anything, which may be another's fault and soon over; but
+        two that are held for each other would wait for ever.
+        """
+        before = self._worked_off_bytes
+
+        def look() -> None:
+            if self.peer is not peer:
+                return
+            self._watched = bool(self.held)
+            if not self._watched:
+                return
+            done = self._worked_off_bytes - before
+            if done >= self._limits.backlog_bytes // 2:
+                self._watch(peer)
+            elif peer.is_held and looks < _LOOKS_WHILE_HELD:
+                self._watch(peer, looks + 1)
+            else:
+                text = f"has read {done} bytes in {self._limits.stuck_seconds:g} s while {len(self.held)} waited for it"
+                peer.drop("stuck", text)
+
+        peer.call_later(self._limits.stuck_seconds, look)
+
+    def left(self) -> None:
+        """The connection has ended: nobody is held for it any longer."""
+        self.peer = None
+        self._watched = False
+        held, self.held = self.held, {}
+        for publisher in held.values():
+            publisher.release(self)
+
+    # --- from the client ----------------------------------------------------------------------------------------
+
+    def acknowledged(self, mid: int) -> bool:
+        """The client has taken a message; return whether there was one."""
+        packet = self.in_flight.pop(mid, None)
+        if packet is None:
+            return False
+        self._in_flight_bytes -= len(packet)
+        self._grow(-len(packet) - MESSAGE_BYTES)
+        if self._anything_waits():
+            self.pump()
+        return True
+
+    def resume(self) -> None:
+        """Send again what was in flight when the connection ended, marked as a duplicate, then what waits."""
+        self._again = deque(self.in_flight)
+        self.pump()
+
+    def _anything_waits(self) -> bool:
+        return bool(self.lanes or self.retained_wanted or self._again)
+
+    # --- the cost -----------------------------------------------------------------------------------------------
+
+    def _grow(self, cost: int) -> None:
+        self.bytes += cost
+        self._sessions.bytes += cost
+        if cost > 0 and (
+            self.bytes > self._limits.queued_bytes or self._sessions.bytes > self._limits.all_queued_bytes
+        ):
+            self._sessions.relieve(self)
+
+    def clear(self) -> None:
+        """Let go of everything that waits."""
+        self.ended = True
+        self._grow(-self.bytes)
+        self._in_flight_bytes = 0
+        self.lanes.clear()
+        self.in_flight.clear()
+        self.lookups.clear()
+        self.retained_wanted.clear()
+        self._again.clear()
+
+
+class Sessions:
+    """The sessions of all clients, bounded one by one and all together.
+
+    Attributes:
+        bytes: what all of them have waiting and in flight.
+        seldom: what clients can bring about at will.
+    """
+
+    def __init__(self, limits: BrokerLimits, retained: Retained, forgotten: Callable[[Session], None]) -> None:
+        """Begin without any.
+
+        Args:
+            forgotten: told of a session that ends; it takes its subscriptions back.
+        """
+        self.limits = limits
+        self.retained = retained
+        self.bytes = 0
+        self.seldom = Throttle(log)
+        self._forgotten = forgotten
+        self._known: dict[str, Session] = {}
+        self._absent: dict[Session, None] = {}
+
+    @property
+    def owed(self) -> int:
+        """Bytes that those who are connected have not acknowledged yet."""
+        return sum(session.bytes for session in self._known.values() if session.peer is not None)
+
+    def take(self, client_id: str, clean: bool) -> tuple[Session, bool]:
+        """Return the session for an admitted client, and whether it was there before."""
+        known = self._known.get(client_id)
+        if known is not None and known.peer is not None:
+            known.peer.drop("takeover", "was taken over by a new connection of the same user")
+        if known is not None and (clean or known.clean):
+            self.forget(known)
+            known = None
+        session = known or Session(client_id, clean, self)
+        self._known[client_id] = session
+        self._absent.pop(session, None)
+        return session, known is not None
+
+    def leave(self, session: Session) -> None:
+        """The client's connection has ended: a clean session goes, a persistent one stays if there is room."""
+        if session.peer is not None or session.ended:
+            return
+        if session.clean:
+            self.forget(session)
+            return
+        self._absent[session] = None
+        if len(self._absent) > self.limits.absent_sessions:
+            eldest = next((absent for absent in self._absent if not absent.is_server), session)
+            self._end(eldest, "absent", f"is one of {len(self._absent)} absent clients, and away for the longest time")
+
+    def forget(self, session: Session) -> None:
+        """Drop a session with its subscriptions."""
+        session.clear()
+        self._absent.pop(session, None)
+        self._forgotten(session)
+        if self._known.get(session.client_id) is session:
+            del self._known[session.client_id]
+
+    def review(self, admitted_on: Callable[[str | None], object]) -> None:
+        """End the sessions whose users are not admitted any longer on what they came in with."""
+        for session in list(self._known.values()):
+            if admitted_on(session.username) != session.grant:
+                self._end(session, "expelled", "is not on the roster any longer, or has another secret")
+
+    def relieve(self, grown: Session) -> None:
+        """Too much waits: end the session that has outgrown its bound, or the largest of all.
+
+        Its client learns it from ``session_present = 0`` when it comes back. Losing single messages would leave it
+        in the belief that it has got everything.
+        """
+        if grown.bytes > self.limits.queued_bytes:
+            self._end(grown, "overflow", f"has {grown.bytes} bytes of messages waiting")
+            return
+        others = [session for session in self._known.values() if not session.is_server]
+        largest = max(others, key=lambda session: session.bytes, default=grown)
+        text = f"has {largest.bytes} of {self.bytes} bytes that wait for all clients, the most of them"
+        self._end(largest, "all_overflow", text)
+
+    def _end(self, session: Session, kind: str, text: str) -> None:
+        if session.peer is not None:
+            session.peer.drop(kind, text)
+        else:
+            self.seldom.warn(kind, f"{session.client_id} {text}; its session ends")
+        self.forget(session)

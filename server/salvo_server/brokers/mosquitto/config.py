@@ -1,0 +1,241 @@
+"""What a mosquitto needs to start as a contest's broker: its configuration, and the first users.
+
+Only the server's two users are in it. All others come at run time, see
+:mod:`salvo_server.brokers.mosquitto.dynamic_security`.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import pwd
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from salvo.errors import SalvoError
+from salvo_server.brokers.mosquitto.dynamic_security import (
+    COMMANDS,
+    DEFAULT_ACCESS,
+    RESPONSES,
+    acl_entries,
+    fingerprint,
+    roles_of,
+)
+from salvo_server.storage.private_file import create_private
+from salvo_server.storage.roster import Account, Credentials
+
+#: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
+PLUGINS = (
+    Path("/usr/lib/x86_64-linux-gnu/mosquitto_dynamic_security.so"),
+    Path("/usr/lib/aarch64-linux-gnu/mosquitto_dynamic_security.so"),
+    Path("/usr/lib64/mosquitto_dynamic_security.so"),
+    Path("/usr/lib/mosquitto_dynamic_security.so"),
+)
+CONFIG_NAME = "mosquitto.conf"
+MOSQUITTO_USER = "mosquitto"
+USERS_NAME = "dynamic-security.json"
+#: The role of the user that commands the plugin. It is not one of those that are kept equal to the roster.
+_KEEPER_ROLE = "salvo-roster"
+#: As the plugin makes them: 12 bytes of salt (others it does not read), PBKDF2-SHA512. The secrets have 128 bits, so
+#: iterations protect nothing; mosquitto does them on its one thread at every connection.
+_SALT_BYTES = 12
+_ITERATIONS = 101
+
+
+#: At a listener: 64 teams, each with a bot and four explorers, the server, and those that a broken line has left.
+MAX_CONNECTIONS = 512
+
+
+class MosquittoConfigError(SalvoError):
+    """The configuration cannot be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Where mosquitto listens.
+
+    Attributes:
+        host: an address, or empty for all of them.
+        websocket: whether MQTT over WebSocket is spoken there.
+    """
+
+    port: int
+    host: str = ""
+    websocket: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MosquittoTls:
+    """The operator's certificate, with what leads to its authority, and its key, where mosquitto finds them."""
+
+    cert: Path
+    key: Path
+
+
+#: On all addresses, at MQTT's own port and the one that most brokers have for WebSockets.
+LISTENERS = (Listener(1883), Listener(9001, websocket=True))
+
+_LIMITS = """\
+# What clients may cost. mosquitto has no limit to a user's rate of messages: it reads the sockets in turn, takes one
+# packet of each, and what a client publishes waits in the queue of whoever reads slowly. The first wall against a
+# flood is therefore one connection a user (above), the second one the bounds below, and the third one the server,
+# which derives keys at a bounded rate (SALVO-FRESH-6) and answers each player a bounded number of times (SALVO-ERR-4).
+
+# The largest message is the server's: an entry of the log may have 262,144 bytes, a recap has at most 65,536. A command
+# has at most 4096, but mosquitto has one bound for all. Accounts are sent in messages of 16 KiB.
+max_packet_size 262144
+
+# QoS 1 messages on their way to one client without its acknowledgement: as many as it may be given at a go. More only
+# fill the buffers of a network.
+max_inflight_messages 256
+
+# What waits for one client, in messages and bytes: a whole eight-player game has some 2000 messages. More than that is
+# lost to it, and it asks for the recap. Without these bounds one stuck explorer costs as much memory as there is.
+max_queued_messages 10000
+max_queued_bytes 16777216
+
+# All that together, and subscriptions, whose number mosquitto does not bound, is for the system to bound: MemoryMax of
+# systemd, mem_limit of Docker; a gigabyte is plenty. Never set mosquitto's own memory_limit: with this plugin its count
+# goes below zero at the first command, and from then on 2.0.11 is "out of memory" and delivers nothing.
+"""
+
+
+def find_plugin(given: Path | None = None) -> Path:
+    """Return where the plugin is, in what mosquitto sees as its file system.
+
+    Raises:
+        MosquittoConfigError: ``no_plugin``.
+    """
+    if given is not None:
+        return given
+    for path in PLUGINS:
+        if path.exists():
+            return path
+    places = ", ".join(str(path) for path in PLUGINS)
+    raise MosquittoConfigError("no_plugin", f"mosquitto's plugin is not installed here, looked for {places}; name it")
+
+
+def write(
+    folder: Path,
+    server: Account,
+    keeper: Credentials,
+    tables: Iterable[str],
+    *,
+    listeners: Sequence[Listener] = LISTENERS,
+    plugin: Path | None = None,
+    tls: MosquittoTls | None = None,
+    seen_as: Path | None = None,
+) -> Path:
+    """Write what mosquitto starts from, and return its configuration's path.
+
+    The users' file is mosquitto's own from then on, so it is never written again; the configuration is.
+
+    Args:
+        server: who speaks and hears at the tables.
+        keeper: who commands the plugin.
+        plugin: where mosquitto finds its plugin; looked for when None.
+        seen_as: the folder's name where mosquitto runs, in a container say; the same when None.
+
+    Raises:
+        MosquittoConfigError: ``no_plugin``, or ``config_unwritable``.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        config = folder / CONFIG_NAME
+        config.write_text(configuration(seen_as or folder.absolute(), find_plugin(plugin), listeners, tls))
+        users = folder / USERS_NAME
+        create_private(users, json.dumps(first_users(server, keeper, tables), indent=1).encode() + b"\n")
+        _hand_over(folder, users)
+    except OSError as error:
+        raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None
+    return config
+
+
+def _hand_over(*paths: Path) -> None:
+    """Give files that mosquitto writes to the user that it becomes when root starts it."""
+    if os.geteuid() == 0:
+        with contextlib.suppress(KeyError):  # no such user here: in a container, or nothing is installed
+            owner = pwd.getpwnam(MOSQUITTO_USER)
+            for path in paths:
+                os.chown(path, owner.pw_uid, owner.pw_gid)
+
+
+def configuration(folder: Path, plugin: Path, listeners: Sequence[Listener], tls: MosquittoTls | None) -> str:
+    """Return the text of mosquitto.conf."""
+    return f"""\
+# The broker of a contest, written by Salvo. What you change here is lost when it is written again; put your own into
+# a file of its own and name it with include_dir.
+
+# One set of users and rights for all listeners: with `per_listener_settings true` a plugin guards the listener above
+# it only, and the others would be open.
+per_listener_settings false
+allow_anonymous false
+plugin {plugin}
+plugin_opt_config_file {folder / USERS_NAME}
+
+# A client, or the server, that comes back finds its session, and a restarted broker its retained topics.
+persistence true
+persistence_location {folder}/
+autosave_interval 30
+persistent_client_expiration 1d
+
+{_LIMITS}
+# Without it a QoS 1 round trip takes 44 ms instead of 0.3.
+set_tcp_nodelay true
+
+log_dest stdout
+log_type error
+log_type warning
+log_type notice
+connection_messages false
+
+# Every listener with the next two lines: above the first one they would open another, on port 1883, and mean that one.
+# A client's id is its user's name, whatever it says: nobody takes over another's session, and a user has one
+# connection, the newest.
+{"".join(_listener(listener, tls) for listener in listeners)}"""
+
+
+def _listener(listener: Listener, tls: MosquittoTls | None) -> str:
+    text = f"listener {listener.port} {listener.host}".rstrip()
+    text += f"\nprotocol {'websockets' if listener.websocket else 'mqtt'}\n"
+    text += f"use_username_as_clientid true\nmax_connections {MAX_CONNECTIONS}\n"
+    if tls is not None:
+        text += f"certfile {tls.cert}\nkeyfile {tls.key}\ntls_version tlsv1.2\n"
+    return text
+
+
+def first_users(server: Account, keeper: Credentials, tables: Iterable[str]) -> dict[str, Any]:
+    """Return the plugin's file with the server's two users."""
+    roles = roles_of(server, tables)
+    # What the plugin grants to everybody by default, it does not grant below $CONTROL (mosquitto 2.0.11).
+    commands = [("publishClientReceive", RESPONSES), ("publishClientSend", COMMANDS), ("subscribeLiteral", RESPONSES)]
+    return {
+        "clients": [
+            _user(server.user, server.secret, list(roles), fingerprint(keeper, server)),
+            _user(keeper.user, keeper.secret, [_KEEPER_ROLE], ""),
+        ],
+        "roles": [
+            *({"rolename": name, "acls": acl_entries(acls)} for name, acls in roles.items()),
+            {"rolename": _KEEPER_ROLE, "acls": acl_entries(commands)},
+        ],
+        "defaultACLAccess": DEFAULT_ACCESS,
+    }
+
+
+def _user(user: str, secret: str, roles: list[str], description: str) -> dict[str, Any]:
+    salt = secrets.token_bytes(_SALT_BYTES)
+    digest = hashlib.pbkdf2_hmac("sha512", secret.encode(), salt, _ITERATIONS)
+    return {
+        "username": user,
+        "textdescription": description,
+        "password": base64.b64encode(digest).decode(),
+        "salt": base64.b64encode(salt).decode(),
+        "iterations": _ITERATIONS,
+        "roles": [{"rolename": name} for name in roles],
+    }

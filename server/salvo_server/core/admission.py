@@ -1,0 +1,88 @@
+"""Who is let in: what profile and roster ask of a request to take part, and of a shot (SALVO-ACCESS).
+
+What follows from a request that is let in is the business of :mod:`salvo_server.service`; secrets and signatures of
+those who are in are the gate's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from salvo import codec
+from salvo import messages as m
+from salvo.errors import SealError
+from salvo_server.core.authenticator import BUCKET_REFILL_A_SECOND, BUCKET_SIZE, Buckets, Command
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.roster import Register
+
+#: Names whose answered requests are counted, 300 bytes each: whoever asks in more of them drowns nobody.
+MAX_ASKERS: Final = 4096
+
+
+class AdmissionPolicy:
+    """The entrance to all tables of a server.
+
+    Attributes:
+        vouches: whether a roster vouches for the secrets of those who are let in.
+    """
+
+    def __init__(self, profile: str, register: Register | None, identity: Identity | None) -> None:
+        """Go by a profile; without a register everybody may come in, without an identity nothing can be sealed."""
+        self.vouches = register is not None
+        self._strict = profile == "strict"
+        self._register = register
+        self._seen: object = None
+        self._identity = identity
+        self._askers: Buckets[tuple[str, str]] = Buckets(MAX_ASKERS, BUCKET_SIZE, BUCKET_REFILL_A_SECOND)
+
+    def unseal(self, table: str, request: codec.SealedParticipation) -> codec.ParticipationRequest:
+        """Open a request that is sealed for this server.
+
+        Raises:
+            SealError: it does not open.
+            WireError: what was sealed is no request.
+        """
+        if self._identity is None:
+            raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
+        return codec.read_participation(table, self._identity.open(request.sealed))
+
+    def why_not(self, request: codec.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
+        """Return why a team may not take part in this contest; None when it may."""
+        if self._strict and not sealed:
+            text = "in profile strict a request to take part is sealed with the key in /game/server"
+            return m.CommandRefused(request.name, "sealed_required", text)
+        if self._register is not None and not self._register.has(request.name, request.secret):
+            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
+            return m.CommandRefused(request.name, "not_in_roster", text)
+        return None
+
+    def may_answer(self, name: str, kind: str, now: int) -> bool:
+        """Whether one more request in a name is answered (SALVO-ERR-6).
+
+        Anybody can ask in any name, and no broker holds the server: were every request answered, a rival's flood would
+        come out at the team's own topics. What only its secret gets it has a count of its own.
+        """
+        return self._askers.take((name, kind), now)
+
+    def roster_changed(self) -> bool:
+        """Whether the roster is another one than at the last call."""
+        before, self._seen = self._seen, None if self._register is None else self._register.revision
+        return self._seen is not before
+
+    def struck_off(self, teams: Iterable[tuple[str, str]]) -> list[str]:
+        """Return whom of these, by name and secret, the roster has no longer."""
+        return [name for name, secret in teams if self._register is not None and not self._register.has(name, secret)]
+
+    def hold_to_profile(self, command: Command) -> Command:
+        """Return a command as the profile takes it: in strict, a shot or skip says what it is meant for."""
+        if not self._strict or not isinstance(command, (m.Fire, m.Skip, m.Leave)):
+            return command
+        if (command.game if isinstance(command, m.Leave) else command.context) is not None:
+            return command
+        text = "in profile strict the body of a shot has g, t, n and to: game, turn, shot and target"
+        if isinstance(command, m.Skip):
+            text = "in profile strict the body of a skip has g and t: game and turn"
+        if isinstance(command, m.Leave):
+            text = "in profile strict the body of leaving the lobby has g: the game"
+        return m.Unreadable(command.player, "", "context_required", text, proven=True)

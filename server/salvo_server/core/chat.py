@@ -1,0 +1,97 @@
+"""What players say to one another: passed on, and no part of the game (SALVO-CHAT).
+
+A line becomes one publication or one refusal, and nothing of it is kept but how much each player has said. No input of
+a table, no step and no commit follows from it, so it can neither move a game nor delay one by more than it takes to
+read: what is beyond a player's rate is refused unread.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container
+from typing import Final
+
+from salvo import codec
+from salvo import messages as m
+from salvo.errors import WireError
+from salvo.topics import Address, check_name
+from salvo_server.core.authenticator import Buckets
+
+#: What one player may say: lines at once, and lines a second after that (SALVO-CHAT-4). So many refusals it reads, too.
+LINES_AT_ONCE: Final = 5
+LINES_A_SECOND: Final = 0.5
+#: What may be said at one table; eight teams that all say what they may, or a hall of 64 that is excited.
+TABLE_LINES_AT_ONCE: Final = 20
+TABLE_LINES_A_SECOND: Final = 4.0
+#: Names whose lines and refusals are counted, 300 bytes each: a thousand seats at each of four tables.
+MAX_NAMES: Final = 4096
+
+
+class Chat:
+    """The chat of all tables of a server.
+
+    Attributes:
+        on: whether anybody may say anything.
+    """
+
+    def __init__(self, counts: Counter[str], *, on: bool) -> None:
+        """Count refused lines in ``counts``, by code."""
+        self.on = on
+        self._counts = counts
+        self._players: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, LINES_AT_ONCE, LINES_A_SECOND)
+        self._tables: Buckets[str] = Buckets(MAX_NAMES, TABLE_LINES_AT_ONCE, TABLE_LINES_A_SECOND)
+        self._answers: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, LINES_AT_ONCE, LINES_A_SECOND)
+
+    def hear(self, address: Address, payload: bytes, players: Container[str], now: int) -> list[codec.Publication]:
+        """Return what comes of a payload on ``say``: the line for whom it is meant, a refusal, or nothing.
+
+        Args:
+            players: who is listed at the table.
+            now: epoch milliseconds.
+        """
+        speaker = address.player
+        try:
+            line = self._read(address, payload, players, now)
+        except WireError as error:
+            self._counts[error.code] += 1
+            return self._answer(address, error, now)
+        if line.to:
+            return codec.write_announcement(m.MessageSaid(line.to, speaker, line.text), address.table)
+        return codec.write_announcement(m.ChatSaid(speaker, line.text), address.table)
+
+    def _read(self, address: Address, payload: bytes, players: Container[str], now: int) -> codec.Line:
+        """Return a line that may be said.
+
+        Raises:
+            WireError: a code of SALVO-CHAT or of SALVO-WIRE.
+        """
+        speaker = address.player
+        if not self.on:
+            raise WireError("chat_off", "whoever runs this contest has turned the chat off")
+        if speaker not in players:
+            raise WireError(
+                "unknown_player", f"{speaker[:40]!r} is not listed at this table; players may say something"
+            )
+        if not self._players.take((address.table, speaker), now):
+            raise _too_much("you", LINES_AT_ONCE, LINES_A_SECOND)
+        line = codec.read_say(payload)
+        if line.to == speaker or (line.to and line.to not in players):
+            raise WireError("unknown_player", f"to {line.to[:40]!r}: it is another player of this table, or everybody")
+        if not self._tables.take(address.table, now):
+            raise _too_much("this table", TABLE_LINES_AT_ONCE, TABLE_LINES_A_SECOND)
+        return line
+
+    def _answer(self, address: Address, error: WireError, now: int) -> list[codec.Publication]:
+        """Tell the player in the topic, unless that is no name, or was told often enough."""
+        speaker = address.player
+        try:
+            check_name(speaker)
+        except WireError:
+            return []
+        if not self._answers.take((address.table, speaker), now):
+            return []
+        return codec.write_announcement(m.CommandRefused(speaker, error.code, error.text), address.table)
+
+
+def _too_much(who: str, at_once: int, a_second: float) -> WireError:
+    return WireError("rate_limited", f"{who} said too much; {at_once} lines at once, then {60 * a_second:.0f} a minute")

@@ -1,0 +1,200 @@
+"""What the server says of a game in `/game/log`, entry by entry (SALVO-LOG).
+
+A game's log follows from the server's signing key, the game's header and its steps, and from nothing else. So it comes
+out bit by bit the same after a crash, out of a journal, and for whoever checks it with what was revealed.
+
+An entry is made for every step that everybody hears of. A shot in mid-salvo, of which only its target hears, waits as a
+commitment for the next entry; a command that was refused without a public word is in none. An entry is built from what
+everybody may know: the only way for anything hidden into it is :func:`salvo.codec.log.blind`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Protocol
+
+from salvo import messages as m
+from salvo.codec import Publication
+from salvo.codec.log import (
+    MAX_REVEAL_BYTES,
+    OF_BYTES,
+    SECRET_BYTES,
+    Entry,
+    LogEnd,
+    LogStep,
+    Opening,
+    Reveal,
+    blind,
+    chunks,
+    entry_digest,
+    seed_commitment,
+    sign_entry,
+    write_entry,
+    write_hidden,
+)
+from salvo.codec.transcript import Header, write_header
+from salvo.messages import Draw
+from salvo.topics import BY_NAME
+from salvo_server.core.table import Step
+
+#: Inputs that everybody may know.
+PUBLIC_INPUTS: Final = (m.Participate, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)
+#: What an entry with texts has beside them: numbers, digests, seed, secret, signature.
+_AROUND_TEXTS_BYTES: Final = 512
+
+
+class Signer(Protocol):
+    """Who signs: :class:`salvo_server.storage.identity.Identity`."""
+
+    signing_key: bytes
+
+    def sign(self, message: bytes) -> bytes:
+        """Return the signature, 64 bytes."""
+
+
+def game_secret(header: Header, sign: Callable[[bytes], bytes]) -> bytes:
+    """Return the secret of a game: what its commitments are keyed with, revealed when it is won.
+
+    With a fair draw it is the header's fresh one. An explicit seed is no secret, and the same for every game of a run;
+    so there it is drawn from the signing key, which nobody else can: a signature of the header, never published.
+    """
+    if header.draw is Draw.FAIR:
+        return bytes.fromhex(header.seed)
+    signed = sign(b"salvo secret\0" + write_header(header).encode())
+    return hashlib.blake2b(signed, digest_size=SECRET_BYTES).digest()
+
+
+class GameLog:
+    """The log of one game, as texts that are not signed yet.
+
+    Attributes:
+        opening: the first text.
+        begun: whether the game has begun.
+    """
+
+    def __init__(self, header: Header, key: bytes, secret: bytes) -> None:
+        """Begin with the opening.
+
+        Args:
+            key: the server's signing key.
+            secret: of this game, 32 bytes.
+        """
+        self._header = header
+        self._secret = secret
+        self._of = ""
+        self._prev = ""
+        self._number = 0
+        self._steps = 0
+        self._waiting: list[bytes] = []
+        self._texts: list[str] = []
+        self.begun = self._over = False
+        seed = seed_commitment(secret, header.seed)
+        opening = Opening(header.game, header.rules, header.limits, header.version, key, header.draw, seed)
+        self.opening = self._write(opening)
+        self._of = entry_digest(self.opening)[:OF_BYTES].hex()
+
+    def take_in(self, step: Step) -> list[bytes]:
+        """Return the texts that a step adds, in order."""
+        public = [each for each in step.announcements if is_public(each)]
+        if self._over or not step.recorded or not (public or _counts(step)):
+            return []
+        hidden = not isinstance(step.command, PUBLIC_INPUTS)
+        if hidden:
+            self._hide(step)
+        if hidden and not public:
+            return []
+        self.begun = self.begun or m.StateChanged(m.State.TURN) in public
+        return [self._write(self._tell(step, public)), *self._reveal(public)]
+
+    def _hide(self, step: Step) -> None:
+        text = write_hidden(step.at, step.text)
+        self._waiting.append(blind(self._secret, len(self._texts), text))
+        self._texts.append(text)
+
+    def _tell(self, step: Step, public: Sequence[m.Announcement]) -> LogStep:
+        self._steps += 1
+        command = step.command if isinstance(step.command, PUBLIC_INPUTS) else None
+        message = step.command.message if isinstance(step.command, m.PlaceShip) else b""
+        hidden, self._waiting = tuple(self._waiting), []
+        return LogStep(step.at, tuple(public), hidden, command=command, message=message)
+
+    def _reveal(self, public: Iterable[m.Announcement]) -> list[bytes]:
+        if not any(isinstance(each, m.GameWon) for each in public):
+            return []
+        self._over = True
+        first, entries = 0, []
+        for texts in chunks(self._texts, MAX_REVEAL_BYTES - _AROUND_TEXTS_BYTES):
+            seed, secret = (None, None) if first else (self._header.seed, self._secret)
+            entries.append(self._write(Reveal(first, texts, seed=seed, secret=secret)))
+            first += len(texts)
+        return [*entries, self._write(LogEnd(self._steps, first))]
+
+    def _write(self, body: Opening | LogStep | Reveal | LogEnd) -> bytes:
+        text = write_entry(Entry(self._number, self._prev, body, of=self._of))
+        self._number += 1
+        self._prev = entry_digest(text).hex()
+        return text
+
+
+def is_public(announcement: m.Announcement) -> bool:
+    """Whether everybody hears an announcement: the others name their reader."""
+    return not hasattr(announcement, "to")
+
+
+def _counts(step: Step) -> bool:
+    """Whether a step that nobody hears of changed the game all the same: a time began anew, a shot counts."""
+    if isinstance(step.command, PUBLIC_INPUTS):
+        return True
+    return any(isinstance(each, (m.ShotLanded, m.ShotAccepted)) for each in step.announcements)
+
+
+class TableLog:
+    """The log of a table's game, signed and ready to publish."""
+
+    def __init__(self, header: Header, signer: Signer) -> None:
+        """Begin the log of a game."""
+        self._table = header.rules.table
+        self._sign = signer.sign
+        self._log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
+        self._texts = [self._log.opening]
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def opening(self) -> list[Publication]:
+        """Return the opening."""
+        return self.say([self._log.opening])
+
+    def take_in(self, step: Step) -> list[Publication]:
+        """Return what a step adds; when the game begins, all of the lobby once more before it (SALVO-LOG-9)."""
+        begun = self._log.begun
+        added = self._follow(step)
+        return self.say(self._texts if self._log.begun and not begun else added)
+
+    def skip(self, step: Step) -> None:
+        """Take in a step of which everything has been said; nothing is signed for it."""
+        self._follow(step)
+
+    def _follow(self, step: Step) -> list[bytes]:
+        added = self._log.take_in(step)
+        self._texts += added
+        return added
+
+    def again(self, first: int, most: int) -> list[Publication]:
+        """Return so many entries from one on once more, the same bytes (SALVO-LOG-12)."""
+        return self.say(self._texts[first : first + most])
+
+    def say(self, texts: Iterable[bytes]) -> list[Publication]:
+        """Sign texts."""
+        topic = BY_NAME["log"].of(self._table)
+        return [Publication(topic, sign_entry(text, self._sign), False) for text in texts]
+
+
+def proof_lines(header: Header, steps: Iterable[Step], signer: Signer) -> list[bytes]:
+    """Return a game's log as a file has it: one payload a line, each once."""
+    log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
+    texts = [log.opening]
+    for step in steps:
+        texts += log.take_in(step)
+    return [sign_entry(text, signer.sign) + b"\n" for text in texts]

@@ -1,0 +1,126 @@
+"""From a journal's record back to a table, by executing it again.
+
+A game is its header and its inputs. They go through the very same referee; the chain tells whether every announcement
+came out as it was recorded. Whatever does not fit is a :class:`~salvo_server.storage.journal.JournalError` that names
+game, record and cure: a table is either as it was, or does not start at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from salvo import codec
+from salvo import messages as m
+from salvo.codec.transcript import Header, read_header, read_input
+from salvo.errors import WireError
+from salvo_server.core.log import Signer, TableLog
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Step, Table, seat
+from salvo_server.storage.journal import GameOpened, JournalError, SavedGame, StepTaken
+
+_CURE = "start with the version that wrote it, restore it from a copy, or begin a new one with --journal FILE"
+
+
+@dataclass(slots=True)
+class Recovered:
+    """A table as it was.
+
+    Attributes:
+        log: of the game, as it was; None for a server without an identity.
+        unsent: what the broker has perhaps not got, in order.
+    """
+
+    game: SavedGame
+    table: Table
+    log: TableLog | None
+    unsent: Sequence[codec.Publication]
+
+
+def recover(
+    game: SavedGame,
+    status: Callable[[Referee], m.ServerStatus],
+    sent_through: int,
+    follow: Callable[[Table, Step], object] | None = None,
+    signer: Signer | None = None,
+) -> Recovered:
+    """Execute a game again.
+
+    Args:
+        status: what ``/game/server`` says of a table.
+        sent_through: the last step that the broker has all of.
+        follow: called after every step.
+        signer: signs the game's log.
+
+    Raises:
+        JournalError: ``journal_corrupt`` or ``journal_diverged``.
+    """
+    table = open_table(game, status)
+    game_log = None if signer is None else TableLog(table.header, signer)
+    unsent: list[codec.Publication] = []
+    if game_log is not None and game.steps and game.steps[0].id > sent_through:
+        unsent += game_log.opening()
+    for number, record in enumerate(game.steps, start=1):
+        step = repeat(table, game, number, record)
+        if follow is not None:
+            follow(table, step)
+        if record.id > sent_through:
+            unsent += step.publications
+            unsent += game_log.take_in(step) if game_log is not None else ()
+        elif game_log is not None:
+            game_log.skip(step)
+    return Recovered(game, table, game_log, unsent)
+
+
+def open_table(game: SavedGame, status: Callable[[Referee], m.ServerStatus]) -> Table:
+    """Return a game's table as it was before the first step.
+
+    Its next lobby has the settings that it had then: an operator may have changed them while the game was on
+    (SALVO-BACK-6).
+
+    Raises:
+        JournalError: ``journal_corrupt``.
+    """
+    header = _header(game.opened)
+    table = Table(seat(header), status)
+    table.header = replace(table.header, version=header.version)
+    if game.next_game is not None:
+        then = _header(game.next_game)
+        table.referee.configure(then.seed, then.limits, then.draw, then.rules.book)
+    table.open()
+    return table
+
+
+def _header(opened: GameOpened) -> Header:
+    try:
+        return read_header(opened.header)
+    except WireError as error:
+        raise JournalError("journal_corrupt", f"{_where(opened)}: its header: {error}; {_CURE}") from None
+
+
+def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Step:
+    """Execute one recorded step.
+
+    Raises:
+        JournalError: ``journal_corrupt`` when it cannot be read, ``journal_diverged`` when something else comes out.
+    """
+    where = f"{_where(game.opened)}, step {number} (record {record.id})"
+    if table.referee.number != game.opened.number:
+        raise JournalError("journal_corrupt", f"{where}: stands behind the game's end; {_CURE}")
+    try:
+        command = read_input(record.text)
+    except WireError as error:
+        raise JournalError("journal_corrupt", f"{where}: {error}; {_CURE}") from None
+    try:
+        step = table.carry_out(command, record.at)
+    except Exception as error:  # what no service gives to a referee, such as a ship that the rules don't have
+        text = f"{where}: cannot be carried out: {type(error).__name__}: {error}; {_CURE}"
+        raise JournalError("journal_corrupt", text) from error
+    if step.check != record.check:
+        raise JournalError("journal_diverged", f"{where}: other announcements follow than were recorded; {_CURE}")
+    return step
+
+
+def _where(opened: GameOpened) -> str:
+    table = f" of table {opened.table}" if opened.table else ""
+    return f"game {opened.number}{table}"

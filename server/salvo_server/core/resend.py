@@ -1,0 +1,92 @@
+"""Entries of the log that are said again because a team has missed them (SALVO-LOG-12).
+
+Whoever lost the connection asks; all who listen hear the answer, so several requests are one. What is said again goes
+out in portions, each only when the broker has confirmed the one before: it never drowns what is new. It has been said
+before, or waits behind what is: so the journal has all that it follows from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from salvo.codec import Publication
+from salvo_server.core.authenticator import Bucket
+from salvo_server.core.log import TableLog
+
+#: Entries of all tables in a portion, and the pause to the next one: a team on a slow line must not lose news by it.
+MAX_ENTRIES: Final = 32
+PAUSE_MS: Final = 50
+#: Requests of one player in a game: so many at once, and then one in five seconds.
+MAX_REQUESTS: Final = 6
+REQUESTS_A_SECOND: Final = 0.2
+
+
+class _Wish:
+    """What of one game's log is wanted, and who has asked for any of it."""
+
+    def __init__(self) -> None:
+        self.next: int | None = None  # entry that is said next; None for none
+        self.askers: dict[str, Bucket] = {}
+
+
+class Resends:
+    """What is to be said again at all tables."""
+
+    def __init__(self, logs: Mapping[str, TableLog]) -> None:
+        """Answer out of these logs, by table; a game's log is in there from its opening until the next one's."""
+        self._logs = logs
+        self._wishes: WeakKeyDictionary[TableLog, _Wish] = WeakKeyDictionary()
+        self._wanted: list[str] = []  # tables that wait, the next one first
+        self._due = 0
+        self._confirmed_at = 0  # how many messages the broker has to have confirmed before the next portion
+
+    def ask(self, table: str, player: str, first: int, now: int) -> None:
+        """Take a request of somebody who plays there; one that comes too often, or for nothing, changes nothing."""
+        log = self._logs.get(table)
+        if log is None or first >= len(log):
+            return
+        wish = self._wishes.setdefault(log, _Wish())
+        asker = wish.askers.setdefault(player, Bucket(MAX_REQUESTS, now, MAX_REQUESTS, REQUESTS_A_SECOND))
+        if not asker.take(now):
+            return
+        wish.next = first if wish.next is None else min(first, wish.next)
+        if table not in self._wanted:
+            self._wanted.append(table)
+
+    def deadline(self, confirmed: int) -> int | None:
+        """Return when the next portion may go out, epoch ms; None while there is none, or the broker is behind.
+
+        Args:
+            confirmed: how many messages the broker has confirmed.
+        """
+        return self._due if self._wanted and confirmed >= self._confirmed_at else None
+
+    def take_due(self, now: int, confirmed: int, published: int) -> list[Publication]:
+        """Return the next portion, when it is time for one.
+
+        Args:
+            confirmed: how many messages the broker has confirmed.
+            published: how many it was sent, or will be before this portion.
+        """
+        due = self.deadline(confirmed)
+        if due is None or now < due:
+            return []
+        portion: list[Publication] = []
+        while self._wanted and len(portion) < MAX_ENTRIES:
+            table = self._wanted.pop(0)
+            log = self._logs[table]
+            wish = self._wishes.get(log)
+            if wish is None or wish.next is None:
+                continue  # the game is forgotten, and with it who asked
+            again = log.again(wish.next, MAX_ENTRIES - len(portion))
+            portion += again
+            wish.next += len(again)
+            if wish.next < len(log):
+                self._wanted.append(table)
+            else:
+                wish.next = None
+        self._due = now + PAUSE_MS
+        self._confirmed_at = published + len(portion)
+        return portion

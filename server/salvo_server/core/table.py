@@ -1,0 +1,167 @@
+"""A table: the referee and what it has said, the deterministic core of a server.
+
+The service, recovery and replay all drive this one class, so what they see is the same by construction. Every step
+is chained: its check covers the step before, the time, the input and the bytes of every announcement that followed.
+Equal checks mean equal games, and a record that was changed, lost or put elsewhere breaks the chain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from salvo import codec, topics
+from salvo import messages as m
+from salvo.codec.transcript import Header, write_header, write_input
+from salvo_server import __version__
+from salvo_server.core.referee import Referee
+
+#: What stays retained after a reset (SALVO-END-4).
+_KEPT = ("state", "rules", "server")
+CHECK_BYTES = 16
+
+
+class Step(NamedTuple):
+    """One input and all that followed from it.
+
+    Attributes:
+        game: the number of the game that the input belongs to.
+        recorded: whether it changed anything, so that it belongs to the game's record.
+        text: the input as JSON; empty when it is not recorded.
+        check: the chain's value after this step.
+    """
+
+    table: str
+    game: int
+    at: int
+    command: m.Input
+    recorded: bool
+    text: str
+    announcements: Sequence[m.Announcement]
+    publications: Sequence[codec.Publication]
+    check: bytes
+
+
+class Table:
+    """One referee with the retained topics that it stands for.
+
+    Attributes:
+        name: empty for the default table.
+        header: what the game in play, or the lobby, is played by.
+        retained: payload by topic, of all that should stand at the broker.
+        steps: how many steps the game has had.
+        check: the chain's value; the header's when there was no step yet.
+    """
+
+    def __init__(self, referee: Referee, status: Callable[[Referee], m.ServerStatus]) -> None:
+        """Set a table; ``status`` makes what ``/game/server`` says of it."""
+        self.referee = referee
+        self.name = referee.table
+        self.retained: dict[str, bytes] = {}
+        self._status = status
+        self._begin_game()
+
+    def _begin_game(self) -> None:
+        referee = self.referee
+        self.header = Header(
+            __version__, referee.number, str(referee.seed), referee.rules, referee.limits, referee.draw
+        )
+        self.steps = 0
+        self.check = header_check(self.header)
+
+    def open(self) -> tuple[Sequence[m.Announcement], list[codec.Publication]]:
+        """Say what a table says when it opens."""
+        announcements = self.referee.open()
+        return announcements, self._write(announcements)
+
+    def carry_out(self, command: m.Input, at: int) -> Step:
+        """Give the referee an input and write down what follows."""
+        number = self.referee.number
+        if self.header.draw is m.Draw.SEED and isinstance(command, m.PlaceShip) and command.message:
+            command = replace(command, message=b"")  # its random bytes are no part of a game that the seed decides
+        announcements = self.referee.receive(command, at)
+        publications = self._write(announcements)
+        recorded = _moves(command, announcements)
+        text = ""
+        if recorded:
+            text = write_input(command)
+            self.check = _chain(self.check, at, text, publications)
+            self.steps += 1
+        step = Step(self.name, number, at, command, recorded, text, announcements, publications, self.check)
+        if self.referee.number != number:
+            self._begin_game()
+        return step
+
+    def write_status(self, status: m.ServerStatus) -> list[codec.Publication]:
+        """Write the server's status and keep it as retained."""
+        return [kept for each in codec.write_announcement(status, self.name) if (kept := self._keep(each))]
+
+    def _write(self, announcements: Iterable[m.Announcement]) -> list[codec.Publication]:
+        written: list[codec.Publication] = []
+        for announcement in announcements:
+            match announcement:
+                case m.Recap():
+                    pass  # sealed and published by whoever has the keys
+                case m.TableOpened():
+                    written += self.write_status(self._status(self.referee))
+                case m.PlayerLeft(player):
+                    written += self._clear(player)
+                case m.TableReset():
+                    written += self._clear()
+                case _:
+                    for publication in codec.write_announcement(announcement, self.name):
+                        if self._keep(publication):
+                            written.append(publication)
+        return written
+
+    def _keep(self, publication: codec.Publication) -> codec.Publication | None:
+        """Note what becomes retained; None for clearing what was not there."""
+        topic, payload, retain = publication
+        if retain:
+            if payload:
+                self.retained[topic] = payload
+            elif self.retained.pop(topic, None) is None:
+                return None
+        return publication
+
+    def _clear(self, player: str | None = None) -> list[codec.Publication]:
+        """Clear what is retained about a player, or at a reset about everybody."""
+        gone = []
+        for topic in self.retained:
+            address = topics.parse(topic)
+            if address.topic.name not in _KEPT if player is None else address.player == player:
+                gone.append(topic)
+        return [kept for topic in gone if (kept := self._keep(codec.Publication(topic, b"", True)))]
+
+
+def header_check(header: Header) -> bytes:
+    """Return what a game comes to before its first step.
+
+    The server's version is no part of it: the game may be executed again by another one.
+    """
+    text = write_header(replace(header, version=""))
+    return hashlib.blake2b(text.encode(), digest_size=CHECK_BYTES).digest()
+
+
+def _moves(command: m.Input, announcements: Sequence[m.Announcement]) -> bool:
+    """Whether an input changed anything; what did not need not be remembered, however often it comes."""
+    if isinstance(command, (m.Participate, m.StruckOff)):
+        return any(isinstance(announcement, m.PlayersListed) for announcement in announcements)
+    return bool(announcements) or not isinstance(command, m.Unreadable) or command.proven
+
+
+def _chain(previous: bytes, at: int, text: str, publications: Iterable[codec.Publication]) -> bytes:
+    digest = hashlib.blake2b(previous, digest_size=CHECK_BYTES)
+    digest.update(b"%d\0%s" % (at, text.encode()))
+    for topic, payload, _ in publications:
+        if not topic.endswith("/game/server"):  # tells the server's version, which is no part of the game
+            digest.update(b"\0%s\0%s" % (topic.encode(), payload))
+    return digest.digest()
+
+
+def seat(header: Header) -> Referee:
+    """Return a referee for the game of a header."""
+    rules = header.rules
+    return Referee(header.seed, rules.table, rules.book, header.limits, header.game, header.draw)

@@ -1,0 +1,112 @@
+"""Names of guests, and the secrets with which their players sit at the table.
+
+A guest has no secret of ours: who knows its name and reaches the gateway is that player, as in the system that it comes
+from. But it gets no name that somebody else brought: a gateway plays only with names that came in through it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Protocol
+
+from salvo.errors import SalvoError
+from salvo.topics import Role, check_name
+from salvo_server.storage.roster import Credentials, Roster
+from salvo_server.storage.roster_watcher import LOOK_SECONDS
+from salvo_server.storage.vault import Vault
+
+#: Until the broker knows an account that was just written down; whoever comes sooner is logged there as a stranger.
+_KNOWN_SECONDS: Final = LOOK_SECONDS + 0.5
+
+
+class GatewayError(SalvoError):
+    """A guest that cannot come in, or a gateway that cannot be opened."""
+
+
+class Accounts(Protocol):
+    """Where a gateway finds its guests' accounts."""
+
+    def secret_of(self, name: str) -> str:
+        """Return the secret of a guest, always the same one, also after the gateway was started again.
+
+        Raises:
+            WireError: ``bad_name``.
+            GatewayError: ``name_taken``: the name is somebody else's.
+        """
+        ...
+
+    def spelled_otherwise(self, name: str) -> bool:
+        """Whether an account has this name in another spelling, so that there can be none with this one."""
+        ...
+
+    def onlooker(self, table: str) -> Credentials | None:
+        """Return the account of the gateway's own connection, which only listens; None where nobody needs one.
+
+        Each table has one of its own: a user is at the broker once.
+        """
+        ...
+
+
+class OpenAccounts:
+    """For an open broker and the profile literal: any name, with a secret drawn from a key of the gateway's."""
+
+    def __init__(self, key: Path, door: str) -> None:
+        """Use a key file, which the first call makes.
+
+        Raises:
+            GatewayError: ``gateway_key``.
+        """
+        self._vault = Vault.at(key, "gateway", GatewayError)
+        self._door = door
+
+    def secret_of(self, name: str) -> str:
+        """Return the secret of a guest; whether the name is free the server says (SALVO-JOIN-4)."""
+        return self._vault.secret(f"{self._door} {check_name(name)}")
+
+    def spelled_otherwise(self, name: str) -> bool:
+        """What the gateway does not write down it does not know."""
+        return False
+
+    def onlooker(self, table: str) -> None:
+        """Nobody needs an account to listen."""
+        return None
+
+
+class RosterAccounts:
+    """For a contest: guests are written into the roster when they first come, with the gateway's mark."""
+
+    def __init__(self, roster: Roster, door: str, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Use a roster; a new account is there when the server has had time to look at it again."""
+        self._roster = roster
+        self._door = door
+        self._sleep = sleep
+
+    def secret_of(self, name: str) -> str:
+        """Return the secret of a guest, who is in the roster then."""
+        return self._account(name, Role.TEAM)
+
+    def spelled_otherwise(self, name: str) -> bool:
+        """Whether the roster has this name in another spelling only."""
+        return any(each.name != name and each.name.lower() == name.lower() for each in self._roster.members())
+
+    def onlooker(self, table: str) -> Credentials:
+        """Return the watcher ``<door>-gateway`` of the roster, or ``<door>-<table>-gateway``.
+
+        Raises:
+            WireError: ``bad_name``: the table's name is too long for that.
+        """
+        name = "-".join(filter(None, (self._door, table, "gateway")))
+        return Credentials(name, self._account(name, Role.WATCHER))
+
+    def _account(self, name: str, role: Role) -> str:
+        check_name(name)
+        for member in self._roster.members():
+            if member.name == name and member.door == self._door and member.role is role:
+                return member.secret
+            if member.name.lower() == name.lower():
+                raise GatewayError("name_taken", f"{name!r} is a name of the roster that did not come in through here")
+        secret = self._roster.add(name, role, door=self._door)
+        self._sleep(_KNOWN_SECONDS)
+        return secret

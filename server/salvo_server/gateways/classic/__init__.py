@@ -1,0 +1,91 @@
+"""Battle Ship for two: a set-up, then shots and replies, each side with its own board.
+
+A message is one line over TCP, or one payload over a pair of MQTT topics (:mod:`.carried`). The gateway is the server
+of the protocol, who leads and begins, and a program its client; or the other way round.
+
+    C  a client is there, said every second until it hears Z; a server that hears it in mid-game has a new client
+    Z  from the server: set-up, also for the next game
+    D  set-up is done; when both have said it the game begins, with the server and then by turns from game to game
+    S  a shot: row letter and column, ``a`` for 10
+    R  what came of it: M, H, S and the ship's name, E and the name of the last one; M again where was shot at before
+    E  goodbye
+
+What is not understood, comes out of turn, or cannot be true for any fleet, is answered with E, and that is the end. A
+connection that breaks is one, too. After a game the gateway as server begins the next one until it has had enough.
+
+Nobody ever sees the program's fleet: the gateway plays the game itself and then once more at the table
+(:mod:`salvo_server.gateways.hidden_fleet`), with a fleet that agrees with every reply; of a game that the program has
+lost there is only one. So another team cannot play against it, but its bot can: as the house's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from salvo.lab import sources
+from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
+from salvo.topics import check_name
+from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.classic.guest import ClassicGuest, Role
+from salvo_server.gateways.classic.words import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+from salvo_server.gateways.hidden_fleet.room import Room
+from salvo_server.gateways.host import Door
+from salvo_server.gateways.peer import Lines
+
+__all__ = ["Role", "check", "door"]
+
+
+def door(
+    book: RuleBook,
+    *,
+    role: str = Role.SERVER,
+    opponent: str = "hunter",
+    rounds: int | None = None,
+    name: str = "classic-guest",
+    games: Path | None = None,
+    lasting: bool = False,
+) -> Door:
+    """Return a door to a table.
+
+    Args:
+        book: of the table.
+        role: the gateway's, ``server`` or ``client``.
+        opponent: a bot that ships or a bot's file.
+        rounds: as server, games before it says E; for ever when None.
+        name: the program's at the table.
+        games: the file that keeps games; one for each table in the user's state when not given.
+        lasting: whether a program does not notice that the gateway was started again, as over topics.
+
+    Raises:
+        GatewayError: ``wrong_rules``: the table's game cannot be told in this protocol.
+        BotError: ``bad_bot``.
+        WireError: ``bad_name``.
+    """
+    check(book)
+    room = Room("classic", book, sources.load(opponent), check_name(name), file=games)
+    return Door(
+        welcome=lambda peer, house: ClassicGuest(peer, house, room, Role(role), rounds=rounds, lasting=lasting),
+        framing=lambda: Lines(MAX_BYTES),
+        opened=room.open,
+        closed=room.close,
+    )
+
+
+def check(book: RuleBook) -> None:
+    """Make sure that a program can be told what is played.
+
+    Raises:
+        GatewayError: ``wrong_rules``.
+    """
+    for fits, why in (
+        (book.shots is Shots.ONE and book.order is Order.ROTATION, "each side has one shot in turn"),
+        (book.announce is Announce.CELLS, "both sides are told where a shot fell"),
+        (book.sinkings is Sinkings.TOLD, "both sides are told which ship sank"),
+        (book.spacing is not Spacing.TOUCH, "a reply must tell which ship sank, which it does where ships keep apart"),
+        (book.ending is Ending.LAST_AFLOAT, "it ends when a fleet has sunk"),
+        (book.starter is not Starter.RANDOM, "the sides take turns at beginning"),
+        (book.repeats is Repeats.MISS, "a cell that was shot at before is a miss"),
+        (book.grid.width <= MAX_COLUMNS and book.grid.height <= MAX_ROWS, "a cell is a letter and a sign"),
+    ):
+        if not fits:
+            raise GatewayError("wrong_rules", f"rule book {book.name!r} cannot be played in this protocol: {why}")

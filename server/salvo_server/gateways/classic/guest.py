@@ -1,0 +1,215 @@
+"""One program that plays Battle Ship for two, and the gateway's side of the protocol, as its server or its client."""
+
+from __future__ import annotations
+
+import logging
+from enum import Enum, StrEnum, auto
+from typing import Final
+
+from salvo.errors import SalvoError
+from salvo.events import Event
+from salvo_server.gateways.classic import words as w
+from salvo_server.gateways.guest import Guest
+from salvo_server.gateways.hidden_fleet.game import GUEST, UnseenGame
+from salvo_server.gateways.hidden_fleet.replies import kind_of
+from salvo_server.gateways.hidden_fleet.room import Room
+from salvo_server.gateways.peer import Broken, Peer
+from salvo_server.gateways.table_watch import TableWatch
+
+log = logging.getLogger(__name__)
+
+#: A client says that it is there so often.
+CLIENT_SECONDS: Final = 1.0
+#: A client's C may have been on its way when it was sent Z; later ones come from a program that was started again.
+_CROSSING_SECONDS: Final = 1.5
+#: What was said while the gateway was away has come by then, and what comes a second time, too; a shot that is not
+#: replied to by then was never heard.
+_AGAIN_SECONDS: Final = 2.0
+
+
+#: Moves of which something may be said a second time after the gateway was away.
+_SAID_AGAIN: Final = 4
+
+
+class Role(StrEnum):
+    """The gateway's side."""
+
+    SERVER = "server"
+    CLIENT = "client"
+
+
+class _State(Enum):
+    CONNECT = auto()
+    SETUP = auto()
+    PLAY = auto()
+    ENDED = auto()
+
+
+class _Wrong(SalvoError):
+    """Something that a program that knows the protocol does not say now."""
+
+
+class ClassicGuest(Guest):
+    """The program; one of them has the room, and a further client's C is not answered before it is free."""
+
+    def __init__(
+        self, peer: Peer, house: TableWatch, room: Room, role: Role, *, rounds: int | None, lasting: bool
+    ) -> None:
+        super().__init__(peer, house)
+        self._room = room
+        self._role = role
+        self._rounds = rounds
+        self._lasting = lasting
+        self._state = _State.CONNECT
+        self._game: UnseenGame | None = None
+        self._played = 0  # games that came to their end: who begins alternates
+        self._done = self._theirs_done = False  # with the set-up
+        self._said_at = 0.0  # when C or Z was said
+        # After the gateway was away: what a broker may bring a second time, and until when.
+        self._known: list[w.Message] = []
+        self._known_until: float | None = None
+
+    # --- what the program does --------------------------------------------------------------------------------------
+
+    def came(self) -> None:
+        if self._lasting:
+            self._game, notes = self._room.take_up(self)
+            if self._game is not None:
+                self._state, self._played = _State.PLAY, notes.get("played", 0)
+                self._known, self._known_until = _last_said(self._game), self.house.clock() + _AGAIN_SECONDS
+
+    def said(self, message: str) -> None:
+        try:
+            said = w.read(message.rstrip("\r"), self._room.book)
+            if self._known_until is not None and said in self._known:
+                return
+            self._known_until = None
+            self._hear(said)
+        except SalvoError as error:
+            self._quit(error.text)
+        except Exception:
+            log.exception("%s: the gateway failed; the game is ended", self.peer.name)
+            self._quit("the gateway failed")
+
+    def stammered(self, broken: Broken) -> None:
+        self._quit(broken.text)
+
+    def happened(self, event: Event) -> None:
+        """Nothing happens at the table."""
+
+    def passed(self, now: float) -> None:
+        if self._state is _State.CONNECT and self._role is Role.CLIENT and now - self._said_at >= CLIENT_SECONDS:
+            self._said_at = now
+            self.peer.send(w.CLIENT)
+        elif self._state is _State.ENDED and self._role is Role.SERVER:
+            self._set_up()
+        elif self._state is _State.SETUP and not self._done:
+            self._be_done()
+        elif self._known_until is not None and now >= self._known_until and self._game is not None:
+            self._known_until = None
+            self._shoot(self._game)
+
+    def left(self) -> None:
+        """The game is kept, for a program that does not notice that the gateway was away; others begin anew."""
+        self._room.leave(self)
+
+    # --- the protocol -------------------------------------------------------------------------------------------------
+
+    def _hear(self, message: w.Message) -> None:
+        match message:
+            case w.EXIT:
+                self._room.give_up(self)
+                self.end()
+            case w.CLIENT if self._role is Role.SERVER:
+                self._client_is_there()
+            case w.RESET if self._role is Role.CLIENT:
+                self._game = None
+                self._set_up()
+            case w.DONE if self._state is _State.SETUP and not self._theirs_done:
+                self._theirs_done = True
+                if self._done:
+                    self._begin()
+            case w.Shoot(cell) if self._game is not None:
+                self._reply(self._game, cell)
+            case w.Reply() if self._game is not None:
+                self._replied(self._game, message)
+            case _:
+                raise _Wrong("out_of_turn", f"{message} is not expected now")
+
+    def _client_is_there(self) -> None:
+        if self._state is _State.SETUP and self.house.clock() - self._said_at < _CROSSING_SECONDS:
+            return
+        self._game, self._played = None, 0
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Enter the set-up, a server's only when the room is free."""
+        self._done = self._theirs_done = False
+        if self._role is Role.CLIENT:
+            self._state = _State.SETUP
+        self._be_done()
+
+    def _be_done(self) -> None:
+        """Be done with the set-up if the room is free; it takes the gateway no time."""
+        if not self._room.claim(self):
+            return
+        self._state, self._said_at, self._done = _State.SETUP, self.house.clock(), True
+        if self._role is Role.SERVER:
+            self.peer.send(w.RESET)
+        self.peer.send(w.DONE)
+        if self._theirs_done:
+            self._begin()
+
+    def _begin(self) -> None:
+        others_turn = (self._role is Role.CLIENT) != (self._played % 2 == 1)
+        self._game = self._room.begin(self, guest_begins=others_turn)
+        self._room.note(self, played=self._played)
+        self._state = _State.PLAY
+        self._shoot(self._game)
+
+    def _shoot(self, game: UnseenGame) -> None:
+        if game.houses_turn:
+            cell = game.house_fires()
+            self._room.note(self)
+            self.peer.send(w.shoot(cell, self._room.book.grid))
+
+    def _reply(self, game: UnseenGame, cell: int) -> None:
+        move = game.guest_fires(cell)
+        self._room.note(self)
+        self.peer.send(w.reply(cell, move.word, move.ship, game.over, self._room.book.grid))
+        self._go_on(game)
+
+    def _replied(self, game: UnseenGame, reply: w.Reply) -> None:
+        if reply.cell != game.asked:
+            raise _Wrong("out_of_turn", "a reply to a shot that was not fired")
+        game.guest_replies(reply.word, reply.kind)
+        if game.over is not reply.last:
+            raise _Wrong("contradiction", "E is said when the last ship sinks, and only then")
+        self._room.note(self)
+        self._go_on(game)
+
+    def _go_on(self, game: UnseenGame) -> None:
+        if not game.over:
+            self._shoot(game)
+            return
+        self._room.finish(self)
+        self._game, self._state = None, _State.ENDED
+        self._played += 1
+        if self._role is Role.SERVER and self._played == self._rounds:
+            self.peer.send(w.EXIT)
+            self.end()
+
+    def _quit(self, why: str) -> None:
+        log.info("%s: %s", self.peer.name, why)
+        self._room.give_up(self)
+        self.peer.send(w.EXIT)
+        self.end()
+
+
+def _last_said(game: UnseenGame) -> list[w.Message]:
+    """Return what the program has said last; a broker brings at most three messages again (:mod:`.carried`)."""
+    said: list[w.Message] = [w.CLIENT, w.DONE] if len(game.moves) < _SAID_AGAIN else []
+    for seat, cell, word, ship in game.moves[-_SAID_AGAIN:]:
+        last = seat != GUEST and game.over
+        said.append(w.Shoot(cell) if seat == GUEST else w.Reply(cell, word, kind_of(ship), last))
+    return said

@@ -1,0 +1,103 @@
+"""Battleship in JSON lines: the program asks, the server answers and plays itself.
+
+A message is a JSON object; the server reads them with or without a line's end between them, and writes one a line. A
+hit shoots again, and the program always begins; so the table's rules are those of ``streak``, or what is as much in the
+ways that count. One program plays at a time, under one name.
+
+    GAME_INVITATION  a game; status 1 while another one is on
+    SHOT             -> HIT, MISS or SINKING; status 2 off the board, out of turn, and where was shot at before
+    SHOT_REQUEST     -> the server's shot; the same one until it is answered
+    RESULT           the answer; status 2 when no fleet agrees with all answers any more, and it can be given again
+    BOARD            the fleet, after the game: compared with every answer; status 2 names a cell that differs
+    anything else    UNKNOWN, status 4
+
+Status 3 is a fault of the server's and ends the game. Coordinates off the board, and fields that are missing or of the
+wrong type, are status 2; further fields are not looked at.
+
+The program's fleet is not told before the end, so the gateway plays the game itself and then once more at the table
+(:mod:`salvo_server.gateways.hidden_fleet`). An addition makes it a player from the start: whoever sends BOARD after the
+invitation, before the first shot, plays at the table at once, against the house bot that then sits down there, or with
+the opponent ``none`` against whoever does. With ``none`` a SHOT without it is refused, with a text that asks for it:
+other teams' shots need a referee who knows the fleet. A program whose connection or gateway broke goes on as if nothing
+had been; only a GAME_INVITATION begins anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from salvo.lab import sources
+from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
+from salvo.topics import check_name
+from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.hidden_fleet.room import Room
+from salvo_server.gateways.host import Door
+from salvo_server.gateways.jsonline.guest import JsonGuest
+from salvo_server.gateways.jsonline.words import Dialect, Values, Wording
+
+__all__ = ["NO_OPPONENT", "check", "door"]
+
+#: Whoever is at the table.
+NO_OPPONENT = "none"
+
+
+def door(
+    book: RuleBook,
+    *,
+    opponent: str = "hunter",
+    dialect: str = Dialect.TEXT,
+    status_names: bool = False,
+    name: str = "jsonline-client",
+    games: Path | None = None,
+) -> Door:
+    """Return a door to a table.
+
+    Args:
+        book: of the table.
+        opponent: a bot that ships or a bot's file, or ``none``.
+        dialect: ``text`` or ``xy``.
+        status_names: whether a status is written as its name instead of its number.
+        name: the program's at the table.
+        games: the file that keeps games; one for each table in the user's state when not given.
+
+    Raises:
+        GatewayError: ``wrong_rules``: the table's game cannot be told in this protocol.
+        BotError: ``bad_bot``.
+        WireError: ``bad_name``.
+    """
+    check(book)
+    bot = None if opponent == NO_OPPONENT else sources.load(opponent)
+    house_name = f"{sources.team_name(opponent)[:20]}-jsonline"
+    room = Room("jsonline", book, bot, check_name(name), house_name, games)
+    wording = Wording(book, Dialect(dialect), names=status_names)
+    return Door(
+        welcome=lambda peer, house: JsonGuest(peer, house, room, wording),
+        framing=Values,
+        opened=room.open,
+        closed=room.close,
+    )
+
+
+def check(book: RuleBook) -> None:
+    """Make sure that a program can be told what is played.
+
+    Raises:
+        GatewayError: ``wrong_rules``.
+    """
+    for fits, why in (
+        (book.shots is Shots.ONE, "a message is one shot"),
+        (book.order is not Order.ROUNDS, "the answer to a shot comes at once"),
+        (book.announce is Announce.CELLS, "both sides are told where a shot fell"),
+        (book.sinkings is Sinkings.TOLD, "an answer tells that a ship sank"),
+        (
+            book.spacing is not Spacing.TOUCH,
+            "an answer must tell which ship sank, which it does where ships keep apart",
+        ),
+        (book.ending is Ending.LAST_AFLOAT, "it ends when a fleet has sunk"),
+        (book.starter is Starter.FIRST, "the client begins"),
+        (book.repeats is not Repeats.HIT, "a cell that was hit is no hit again"),
+        (book.grid.width <= 99 and book.grid.height <= 26, "rows are letters"),
+        (max(ship.length for ship in book.fleet) <= 10, "ships have up to ten cells"),
+    ):
+        if not fits:
+            raise GatewayError("wrong_rules", f"rule book {book.name!r} cannot be played in JSON lines: {why}")

@@ -1,0 +1,112 @@
+"""Code Smackdown: ``|QUERY|shots|5|END|``, with child processes on their standard streams, or over TCP.
+
+The protocol's messages, and what they are at a table:
+
+    INFO grid size, num ships, ship sizes   when a fleet is wanted, or when a program comes into a game that is on;
+                                            the shortest ship first, and locations are read in that order
+    QUERY / RESPONSE ship locations         the fleet. Programs are asked together; what they answer is placed in the
+                                            order of their names, since who places first is player 1. ``H`` is
+                                            horizontal, anything else vertical
+    QUERY / RESPONSE shots                  a turn: as many shots as it has, or fewer; then the rest is skipped
+    INFO you hit / miss                     the outcomes of the own salvo, shot by shot
+    INFO opponent hit / miss                the shots on the own board, as they are told
+    INFO won / lost / tie game, end game    the end; then the gateway hangs up, and for the next game the program
+                                            comes again
+
+Who reads what first: salvos are told in play order. So player 1 reads what became of its own shots first, and player 2
+what fell on its board; that is how the system's own server does it. The example run in the protocol's text has the
+own shots first for both, and so has a door with ``you_first``.
+
+A shot off the grid, which the server would refuse, is not fired, and told as a miss. A cell that was shot at before is
+a hit or a miss again; where the rules refuse it, it is told so without a shot. The rest of the turn is skipped then;
+where the rules have no skipping, it ends at its deadline.
+
+Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time, which is the
+turn's deadline if that comes first. The program is told ``lost game`` and ``end game``; its player stays, with a random
+fleet if it has none, and skips every turn until the server takes it out or the game ends. A child process that ends
+while an answer is due has forfeited too; what it has said ahead of the queries still counts. A TCP client that is cut
+off may come back: the name waits for it, and its turns pass in silence until then. A game that the server gives up is
+told as a tie.
+
+A program that comes into a game that is on, because it or the gateway was started again, is told what any program is
+told at the start, and is asked for its locations, because it may wait for the question. The answer is thrown away: the
+fleet that stands was placed before. Then it is told all that is known: its shots so far, and those on its board.
+
+A table with more than two players, or with other rules: all shots of a program go to one rival, the next in play order
+that still stands. Where everybody sees all cells, what others shoot at that rival is told as ``you hit`` and ``you
+miss``, too: so a program knows which cells are taken. When its rival falls it is not told, nor of the next one's board.
+Shots of anybody on its own board are the opponent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from salvo.rules import Announce, RuleBook, Shots, Spacing
+from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.host import Door
+from salvo_server.gateways.smackdown.guest import ANSWER_SECONDS, Player
+from salvo_server.gateways.smackdown.names import Names
+
+__all__ = ["ANSWER_SECONDS", "Names", "Player", "check", "child_door", "door"]
+
+#: The protocol's ships are 1 to 10 squares long.
+_MAX_SHIP_LENGTH: Final = 10
+
+
+def check(book: RuleBook) -> None:
+    """Make sure that a program can be told what is played.
+
+    Raises:
+        GatewayError: ``wrong_rules``.
+    """
+    reason = ""
+    if book.announce is Announce.COUNT:
+        reason = f"announce is {book.announce}, and a program must be told of every shot whether it hit"
+    elif book.shots is Shots.UNTIL_MISS:
+        reason = f"shots is {book.shots}, and a program must be told how many shots it has"
+    elif book.spacing is not Spacing.TOUCH:
+        reason = f"spacing is {book.spacing}, and a program cannot be told that ships keep their distance"
+    elif max(ship.length for ship in book.fleet) > _MAX_SHIP_LENGTH:
+        reason = f"a ship is longer than {_MAX_SHIP_LENGTH} cells"
+    if reason:
+        raise GatewayError("wrong_rules", f"the rules {book.name!r} do not go with Code Smackdown: {reason}")
+
+
+def door(
+    book: RuleBook,
+    *,
+    names: Names | Sequence[str] = (),
+    answer_seconds: float = ANSWER_SECONDS,
+    you_first: bool = False,
+) -> Door:
+    """Return the door for TCP clients.
+
+    Args:
+        names: given in order of arrival; ``guest-1`` and so on without any.
+        answer_seconds: how long a program may take for an answer, more than 0.
+        you_first: whether player 2, too, reads first what became of its own shots.
+
+    Raises:
+        GatewayError: ``wrong_rules``.
+    """
+    check(book)
+    known = names if isinstance(names, Names) else Names(names)
+    return Door(partial(Player, names=known, check=check, answer_seconds=answer_seconds, you_first=you_first))
+
+
+def child_door(
+    book: RuleBook,
+    name: str,
+    names: Names,
+    *,
+    answer_seconds: float = ANSWER_SECONDS,
+    you_first: bool = False,
+) -> Door:
+    """Return the door for the child processes of one name, one after the other; see :func:`door`."""
+    check(book)
+    return Door(
+        partial(Player, names=names, check=check, answer_seconds=answer_seconds, you_first=you_first, child=name)
+    )

@@ -1,1 +1,0 @@
-"""What is left of a game: the signed log, said again on request, transcripts, and where written games come from."""

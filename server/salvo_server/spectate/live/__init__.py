@@ -1,0 +1,72 @@
+"""The live page: one HTML file that follows a contest in a browser, over MQTT on a WebSocket.
+
+It holds nothing of any contest, and no secret: what it shows it hears from the broker, with the account of whoever
+looks on.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from importlib.resources import files
+from typing import Final, Literal
+
+from salvo.errors import ConnectionLost
+from salvo.topics import check_name
+from salvo_server.brokers.embedded.http_page import FrontPage
+from salvo_server.spectate.page import allowed, drawing, house_style
+
+_HERE: Final = files(__name__)
+_SCRIPTS: Final = ("mqtt.js", "table.js", "live.js")
+
+#: What stands in the page's policy, too, where a semicolon would begin another rule.
+_BROKER: Final = re.compile(r"wss?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]+/[!#-~]*")
+
+#: Whether the page asks for a name before it tries without one; as it finds out when nobody knows.
+Login = Literal["yes", "no", "try"]
+
+
+def live_page(broker: str = "", table: str = "", login: Login = "try") -> FrontPage:
+    """Return the page.
+
+    Args:
+        broker: ``ws://`` or ``wss://`` and no user; the page's own host when empty.
+        table: that it opens with.
+
+    Raises:
+        WireError: ``bad_name`` for a table.
+        ConnectionLost: ``bad_url`` for a broker's address that is none.
+    """
+    if table:
+        check_name(table, "table")
+    if broker and _BROKER.fullmatch(broker) is None:
+        raise ConnectionLost("bad_url", f"{broker[:200]!r} is not ws://HOST:PORT/PATH or wss://HOST:PORT/PATH")
+    style, script = house_style() + _text("live.css"), _script()
+    policy = (
+        f"default-src 'none'; style-src {allowed(style)}; script-src {allowed(script)};"
+        f" connect-src {_origin(broker)}; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    given = f'data-broker="{escape(broker)}" data-table="{escape(table)}" data-login="{login}"'
+    body = _text("live.html").replace('id="live"', f'id="live" {given}', 1)
+    html = (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">'
+        f"<title>Salvo, live</title><style>{style}</style></head><body>{drawing.SYMBOLS}{body}"
+        f"<script>{script}</script></body></html>\n"
+    )
+    return FrontPage(html.encode(), policy)
+
+
+def _script() -> str:
+    return '"use strict";\n' + "".join(map(_text, _SCRIPTS))
+
+
+def _origin(broker: str) -> str:
+    """Return what the page may connect to."""
+    return "/".join(broker.split("/")[:3]) if broker else "'self'"
+
+
+def _text(name: str) -> str:
+    return _HERE.joinpath(name).read_text(encoding="utf-8")

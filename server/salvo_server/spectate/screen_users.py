@@ -1,0 +1,86 @@
+"""The users that somebody looks on as: NAME.1, NAME.2 ..., one connection each (SALVO-ACCESS-5).
+
+A broker does not tell which of them is free, nor how many there are: whoever connects as a user throws out who was
+there. So a watcher begins with any of the first; who was there comes back at once, which throws the newcomer out, and
+the newcomer goes on to another one (:mod:`salvo.net.takeover`). It looks further out first, where fewer are: a user
+that does not exist is refused, and costs nobody his connection.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from salvo.errors import ConnectionLost
+from salvo_server.storage.roster import MAX_SCREENS, SCREENS
+
+#: After so many that were in use the hall is taken for full; with one free in ten that is wrong once in five times.
+MAX_TRIES: Final = 16
+#: Who has been left alone as a user for so long begins to count anew.
+SETTLED_SECONDS: Final = 60.0
+
+
+class ScreenUsers:
+    """One user after another, until one is free.
+
+    Attributes:
+        user: the one to look on as now; that of the account when it names one, and None without an account.
+    """
+
+    def __init__(self, account: str | None, random: Random) -> None:
+        """Begin with one of the first users of an account.
+
+        Args:
+            account: its name, or one of its users, ``NAME.3``, which is the only one then.
+        """
+        self._random = random
+        self._name = account if account is not None and "." not in account else None
+        self._taken: set[int] = set()
+        self._most = MAX_SCREENS  # as far as is known
+        self._near, self._reach = 0, SCREENS  # how far was looked and is looked
+        self._number = 0
+        self._since = 0.0
+        self.user = account
+        if self._name is not None:
+            self._take(random.randint(1, SCREENS))
+
+    def _take(self, number: int) -> None:
+        self._number = number
+        self.user = f"{self._name}.{number}"
+
+    def go_on(self, error: ConnectionLost, now: float) -> str:
+        """Return the next user to try after what ended the connection.
+
+        Args:
+            now: seconds that never go back.
+
+        Raises:
+            ConnectionLost: the given one, where another user is no cure; ``account_in_use`` when all are in use.
+        """
+        if self._name is None:
+            raise error
+        if error.code == "not_authorised" and self._number > 1:
+            self._most = self._number - 1  # there are not so many
+        elif error.code == "account_in_use":
+            if now - self._since > SETTLED_SECONDS:
+                self._taken.clear()
+                self._most = MAX_SCREENS  # the operator may have given more
+            self._taken.add(self._number)
+            self._near, self._reach = self._reach, self._reach * 2
+        else:
+            raise error
+        self._since = now
+        self._take(self._choose(error))
+        return f"{self._name}.{self._number}"
+
+    def _choose(self, error: ConnectionLost) -> int:
+        if len(self._taken) < MAX_TRIES:
+            reach = min(self._reach, self._most)
+            free = sorted(set(range(1, reach + 1)) - self._taken)
+            if free:
+                return self._random.choice([number for number in free if number > self._near] or free)
+        tried = ", ".join(f"{self._name}.{number}" for number in sorted(self._taken))
+        raise ConnectionLost(
+            "account_in_use",
+            f"somebody looks on already as each of {tried}; let the operator give more: salvo teams screens NAME N",
+        ) from error

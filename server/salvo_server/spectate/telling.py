@@ -1,0 +1,178 @@
+"""A replay told in lines: for people without a terminal, and for programs."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from salvo.codec.announcements import RESULT
+from salvo.lab.pictures.marks import PLAIN, Mark
+from salvo.rules import Grid
+from salvo_server.spectate.replay import REFEREE, Frame, Replay, Sea
+
+#: What fits on the narrowest terminal in use.
+_LINE_LETTERS: Final = 79
+#: Times before 2001 are made up: a game from the arena begins at 0.
+_FIRST_REAL_TIME_MS: Final = 978_307_200_000
+LEGEND: Final = (
+    (Mark.SHIP, "ship"),
+    (Mark.HIT, "hit"),
+    (Mark.MISS, "miss"),
+    (Mark.FIRED, "fired at"),
+)
+
+
+def heading(replay: Replay, view: str = REFEREE) -> str:
+    """Return what game it is, in a line; only the referee sees the seed, of which fleets may have been drawn."""
+    rules, grid = replay.header.rules, replay.header.rules.book.grid
+    table = f" at table {rules.table}" if rules.table else ""
+    began = when(replay.frames("referee")[0].at) if replay.turns else ""
+    parts = [
+        f"game {replay.header.game}{table}: {rules.book.name} on {grid.width} x {grid.height}",
+        f"{len(replay.players)} players: {', '.join(replay.players)}",
+        *([f"seed {replay.header.seed}"] if view == REFEREE else []),
+        *([f"began {began}"] if began else []),
+    ]
+    return "; ".join(parts)
+
+
+def when(at: int) -> str:
+    """Return a time, epoch ms, as people read it; empty for one that is made up."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if at >= _FIRST_REAL_TIME_MS else ""
+
+
+def clock(frame: Frame) -> str:
+    """Return how long the game has been on, such as ``1:02``."""
+    minutes, seconds = divmod(frame.clock // 1000, 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def salvo_line(frame: Frame, name_letters: int = 0, turn_letters: int = 0) -> str:
+    """Return a salvo in a line; the widths line a column up."""
+    result = frame.result
+    if result is None:
+        return f"turn {0:>{turn_letters}}  before the first salvo"
+    of_allowed = "" if result.shots == frame.allowed else f" of {frame.allowed}"
+    head = f"turn {result.turn:>{turn_letters}}  {result.player:<{name_letters}}"
+    parts = [head, _counted(result.shots, "shot", of_allowed), _counted(result.hits, "hit")]
+    return "  ".join([*parts, ", ".join(news(frame))]).rstrip()
+
+
+def news(frame: Frame) -> list[str]:
+    """Return what a salvo changed for good."""
+    result = frame.result
+    if result is None:
+        return []
+    return [
+        *(f"sinks {ship.player}'s {ship.ship}" for ship in result.sunk),
+        *(f"{name} is defeated" for name in result.defeated),
+        *([f"{frame.winner} wins"] if frame.winner else []),
+        *([f"{' and '.join(frame.tied)} tie"] if frame.tied else []),
+    ]
+
+
+def _counted(count: int, noun: str, of_allowed: str = "") -> str:
+    if of_allowed:
+        return f"{count}{of_allowed} {noun}s"
+    return f"{count} {noun} " if count == 1 else f"{count} {noun}s"
+
+
+def salvo_lines(replay: Replay, view: str) -> Iterator[str]:
+    """Return a line for each salvo."""
+    letters = max(map(len, replay.players), default=0)
+    for frame in replay.frames(view)[1:]:
+        yield salvo_line(frame, letters, len(str(replay.turns)))
+
+
+def board_lines(seas: Mapping[str, Sea], grid: Grid) -> list[str]:
+    """Return the boards side by side, as many as a line holds, in plain letters."""
+    width = 2 + 2 * grid.width
+    blocks = [_block(name, sea, grid, width) for name, sea in seas.items()]
+    a_row = max(1, (_LINE_LETTERS + 3) // (width + 3))
+    lines: list[str] = []
+    for first in range(0, len(blocks), a_row):
+        row = blocks[first : first + a_row]
+        lines += ["   ".join(parts).rstrip() for parts in zip(*row, strict=True)]
+        lines.append("")
+    return lines
+
+
+def _block(name: str, sea: Sea, grid: Grid, width: int) -> list[str]:
+    state = "defeated" if sea.out else f"{len(sea.afloat)} afloat"
+    title = f"{name[: width - len(state) - 1]} {state}"
+    lines = [title, "  " + " ".join(str(x % 10) for x in range(1, grid.width + 1))]
+    for y in range(grid.height):
+        row = sea.marks[y * grid.width : (y + 1) * grid.width].translate(PLAIN)
+        lines.append(f"{string.ascii_uppercase[y]} " + " ".join(row))
+    return [f"{line:<{width}}" for line in lines]
+
+
+def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
+    """Return all that a view sees after a turn."""
+    grid = replay.header.rules.book.grid
+    legend = ", ".join(f"{mark.translate(PLAIN)} {text}" for mark, text in LEGEND)
+    sunk = [f"sunk of {name}: {', '.join(sea.sunk)}" for name, sea in frame.seas.items() if sea.sunk]
+    return [
+        f"{salvo_line(frame)}   clock {clock(frame)}   {_what_next(frame)}".rstrip(),
+        *frame.notes,
+        "",
+        *board_lines(frame.seas, grid),
+        *sunk,
+        f"view: {view}   {legend}",
+    ]
+
+
+def _what_next(frame: Frame) -> str:
+    """Return who is to fire, or who has won; nothing for a salvo of a round that is being resolved."""
+    if frame.current:
+        return f"next: {frame.current} with {frame.shots} shot{'s' * (frame.shots != 1)}"
+    return won_line(frame.winner, frame.tied) if frame.places else ""
+
+
+def won_line(winner: str, tied: Sequence[str]) -> str:
+    """Return who has won, as people read it."""
+    return f"tie: {', '.join(tied)}" if tied else f"winner: {winner}"
+
+
+def record(frame: Frame) -> dict[str, Any]:
+    """Return a turn for programs."""
+    told: dict[str, Any] = {"turn": frame.turn, "at": frame.at, "clock": frame.clock}
+    if frame.result is not None:
+        told |= RESULT.value(frame.result)
+        told["allowed"] = frame.allowed
+    told["fired"] = [_fired(*each) for each in frame.fired]
+    told["notes"] = list(frame.notes)
+    if frame.places:
+        told |= {"winner": frame.winner, "places": dict(frame.places)}
+        told |= {"tied": list(frame.tied)} if frame.tied else {}
+    elif frame.current:
+        told["next"] = {"player": frame.current, "shots": frame.shots}
+    return told
+
+
+def _fired(shot: tuple[str, int, int], mark: Mark) -> dict[str, Any]:
+    player, x, y = shot
+    known = {} if mark is Mark.FIRED else {"hit": mark is Mark.HIT}
+    return {"player": player, "x": x, "y": y, **known}
+
+
+def boards_record(frame: Frame, grid: Grid) -> dict[str, Any]:
+    """Return the boards after a turn for programs, rows in plain letters."""
+    return {
+        name: {
+            "rows": [
+                sea.marks[first : first + grid.width].translate(PLAIN) for first in range(0, grid.size, grid.width)
+            ],
+            "afloat": list(sea.afloat),
+            "sunk": list(sea.sunk),
+            "defeated": sea.out,
+        }
+        for name, sea in frame.seas.items()
+    }
+
+
+def places_line(places: Mapping[str, int]) -> str:
+    """Return places as people read them, best first."""
+    return ", ".join(f"{place}. {name}" for name, place in sorted(places.items(), key=lambda pair: pair[1]))

@@ -1,0 +1,1 @@
+"""What a contest keeps on disk: journal, transcripts, roster and identity."""

@@ -1,0 +1,415 @@
+"""The journal in a database, through SQLAlchemy: SQLite in a file, or PostgreSQL by its URL."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from salvo.errors import MissingExtra
+from salvo_server.core.authenticator import Proof
+from salvo_server.storage.journal import (
+    Batch,
+    GameOpened,
+    JournalError,
+    JournalUnavailable,
+    Saved,
+    SavedGame,
+    SavedTeam,
+    StepTaken,
+)
+from salvo_server.storage.vault import Vault
+
+try:
+    import filelock
+    import sqlalchemy as sql
+    from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError
+
+    from salvo_server.storage.journal.schema import HEAD, VERSION_TABLE, games, keys, progress, steps, teams
+except ModuleNotFoundError:
+    raise MissingExtra("the journal", "server") from None
+
+#: How many games a query asks for by their ids: SQLite takes 32,766 parameters, PostgreSQL 65,535.
+_GAMES_A_QUERY: Final = 10_000
+#: Marks our advisory lock on a PostgreSQL server; the first bytes of "salvo".
+_LOCK_NUMBER: Final = 0x73616C76
+_NEW_ONE: Final = "restore it from a copy, or move it away to begin a new one"
+
+
+class DatabaseJournal:
+    """A journal in a database.
+
+    Attributes:
+        name: where it is, without any password.
+        pepper: makes the teams' credentials.
+    """
+
+    def __init__(self, where: str, *, key_file: Path | None = None, power_safe: bool = True) -> None:
+        """Open a journal, or begin one.
+
+        Args:
+            where: a file's path, or ``postgresql://USER@HOST/DATABASE``.
+            key_file: where the key to the teams' secrets lies; beside the file by default.
+            power_safe: whether a commit survives a loss of power, or only that of the process.
+
+        Raises:
+            JournalError: ``journal_in_use``, ``journal_corrupt``, ``journal_version``, ``journal_key`` or
+                ``journal_unreachable``.
+            MissingExtra: PostgreSQL's driver is not installed.
+        """
+        self._url = _database_url(where)
+        self.name = self._url.render_as_string(hide_password=True) if self._server else str(self._url.database)
+        self._lock: filelock.BaseFileLock | None = None
+        if not self._server:
+            path = Path(self.name)
+            _make_folder(path)
+            self._lock = _lock_file(path)
+        self._engine = _make_engine(self._url, power_safe)
+        # Steps are most of what is written. As plain text the statement takes a third of the time of a compiled one.
+        quoted = ", ".join(map(self._engine.dialect.identifier_preparer.quote, steps.columns.keys()))
+        marks = ", ".join(["%s" if self._server else "?"] * len(steps.columns))
+        self._insert_step = f"INSERT INTO steps ({quoted}) VALUES ({marks})"
+        try:
+            with explained(self.name):
+                self._connection = self._engine.connect()
+                self._take_over()
+                self.vault = Vault.at(key_file or _key_file(self._url), "journal", JournalError)
+        except BaseException:
+            self.close()
+            raise
+        self.pepper: bytes | None = self.vault.derive("credentials")
+
+    @property
+    def _server(self) -> bool:
+        return self._url.get_backend_name() != "sqlite"
+
+    def _take_over(self) -> None:
+        """Make sure that nobody else writes, that the file is sound and that its schema is today's."""
+        if self._server:
+            self._lock_database()
+        else:
+            report = self._connection.scalar(sql.text("PRAGMA quick_check(1)"))
+            if report != "ok":
+                raise JournalError("journal_corrupt", f"{self.name}: {report}; {_NEW_ONE}")
+        self._connection.commit()
+        migrate(self._connection, self.name)
+
+    # --- writing --------------------------------------------------------------------------------------------------
+
+    def commit(self, batch: Batch) -> None:
+        """Make a batch durable, all of it or nothing; see :class:`salvo_server.storage.journal.Journal`."""
+        try:
+            if self._connection.closed or self._connection.invalidated:
+                self._reconnect()
+            with self._connection.begin():
+                self._write(batch)
+        except IntegrityError as error:
+            if self._has(batch):
+                return  # committed before, and only the answer was lost
+            raise JournalError(
+                "journal_in_use", f"{self.name}: somebody else has written to it: {error.orig}; end the other server"
+            ) from None
+        except DBAPIError as error:
+            raise explain(error, self.name) from None
+
+    def _reconnect(self) -> None:
+        self._connection.close()
+        self._connection = self._engine.connect()
+        self._lock_database()
+        self._connection.commit()
+
+    def _lock_database(self) -> None:
+        """Keep every other server out for as long as this connection lives."""
+        if not self._connection.scalar(sql.text(f"SELECT pg_try_advisory_lock({_LOCK_NUMBER})")):
+            raise _in_use(self.name)
+
+    def _write(self, batch: Batch) -> None:
+        execute, seal = self._connection.execute, self.vault.seal
+        if batch.games:
+            names = ("id", "table_name", "number", "opened_at", "header")
+            execute(_INSERT_GAME, [dict(zip(names, game, strict=True)) for game in batch.games])
+        if batch.steps:
+            self._connection.exec_driver_sql(self._insert_step, [_step_row(step) for step in batch.steps])
+        if batch.teams:
+            again = [{"of_game": t.game, "of_name": t.name} for t in batch.teams]  # came back, or with another secret
+            execute(_DELETE_KEYS, again)
+            execute(_DELETE_TEAM, again)
+            rows = [{"game": t.game, "name": t.name, "secret": seal(t.secret.encode())} for t in batch.teams]
+            execute(_INSERT_TEAM, rows)
+        if batch.keys:
+            execute(
+                _INSERT_KEY,
+                [{"game": k.game, "name": k.name, "salt": k.salt, "key": seal(k.key)} for k in batch.keys],
+            )
+        if batch.closed:
+            execute(sql.delete(keys).where(keys.c.game.in_(batch.closed)))
+            execute(sql.delete(teams).where(teams.c.game.in_(batch.closed)))
+        if batch.sent_through is not None:
+            execute(_UPDATE_SENT, {"sent_through": batch.sent_through})
+        if batch.ended is not None:
+            execute(sql.update(progress).values(ended=batch.ended))
+
+    def _has(self, batch: Batch) -> bool:
+        """Whether a batch is in the journal already, as it is."""
+        kept: list[object] = []
+        wanted: list[object] = []
+        for game in batch.games[-1:]:
+            wanted.append(game.header)
+            kept.append(self._connection.scalar(sql.select(games.c.header).where(games.c.id == game.id)))
+        for step in batch.steps[-1:]:
+            wanted.append(step.check)
+            kept.append(self._connection.scalar(sql.select(steps.c.check).where(steps.c.id == step.id)))
+        self._connection.commit()
+        return bool(kept) and kept == wanted
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    def load(self) -> Saved:
+        """Return what a restart needs; see :class:`salvo_server.storage.journal.Journal`."""
+        with explained(self.name):
+            read = self._connection.execute
+            latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)
+            opened = [GameOpened(*row) for row in read(sql.select(games).where(games.c.id.in_(latest)))]
+            sent_through, ended = read(sql.select(progress.c.sent_through, progress.c.ended)).one()
+            saved = Saved(
+                games=self._games(opened),
+                last_game=read(sql.select(sql.func.max(games.c.id))).scalar() or 0,
+                last_step=read(sql.select(sql.func.max(steps.c.id))).scalar() or 0,
+                sent_through=sent_through,
+                ended=ended,
+                burned=iter(self._burned()),
+            )
+            self._connection.commit()
+            return saved
+
+    def _burned(self) -> list[Proof]:
+        rows = self._connection.execute(
+            sql.select(steps.c.nonce, steps.c.message).where(steps.c.nonce.is_not(None)).order_by(steps.c.id)
+        )
+        return [Proof(*row) for row in rows]
+
+    def _games(self, opened: Sequence[GameOpened]) -> list[SavedGame]:
+        taken: dict[int, list[StepTaken]] = defaultdict(list)
+        sealed: dict[int, list[SavedTeam]] = defaultdict(list)
+        for first in range(0, len(opened), _GAMES_A_QUERY):
+            ids = [game.id for game in opened[first : first + _GAMES_A_QUERY]]
+            for row in self._connection.execute(sql.select(steps).where(steps.c.game.in_(ids)).order_by(steps.c.id)):
+                proof = None if row.nonce is None else Proof(row.nonce, row.message)
+                taken[row.game].append(StepTaken(row.id, row.game, row.at, row.input, row.check, proof))
+            for game, team in self._teams(ids):
+                sealed[game].append(team)
+        return [SavedGame(game, taken[game.id], sealed[game.id]) for game in opened]
+
+    def _teams(self, ids: Sequence[int]) -> Iterator[tuple[int, SavedTeam]]:
+        known: dict[tuple[int, str], list[tuple[bytes, bytes]]] = defaultdict(list)
+        where = "the key of team {} in " + self.name
+        for row in self._connection.execute(sql.select(keys).where(keys.c.game.in_(ids))):
+            known[row.game, row.name].append((row.salt, self.vault.open(row.key, where.format(row.name))))
+        where = "the secret of team {} in " + self.name
+        for row in self._connection.execute(sql.select(teams).where(teams.c.game.in_(ids))):
+            secret = self.vault.open(row.secret, where.format(row.name)).decode()
+            yield row.game, SavedTeam(row.name, secret, known[row.game, row.name])
+
+    # --- its end and its errors -----------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the database and let the next server have it."""
+        if hasattr(self, "_connection"):
+            self._connection.close()
+        self._engine.dispose()
+        if self._lock is not None:
+            self._lock.release()
+
+
+class JournalReader:
+    """The games of a journal, read while a server may be writing it; secrets stay sealed.
+
+    Every question has a connection of its own, so nothing stays open that somebody had to close.
+    """
+
+    def __init__(self, where: str) -> None:
+        """Open a journal for reading.
+
+        Raises:
+            JournalError: ``journal_missing``, or the codes of :class:`DatabaseJournal`.
+        """
+        url = _database_url(where)
+        self.name = url.render_as_string(hide_password=True)
+        if url.get_backend_name() == "sqlite":
+            self.name = str(url.database)
+            if not Path(self.name).is_file():
+                raise JournalError("journal_missing", f"no journal at {self.name}")
+        self._engine = _make_engine(url, power_safe=False, poolclass=sql.NullPool)
+
+    def games(self) -> list[tuple[GameOpened, int]]:
+        """Return every game with the number of its steps, the oldest first."""
+        counted = sql.select(steps.c.game, sql.func.count().label("steps")).group_by(steps.c.game).subquery()
+        query = sql.select(games, counted.c.steps).outerjoin(counted, counted.c.game == games.c.id)
+        with explained(self.name), self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(games.c.id)).all()
+        return [(GameOpened(*row[:5]), row.steps or 0) for row in rows]
+
+    def steps(self, game: GameOpened) -> list[StepTaken]:
+        """Return the steps of a game."""
+        with explained(self.name), self._engine.connect() as connection:
+            rows = connection.execute(sql.select(steps).where(steps.c.game == game.id).order_by(steps.c.id)).all()
+        return [StepTaken(row.id, row.game, row.at, row.input, row.check) for row in rows]
+
+    def saved(self, game: GameOpened) -> SavedGame:
+        """Return a game as it can be executed again; the teams' secrets are no part of it."""
+        taken = self.steps(game)  # first: a server that runs may forget the game between the two
+        return SavedGame(game, taken, (), self._next(game))
+
+    def _next(self, game: GameOpened) -> GameOpened | None:
+        later = sql.select(games).where(games.c.table_name == game.table, games.c.id > game.id)
+        with explained(self.name), self._engine.connect() as connection:
+            row = connection.execute(later.order_by(games.c.id).limit(1)).first()
+        return None if row is None else GameOpened(*row)
+
+
+def migrate(connection: sql.Connection, name: str) -> None:
+    """Bring the schema to this version's.
+
+    Raises:
+        JournalError: ``journal_version`` when a later version has written it.
+    """
+    known = sql.inspect(connection).has_table(VERSION_TABLE)
+    if known and connection.scalar(sql.text(f"SELECT version_num FROM {VERSION_TABLE}")) == HEAD:
+        connection.commit()
+        return
+    # Only now: it takes longer to import than all the rest of a restart.
+    import alembic.command
+    import alembic.config
+    import alembic.util
+
+    config = alembic.config.Config()
+    config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
+    config.attributes["connection"] = connection
+    if connection.dialect.name == "sqlite":  # whose driver begins nothing by itself before tables are made
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    try:
+        alembic.command.upgrade(config, "head")
+    except alembic.util.CommandError as error:
+        raise JournalError(
+            "journal_version", f"{name} was written by a later version of Salvo ({error}); use that one, or {_NEW_ONE}"
+        ) from None
+    connection.commit()
+
+
+def _step_row(step: StepTaken) -> tuple[Any, ...]:
+    return (*step[:5], *(step.proof or (None, None)))
+
+
+_INSERT_GAME = sql.insert(games)
+_INSERT_TEAM = sql.insert(teams)
+_INSERT_KEY = sql.insert(keys)
+_DELETE_TEAM, _DELETE_KEYS = (
+    sql.delete(table).where(table.c.game == sql.bindparam("of_game"), table.c.name == sql.bindparam("of_name"))
+    for table in (teams, keys)
+)
+_UPDATE_SENT = sql.update(progress).values(sent_through=sql.bindparam("sent_through"))
+
+
+def _database_url(where: str) -> sql.URL:
+    try:
+        url = sql.make_url(where) if "://" in where else sql.URL.create("sqlite", database=where)
+    except sql.exc.ArgumentError as error:
+        raise JournalError("bad_journal", f"{where!r}: {error}") from None
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise JournalError("bad_journal", f"{url.drivername}: a journal is a file's path or postgresql://HOST/DATABASE")
+    return url
+
+
+def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | None = None) -> sql.Engine:
+    try:
+        engine = sql.create_engine(url, poolclass=poolclass)
+    except NoSuchModuleError as error:
+        raise JournalError("bad_journal", str(error)) from None
+    except ModuleNotFoundError:
+        raise MissingExtra("a journal on PostgreSQL", "postgresql") from None
+    if url.get_backend_name() == "sqlite":
+        # WAL: readers never wait for the server. NORMAL syncs at checkpoints only, FULL with every commit.
+        pragmas = ("journal_mode = WAL", f"synchronous = {'FULL' if power_safe else 'NORMAL'}", "busy_timeout = 5000")
+        settings = [f"PRAGMA {pragma}" for pragma in pragmas]
+    else:
+        settings = [f"SET synchronous_commit = {'on' if power_safe else 'off'}"]
+
+    def prepare(raw: Any, record: Any) -> None:
+        cursor = raw.cursor()
+        for setting in settings:
+            cursor.execute(setting)
+        cursor.close()
+        raw.commit()
+
+    sql.event.listen(engine, "connect", prepare)
+    return engine
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.touch(mode=0o600)
+    except OSError as error:
+        raise JournalError(
+            "journal_unreachable", f"{path}: {error.strerror}; name another place with --journal FILE, or none"
+        ) from None
+
+
+def _lock_file(path: Path) -> filelock.BaseFileLock:
+    lock = filelock.FileLock(f"{path}.lock", mode=0o600, thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise _in_use(str(path)) from None
+    except OSError as error:
+        raise JournalError("journal_unreachable", f"{path}.lock: {error.strerror}") from None
+    return lock
+
+
+def _key_file(url: sql.URL) -> Path:
+    if url.get_backend_name() == "sqlite":
+        return Path(f"{url.database}.key")
+    return Path(f"{url.database}-journal.key")
+
+
+def _in_use(name: str) -> JournalError:
+    return JournalError(
+        "journal_in_use", f"another server is writing to {name}; end it, or name another one with --journal FILE"
+    )
+
+
+@contextlib.contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turn the database's errors into the journal's."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise explain(error, name) from None
+
+
+def explain(error: DBAPIError, name: str) -> JournalError:
+    """Return what a database's error means for a journal."""
+    cause = error.orig
+    if isinstance(cause, sqlite3.Error):
+        return _explain_sqlite(cause, name)
+    state = getattr(cause, "sqlstate", None) or ""
+    if state.startswith("53"):  # insufficient resources; 53100 is the full disk
+        return JournalUnavailable("journal_full", f"{name}: {cause}")
+    if error.connection_invalidated or state.startswith(("08", "57")) or not state:
+        return JournalUnavailable("journal_away", f"{name}: {' '.join(str(cause).split())}")
+    return JournalError("journal_corrupt", f"{name}: {cause}; {_NEW_ONE}")
+
+
+def _explain_sqlite(cause: sqlite3.Error, name: str) -> JournalError:
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return JournalUnavailable("journal_full", f"{name}: {cause}")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return JournalError("journal_unreachable", f"{name}: {cause}; name another place with --journal FILE, or none")
+    return JournalError("journal_corrupt", f"{name}: {cause}; {_NEW_ONE}")

@@ -1,0 +1,388 @@
+"""The roster: who may come to the contest, and with which secret.
+
+One file, written by ``salvo teams`` and read by a running server, which hands its accounts to whatever broker there is.
+A team's secret is its password at the broker and what its key is derived from (SALVO-ACCESS-2). It is made here, shown
+once, and kept sealed, with the key in a file of its own: the server must be able to furnish a broker anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import datetime
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from salvo.errors import MissingExtra, SalvoError
+from salvo.topics import Role, check_name
+from salvo_server.storage.private_file import create_private
+from salvo_server.storage.vault import Vault
+
+try:
+    import filelock
+    from pydantic import BaseModel, ConfigDict, Field, ValidationError
+except ModuleNotFoundError:
+    raise MissingExtra("the roster", "server") from None
+
+#: The version of the file's form.
+_FORM: Final = 1
+#: 128 bits: nobody guesses it, whatever else is known.
+SECRET_BYTES: Final = 16
+#: Further users of a team or watcher, for people who look on: one for each of a team of four.
+SCREENS: Final = 4
+#: A hall of watchers may have as many.
+MAX_SCREENS: Final = 200
+#: The server's own users: one speaks and hears at the tables, the other one furnishes a broker with users and rights.
+SERVER_USER: Final = "salvo-server"
+KEEPER_USER: Final = "salvo-roster"
+_LOCK_SECONDS: Final = 5.0
+
+
+class RosterError(SalvoError):
+    """The roster cannot be used, or has no such name, or has it already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a broker asks for at a connection."""
+
+    user: str
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user of the broker.
+
+    Attributes:
+        user: the name that the broker knows; it is the client id, too.
+        name: the team, watcher or referee that it belongs to.
+    """
+
+    user: str
+    name: str
+    role: Role
+    secret: str = field(repr=False)
+
+
+class _Member(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    name: str
+    role: Literal["team", "watcher", "referee"]
+    since: str
+    sealed: str
+    door: str = ""
+    screens: int = Field(SCREENS, ge=1, le=MAX_SCREENS)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    roster: Literal[1]
+    members: list[_Member] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Whom the roster has.
+
+    Attributes:
+        since: when the present secret was made, ISO 8601 in UTC.
+        screens: how many further users it has, ``name.1`` and so on.
+        door: the gateway through which it came in; empty for those that the operator added.
+    """
+
+    name: str
+    role: Role
+    since: str
+    screens: int
+    secret: str = field(repr=False)
+    door: str = ""
+
+
+def has_begun(path: Path) -> bool:
+    """Whether there is a roster, if only its key."""
+    return path.exists() or _key_path(path).exists()
+
+
+def is_lost(path: Path) -> bool:
+    """Whether a roster has its key and no file any more: they begin together."""
+    return _key_path(path).exists() and not path.exists()
+
+
+def _key_path(path: Path) -> Path:
+    return path.with_name(path.name + ".key")
+
+
+class Roster:
+    """The roster in a file, whose key lies beside it as ``<file>.key``."""
+
+    def __init__(self, path: Path) -> None:
+        """Use a file; the first use makes it, with nobody in it, and its key.
+
+        Raises:
+            RosterError: ``roster_key``, ``roster_unwritable``.
+        """
+        self.path = path
+        if not has_begun(path):
+            self._begin()
+        self._vault = Vault.at(_key_path(path), "roster", RosterError)
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> tuple[int, int, int]:
+        """What changes with the file."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return (0, 0, 0)
+        return (found.st_mtime_ns, found.st_ino, found.st_size)
+
+    def members(self) -> tuple[Member, ...]:
+        """Return everybody, in the order in which they were added.
+
+        Raises:
+            RosterError: ``roster_missing``, ``roster_corrupt``, ``roster_unreadable`` or ``roster_key``.
+        """
+        return tuple(
+            Member(each.name, Role(each.role), each.since, each.screens, self._open(each, number), each.door)
+            for number, each in enumerate(self._read().members, start=1)
+        )
+
+    def accounts(self) -> tuple[Account, ...]:
+        """Return every user with rights at the tables, the server's own first.
+
+        Raises:
+            RosterError: see :meth:`members`.
+        """
+        found = [self.server, *self.lookers_on]
+        for member in self.members():
+            found.append(Account(member.name, member.name, member.role, member.secret))
+            looking = Role.SCREEN if member.role is Role.TEAM else member.role
+            found += (
+                Account(f"{member.name}.{number}", member.name, looking, member.secret)
+                for number in range(1, member.screens + 1)
+            )
+        return tuple(found)
+
+    @property
+    def server(self) -> Account:
+        """The server's account at the tables."""
+        return Account(SERVER_USER, SERVER_USER, Role.SERVER, self._own_secret(SERVER_USER))
+
+    @property
+    def lookers_on(self) -> tuple[Account, ...]:
+        """The server's further accounts, which may only look on; its key alone makes them."""
+        own = self.server.secret
+        return tuple(Account(f"{SERVER_USER}.{n}", SERVER_USER, Role.WATCHER, own) for n in range(1, SCREENS + 1))
+
+    @property
+    def keeper(self) -> Credentials:
+        """Those of the user that furnishes a broker with users and rights; it has none itself at any table."""
+        return Credentials(KEEPER_USER, self._own_secret(KEEPER_USER))
+
+    def _own_secret(self, user: str) -> str:
+        return self._vault.secret(f"account {user}")
+
+    def _open(self, member: _Member, number: int) -> str:
+        where = f"{self.path}, member {number}, {member.name!r}"
+        try:
+            box = base64.b64decode(member.sealed, validate=True)
+        except (binascii.Error, ValueError):
+            raise RosterError("roster_corrupt", f"{where}: the sealed secret is damaged; rotate it") from None
+        name, _, secret = self._vault.open(box, where).decode().partition("\0")
+        if name != member.name:
+            raise RosterError("roster_key", f"{where} has the sealed secret of {name!r}; rotate it")
+        return secret
+
+    def _read(self) -> _File:
+        try:
+            text = self.path.read_bytes()
+        except FileNotFoundError:
+            raise RosterError(
+                "roster_missing",
+                f"{self.path} is gone, and its key is still there: restore it from a copy, or begin a new one with "
+                "salvo teams add --new NAME, where all others are out, of a server that runs, too",
+            ) from None
+        except OSError as error:
+            raise RosterError("roster_unreadable", f"{self.path}: {error.strerror}") from None
+        try:
+            kept = _File.model_validate_json(text)
+            for each in kept.members:
+                check_name(each.name)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"])) or "the whole"
+            raise RosterError(
+                "roster_corrupt", f"{self.path}: {where}: {first['msg'].lower()}; restore it from a copy"
+            ) from None
+        except SalvoError as error:
+            raise RosterError("roster_corrupt", f"{self.path}: {error.text}; restore it from a copy") from None
+        return kept
+
+    # --- changing -------------------------------------------------------------------------------------------------
+
+    def begin_anew(self) -> None:
+        """Begin with nobody where the file is lost; one that has somebody stays.
+
+        Raises:
+            RosterError: ``roster_exists``: there is somebody; or see :meth:`members`.
+        """
+        if not self._begin() and (there := self._read().members):
+            names = ", ".join(each.name for each in there)
+            raise RosterError("roster_exists", f"{self.path} is there, with {names}; add to it without --new")
+
+    def _begin(self) -> bool:
+        """Make the file, before any key, so that a key without it tells of a loss; whether it was not there yet."""
+        try:
+            return create_private(self.path, _text(_File(roster=_FORM)))
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> RosterError:
+        return RosterError("roster_unwritable", f"{self.path}: {error.strerror}; name another file with SALVO_ROSTER")
+
+    def add(self, name: str, role: Role = Role.TEAM, screens: int = SCREENS, *, door: str = "") -> str:
+        """Take in a team, a watcher or a referee; return its new secret, which is shown this once.
+
+        Args:
+            screens: how many users it has to look on as, 1 to 200; a team has four.
+            door: the gateway through which it comes in.
+
+        Raises:
+            WireError: ``bad_name``.
+            RosterError: ``name_in_roster``, ``bad_role``, ``bad_screens``, or see :meth:`members`.
+        """
+        check_name(name)
+        if name.lower() in (SERVER_USER, KEEPER_USER):
+            raise RosterError("name_in_roster", f"{name!r} is the server's own name; take another one")
+        if role not in (Role.TEAM, Role.WATCHER, Role.REFEREE):
+            raise RosterError("bad_role", f"{role.value!r} is no role to be given; there are team, watcher, referee")
+        _check_screens(role, screens)
+        with self._changing() as kept:
+            if any(each.name.lower() == name.lower() for each in kept.members):
+                raise RosterError(
+                    "name_in_roster",
+                    f"{self.path} has {name!r} already, in this or another spelling; "
+                    "salvo teams rotate gives it another secret, salvo teams screens more screens",
+                )
+            secret, member = self._draw(name, role.value, screens, door)
+            kept.members.append(member)
+        return secret
+
+    def rotate(self, name: str) -> str:
+        """Give somebody a new secret and return it; the old one is worth nothing from then on.
+
+        Raises:
+            RosterError: ``not_in_roster``, or see :meth:`members`.
+        """
+        with self._changing() as kept:
+            place = self._find(kept, name)
+            old = kept.members[place]
+            secret, kept.members[place] = self._draw(old.name, old.role, old.screens, old.door)
+        return secret
+
+    def give_screens(self, name: str, screens: int) -> None:
+        """Give a watcher or referee another number of users to look on as; its secret stays.
+
+        Args:
+            screens: 1 to 200; when there are fewer than before, the last ones are users no longer.
+
+        Raises:
+            RosterError: ``not_in_roster``, ``bad_screens``, or see :meth:`members`.
+        """
+        with self._changing() as kept:
+            member = kept.members[self._find(kept, name)]
+            _check_screens(Role(member.role), screens)
+            member.screens = screens
+
+    def remove(self, name: str) -> None:
+        """Strike somebody off.
+
+        Raises:
+            RosterError: ``not_in_roster``, or see :meth:`members`.
+        """
+        with self._changing() as kept:
+            del kept.members[self._find(kept, name)]
+
+    def _draw(self, name: str, role: str, screens: int, door: str) -> tuple[str, _Member]:
+        secret = secrets.token_urlsafe(SECRET_BYTES)
+        while secret.startswith("-"):  # a command line would take it for an option
+            secret = secrets.token_urlsafe(SECRET_BYTES)
+        since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        sealed = base64.b64encode(self._vault.seal(f"{name}\0{secret}".encode())).decode()
+        drawn = {"name": name, "role": role, "since": since, "sealed": sealed, "screens": screens, "door": door}
+        return secret, _Member.model_validate(drawn)
+
+    def _find(self, kept: _File, name: str) -> int:
+        for place, each in enumerate(kept.members):
+            if each.name == name:
+                return place
+        names = ", ".join(each.name for each in kept.members) or "nobody"
+        raise RosterError("not_in_roster", f"{self.path} has no {name!r}; it has {names}")
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[_File]:
+        """Read, let the caller change, and write as a whole; nobody else changes it meanwhile."""
+        try:
+            with filelock.FileLock(str(self.path) + ".lock", timeout=_LOCK_SECONDS):
+                kept = self._read()
+                yield kept
+                self._write(kept)
+        except filelock.Timeout:
+            raise RosterError("roster_in_use", f"{self.path}: another program has been changing it for 5 s") from None
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _write(self, kept: _File) -> None:
+        part = self.path.with_name(self.path.name + ".part")
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_text(kept))
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self.path)
+
+
+def _check_screens(role: Role, screens: int) -> None:
+    if not 1 <= screens <= MAX_SCREENS:
+        raise RosterError("bad_screens", f"{screens} screens; there are 1 to {MAX_SCREENS}")
+    if role is Role.TEAM and screens != SCREENS:
+        raise RosterError("bad_screens", f"{screens} screens for a team; it has {SCREENS}, only others have more")
+
+
+def _text(kept: _File) -> bytes:
+    return (json.dumps(kept.model_dump(), indent=1) + "\n").encode()
+
+
+class Register:
+    """Who may take part: the teams of a roster as they are at the moment.
+
+    Not thread-safe by locks but by replacement: whoever looks sees one state of the roster or the next.
+
+    Attributes:
+        revision: another object for every state.
+    """
+
+    def __init__(self, accounts: Iterable[Account] = ()) -> None:
+        self.replace(accounts)
+
+    def replace(self, accounts: Iterable[Account]) -> None:
+        """Go by another state of the roster."""
+        self.revision = self._teams = {
+            account.name: account.secret for account in accounts if account.role is Role.TEAM
+        }
+
+    def has(self, name: str, secret: str) -> bool:
+        """Whether this is a team of the roster and its secret (SALVO-ACCESS-3)."""
+        known = self._teams.get(name)
+        return known is not None and hmac.compare_digest(known.encode(), secret.encode())

@@ -1,0 +1,76 @@
+"""Keeps a running server and its broker going by the roster.
+
+The roster's file is looked at twice a second. When it has changed, the server's register of teams and the broker's
+users and rights become what it says, while games go on. A roster that cannot be read, or whose file is gone, changes
+nothing: who was in stays in. An empty one says that nobody is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from salvo.errors import ConnectionLost
+from salvo_server.storage.roster import Account, Register, Roster, RosterError
+
+log = logging.getLogger(__name__)
+
+#: A team that was just added can connect by the time that its name and secret were read out.
+LOOK_SECONDS: Final = 0.5
+
+
+class RosterWatcher:
+    """Looks at one roster for one server."""
+
+    def __init__(self, roster: Roster, register: Register, furnish: Callable[[Sequence[Account]], None]) -> None:
+        """Prepare; :meth:`look` or :meth:`start` does the first round.
+
+        Args:
+            furnish: gives the broker its users and rights; may raise ConnectionLost, then it is tried again.
+        """
+        self._roster = roster
+        self._register = register
+        self._furnish = furnish
+        self._seen: tuple[int, int, int] | None = None
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def look(self) -> None:
+        """Take over what the roster says, if it has changed.
+
+        Raises:
+            RosterError: it cannot be read; what was known before stays in force.
+            ConnectionLost: the broker could not be furnished; the next look tries again.
+        """
+        revision = self._roster.revision
+        if revision == self._seen:
+            return
+        accounts = self._roster.accounts()
+        self._register.replace(accounts)
+        self._furnish(accounts)
+        self._seen = revision
+        log.info("the roster has %d users", len(accounts))
+
+    def start(self) -> None:
+        """Look again and again, on a thread of its own."""
+        self._thread = threading.Thread(target=self._run, name="roster", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(10)
+
+    def _run(self) -> None:
+        said = ""
+        while not self._stop.wait(LOOK_SECONDS):
+            try:
+                self.look()
+                said = ""
+            except (RosterError, ConnectionLost) as error:
+                if str(error) != said:
+                    said = str(error)
+                    log.error("%s; the users stay as they were", error)

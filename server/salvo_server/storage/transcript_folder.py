@@ -1,0 +1,93 @@
+"""The folder to which a server writes its games, each when it is over.
+
+Writing executes a game once more, so it is done on a thread of its own, while the contest goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from salvo.errors import SalvoError
+from salvo_server.core.log import proof_lines
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.journal import GameOpened, SavedGame
+from salvo_server.storage.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
+
+log = logging.getLogger(__name__)
+
+_TRANSCRIPT = ".jsonl.gz"
+#: What a game of the default table is called; no table can have this name.
+_DEFAULT_TABLE = "game"
+
+
+class TranscriptFolder:
+    """Writes games to ``TABLE-GAME.jsonl.gz``, and never over a file that is there.
+
+    Beside each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10).
+    """
+
+    def __init__(
+        self, folder: Path, written: Callable[[GameOpened, Path], None], identity: Identity | None = None
+    ) -> None:
+        """Make the folder if there is none.
+
+        Args:
+            written: called on another thread with every game that was written, and its file.
+            identity: signs the proofs; without one there are none.
+
+        Raises:
+            TranscriptError: ``transcript_unwritable``.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TranscriptError("transcript_unwritable", f"{folder}: {error.strerror}; name another folder") from None
+        self._folder = folder
+        self._written = written
+        self._identity = identity
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcripts")
+
+    def write(self, game: SavedGame) -> None:
+        """Write a game soon."""
+        self._thread.submit(self._write, game)
+
+    def _write(self, game: SavedGame) -> None:
+        path: Path | None = None
+        try:
+            path = self._reserve(game.opened)
+            header, steps = repeat_game(game)
+            played = list(until_forgotten(steps))
+            write_transcript(path, header, played)
+            if self._identity is not None:
+                proof_path(path).write_bytes(b"".join(proof_lines(header, played, self._identity)))
+        except (SalvoError, OSError) as error:
+            log.error("game %d was not written: %s", game.opened.number, error)
+            if path is not None:
+                path.unlink()
+            return
+        self._written(game.opened, path)
+
+    def _reserve(self, game: GameOpened) -> Path:
+        """Make an empty file under the first name that is free."""
+        name = f"{game.table or _DEFAULT_TABLE}-{game.number}"
+        copy = 1
+        while True:
+            path = self._folder / (f"{name}{_TRANSCRIPT}" if copy == 1 else f"{name}.{copy}{_TRANSCRIPT}")
+            try:
+                path.touch(exist_ok=False)
+            except FileExistsError:
+                copy += 1
+            else:
+                return path
+
+    def close(self) -> None:
+        """Wait until all is written."""
+        self._thread.shutdown()
+
+
+def proof_path(transcript: Path) -> Path:
+    """Return where the proof of a transcript in a folder is."""
+    return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + ".proof.jsonl")

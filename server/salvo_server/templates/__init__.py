@@ -1,0 +1,44 @@
+"""What ``salvo new`` writes: a bot to begin with, in one file, for each language.
+
+Each is read by somebody who writes a first bot, so it is short, says why, and plays by every rule book. It names itself
+by its own file's name, in place of which the new one's is put.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A bot to begin with.
+
+    Attributes:
+        file: its name in :data:`FOLDER`.
+        runs: the command in front of the new file's path where it is a program; empty for a bot of our SDK.
+        about: for people.
+    """
+
+    file: str
+    runs: str
+    about: str
+
+    @property
+    def suffix(self) -> str:
+        """What the name of the new file ends in."""
+        return Path(self.file).suffix
+
+    def text(self, name: str) -> str:
+        """Return what a new file of this name has."""
+        return (FOLDER / self.file).read_text(encoding="utf-8").replace(self.file, name)
+
+
+KITS = (
+    Template("bot.py", "", "a bot of the SDK, in Python"),
+    Template("program.py", "python3", "a program in plain Python"),
+    Template("program.js", "node", "a program in JavaScript, for Node.js"),
+    Template("program.pl", "perl", "a program in Perl"),
+)
