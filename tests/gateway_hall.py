@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from attacks.stage import AtOnce
 from salvo import messages as m
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo.rules import RuleBook
 from salvo.seal import Sealer
 from salvo.seat import Seat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 
 
 class Wire:

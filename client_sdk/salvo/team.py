@@ -14,7 +14,7 @@ from typing import Protocol
 from salvo.errors import WireError
 from salvo.events import Event, ServerMet
 from salvo.messages import ServerKeys
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo.session import Session
 
 log = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from random import Random
 from typing import NamedTuple
 
 from salvo.errors import BotError
-from salvo.lab.notebook import Pictured
 from salvo.messages import Earlier, SalvoResolved, SunkShip, Tally
+from salvo.notebook import Pictured
 from salvo.rules import Announce, Ending, Fleet, Grid, RuleBook, Sinkings
 
 

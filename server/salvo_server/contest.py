@@ -19,12 +19,15 @@ from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
+from salvo_server.core.identity import Identity
+from salvo_server.core.journal import Journal, NoJournal
+from salvo_server.core.register import Account, Register
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 from salvo_server.spectate.live import live_page
-from salvo_server.storage.identity import Identity
-from salvo_server.storage.journal import Journal, NoJournal
-from salvo_server.storage.roster import Account, Register, Roster
+from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.storage.identity import load_identity
+from salvo_server.storage.roster import Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
 
 log = logging.getLogger(__name__)
@@ -56,7 +59,7 @@ def open_identity(settings: ServerSettings) -> Identity:
     Raises:
         IdentityError: the file cannot be used.
     """
-    return Identity.at(identity_path(settings.identity))
+    return load_identity(identity_path(settings.identity))
 
 
 def check_start(settings: ServerSettings) -> None:
@@ -142,6 +145,7 @@ class Contest:
         """Start everything; what has to be closed goes onto ``opened``, and is closed the other way round."""
         tables = [DEFAULT_TABLE, *settings.tables]
         register = None if self.roster is None else Register()
+        delay = settings.referee_delay_ms
         own_url = self._start_broker(settings, tables, register, opened)
         user = None if self.roster is None or BrokerUrl.parse(own_url).username else self.roster.server
         self._connection = Connection(
@@ -166,7 +170,7 @@ class Contest:
             journal=self.journal,
             identity=self.identity,
             resume=settings.resume,
-            referee_delay_ms=settings.referee_delay_ms,
+            follower=None if delay is None else RefereeViews(delay),
             chat=settings.chat,
             listener=listener,
             register=register,

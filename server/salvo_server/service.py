@@ -27,22 +27,15 @@ from salvo.codec.log import SECRET_BYTES
 from salvo.codec.transcript import read_header, write_header
 from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import BY_NAME, Publisher
 from salvo_server import __version__
 from salvo_server.core.admission import AdmissionPolicy
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Proof, SealedRecap
 from salvo_server.core.chat import Chat
-from salvo_server.core.log import TableLog
-from salvo_server.core.recovery import Recovered, recover
-from salvo_server.core.referee import Referee
-from salvo_server.core.resend import Resends
-from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Step, Table
-from salvo_server.spectate.referee_view import RefereeViews
-from salvo_server.storage.identity import Identity
-from salvo_server.storage.journal import (
+from salvo_server.core.identity import Identity
+from salvo_server.core.journal import (
     Batch,
     GameOpened,
     Journal,
@@ -53,7 +46,13 @@ from salvo_server.storage.journal import (
     StepTaken,
     TeamAdmitted,
 )
-from salvo_server.storage.roster import Register
+from salvo_server.core.log import TableLog
+from salvo_server.core.recovery import Recovered, recover
+from salvo_server.core.referee import Referee
+from salvo_server.core.register import Register
+from salvo_server.core.resend import Resends
+from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.table import Step, Table
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +92,42 @@ class Edge(Protocol):
     def acknowledge(self, message: Inbound) -> None: ...
     def wake(self) -> None: ...
     def flush(self, timeout_seconds: float) -> bool: ...
+
+
+class Follower(Protocol):
+    """Follows the tables' steps, and has publications of its own that come some time after them.
+
+    Attributes:
+        retained: payload by topic, of what it wants the broker to have now.
+    """
+
+    retained: dict[str, bytes]
+
+    def follow(self, table: Table, step: Step) -> list[codec.Publication]: ...
+    def deadline(self) -> int | None: ...
+    def take_due(self, now: int) -> list[codec.Publication]: ...
+    def catch_up(self, now: int) -> list[codec.Publication]: ...
+
+
+class NoFollower:
+    """Follows nothing."""
+
+    def __init__(self) -> None:
+        self.retained: dict[str, bytes] = {}
+
+    def follow(self, table: Table, step: Step) -> list[codec.Publication]:
+        """Publish nothing about a step."""
+        return []
+
+    def deadline(self) -> int | None:
+        """Wait for nothing."""
+        return None
+
+    def take_due(self, now: int) -> list[codec.Publication]:
+        """Publish nothing later."""
+        return []
+
+    catch_up = take_due
 
 
 def last_will(table: str, profile: str, identity: Identity | None = None) -> tuple[str, bytes]:
@@ -143,7 +178,7 @@ class Service:
         journal: Journal | None = None,
         identity: Identity | None = None,
         resume: Resume = "crash",
-        referee_delay_ms: int | None = None,
+        follower: Follower | None = None,
         listener: Listener | None = None,
         register: Register | None = None,
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
@@ -161,7 +196,7 @@ class Service:
             identity: the server's keys, told in its status; without them nothing can be sealed for it, and
                 nothing is said in ``/game/log``.
             resume: when a game out of the journal goes on.
-            referee_delay_ms: how much later the referee's view is published (SALVO-VIEW-4); None for never.
+            follower: publishes the referee's view (SALVO-VIEW-4).
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
             fresh_secret: 32 bytes that nobody can foresee, for each game with a fair draw.
             chat: whether players may say something (SALVO-CHAT-7).
@@ -186,8 +221,8 @@ class Service:
         self._seed = seed
         self._limits = dict.fromkeys(tables, limits or Limits()) | dict(table_limits or {})
         self._first_table = tables[0]
-        self._referee_views = RefereeViews(referee_delay_ms)
-        self._sweep = RetainedSync(self.tables, tables[0], self._referee_views.retained)
+        self._follower = follower or NoFollower()
+        self._sweep = RetainedSync(self.tables, tables[0], self._follower.retained)
         self._batch = Batch()
         self._outbox: list[codec.Publication] = []
         self._receipts: list[Inbound] = []
@@ -222,7 +257,7 @@ class Service:
             if name in kept:
                 game = kept.pop(name)
                 if goes_on and game.steps:
-                    follow = self._referee_views.follow
+                    follow = self._follower.follow
                     self._take_over(recover(game, self._status, saved.sent_through, follow, self._identity), book)
                     continue
                 self._batch.closed.append(game.opened.id)
@@ -271,7 +306,7 @@ class Service:
                 self.gate.restore(table.name, team.name, team.keys)
                 table.referee.players[team.name].credential = self.gate.credential(team.name, team.secret)
         self._outbox += recovered.unsent
-        self._outbox += self._referee_views.catch_up(self._now())
+        self._outbox += self._follower.catch_up(self._now())
         self._schedule(table)
         log.info(
             "table %r: game %d goes on in state %s after %d steps",
@@ -315,7 +350,7 @@ class Service:
         self._keep_keys()
         if self._edge.connected:
             self._run_timers()
-            self._outbox += self._referee_views.take_due(self._now())
+            self._outbox += self._follower.take_due(self._now())
             published = self._edge.published + len(self._outbox)
             self._outbox += self._resends.take_due(self._now(), self._edge.delivered, published)
             self._look_for_kept_commands()
@@ -348,7 +383,7 @@ class Service:
         if self._connected_anew or (self._outbox and self._edge.connected):
             return 0.0
         resend = self._resends.deadline(self._edge.delivered)
-        due = [at for at in (self._earliest, self._referee_views.deadline(), resend) if at is not None]
+        due = [at for at in (self._earliest, self._follower.deadline(), resend) if at is not None]
         if not due or not self._edge.connected:
             return longest_seconds
         return min(longest_seconds, max(0.0, (min(due) - self._now()) / 1000))
@@ -662,11 +697,11 @@ class Service:
             self._last_step += 1
             game = self._games[table.name]
             self._batch.steps.append(StepTaken(self._last_step, game, step.at, step.text, step.check, proof))
-        self._outbox += self._referee_views.follow(table, step)
+        self._outbox += self._follower.follow(table, step)
         self._outbox += step.publications
         if table.name in self._logs:
             self._outbox += self._logs[table.name].take_in(step)
-        self._outbox += self._referee_views.take_due(step.at)
+        self._outbox += self._follower.take_due(step.at)
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):

@@ -13,14 +13,14 @@ from typing import Any
 
 from salvo import codec
 from salvo import messages as m
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
 from salvo.topics import BY_NAME
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.identity import Identity
+from salvo_server.core.register import Register
 from salvo_server.service import Service
-from salvo_server.storage.identity import Identity
-from salvo_server.storage.roster import Register
 from unbrokered import Wire
 
 TEAMS = ("ann", "bob", "cy")

@@ -26,9 +26,9 @@ from salvo_server.core import referee as referees
 from salvo_server.core.admission import AdmissionPolicy
 from salvo_server.core.authenticator import Authenticator, Bucket, Opened
 from salvo_server.core.chat import Chat
+from salvo_server.core.register import Account, Register
 from salvo_server.core.resend import Resends
 from salvo_server.service import Service
-from salvo_server.storage.roster import Account, Register
 from simulation import crypto
 
 Patch = pytest.MonkeyPatch

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 from salvo import codec, topics
 from salvo.messages import Limits
-from salvo.net.mqtt import Connection, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer, make_blob
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -32,10 +33,11 @@ from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.identity import Identity
+from salvo_server.core.register import Register
 from salvo_server.service import Service
-from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.roster import Register, Roster
+from salvo_server.storage.roster import Roster
 
 TESTS = Path(__file__).parents[1]
 #: No turn ends by itself while something is measured.

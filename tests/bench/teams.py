@@ -12,7 +12,8 @@ from typing import Self
 
 from bench.children import table_names
 from salvo import codec, topics
-from salvo.net.mqtt import Connection, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
 

@@ -34,8 +34,8 @@ from integration.mosquitto import Mosquitto
 from ports import Port
 from salvo import messages as m
 from salvo.codec.transcript import read_input
+from salvo_server.core.journal import JournalError, SavedGame
 from salvo_server.core.recovery import open_table, repeat
-from salvo_server.storage.journal import JournalError, SavedGame
 from salvo_server.storage.journal.database import JournalReader
 from salvo_server.storage.transcript import no_status
 

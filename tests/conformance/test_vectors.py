@@ -16,15 +16,15 @@ import pytest
 from salvo import codec, seal, topics
 from salvo import messages as m
 from salvo.errors import CODES, Answered, SalvoError
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, draw_starter, generator
 from salvo.topics import Role
 from salvo.view import Shot, View, board_shots
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.identity import Identity
+from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
-from salvo_server.storage.identity import Identity
-from salvo_server.storage.roster import Account, Register
 from salvo_server.verify import verify_lines
 from unbrokered import Wire
 

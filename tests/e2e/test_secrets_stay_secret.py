@@ -19,7 +19,8 @@ import pytest
 from command_line import run
 from salvo import topics
 from salvo.errors import ConnectionLost, SalvoError, WireError
-from salvo.net.mqtt import Connection, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import Connection
 from salvo.seal import derive_key, parse_blob
 from salvo.topics import BY_NAME, Reader
 

@@ -27,7 +27,8 @@ from salvo.codec.transcript import read_first_line, read_header, read_input, rea
 from salvo.errors import CODES, ConnectionLost, IllegalCommand, ImpostorError, SalvoError, UnfairGame, WireError
 from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.witness import Witness
-from salvo.net.mqtt import BrokerUrl, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import BrokerUrl
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import BY_NAME, TOPICS, Publisher
@@ -38,6 +39,8 @@ from salvo_server.brokers.embedded.http_page import FrontPage, answer, head_of
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.identity import Identity
+from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import proof_lines
 from salvo_server.core.recovery import recover
 from salvo_server.gateways.accounts import GatewayError
@@ -48,8 +51,7 @@ from salvo_server.gateways.peer import Broken, Lines
 from salvo_server.gateways.smackdown import lines as smackdown
 from salvo_server.gateways.xbs import words as xbs
 from salvo_server.service import Service
-from salvo_server.storage.identity import Identity, IdentityError
-from salvo_server.storage.journal import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_server.storage.identity import IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
 from salvo_server.verify import ProofError, compare_stories, verify_lines
@@ -271,7 +273,7 @@ def _kept_roster() -> Roster:
 def _keys(data: bytes) -> None:
     path = _file("keys", data)
     with _refused(IdentityError):
-        assert len(Identity.at(path).signing_key) == 32
+        assert len(load_identity(path).signing_key) == 32
     with _refused(SalvoError):
         KnownServers(path).key_of("mqtt://host:1883")
 
@@ -647,7 +649,7 @@ def _roster_files() -> list[bytes]:
 def _key_files() -> list[bytes]:
     known = {"mqtt://host:1883": base64.b64encode(bytes(32)).decode()}
     path = _folder() / "identity"
-    Identity.at(path)
+    load_identity(path)
     return [path.read_bytes(), json.dumps(known).encode(), json.dumps({"servers": known}).encode()]
 
 

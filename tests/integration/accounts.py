@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from salvo.topics import Role
-from salvo_server.storage.roster import Account, Credentials
+from salvo_server.core.register import Account
+from salvo_server.storage.roster import Credentials
 
 SERVER = Account("salvo-server", "salvo-server", Role.SERVER, "secret-of-the-server")
 KEEPER = Credentials("salvo-roster", "secret-of-the-keeper")

@@ -20,9 +20,11 @@ from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
+from salvo_server.core.register import Account, Register
 from salvo_server.doctor.probe import Login, Probe
 from salvo_server.service import Service, last_will
-from salvo_server.storage.roster import SERVER_USER, Account, Register, Roster
+from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
 
 _START_SECONDS = 60.0
@@ -105,6 +107,8 @@ def guarded(
             ca=None if tls is None else str(tls.cert),
         )
         values: dict[str, Any] = {"seed": "7", "profile": "contest", "limits": Limits(players=2)} | given
+        if (delay := values.pop("referee_delay_ms", None)) is not None:
+            values["follower"] = RefereeViews(delay)
         service = Service(connection, list(tables), register=register, **values)
         stop = threading.Event()
         thread = threading.Thread(target=service.run, args=(stop,), daemon=True)

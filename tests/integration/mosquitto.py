@@ -13,7 +13,8 @@ from typing import Self
 from ports import Port
 from programs import path_of
 from salvo_server.brokers.mosquitto.config import Listener, MosquittoTls, write
-from salvo_server.storage.roster import Account, Credentials
+from salvo_server.core.register import Account
+from salvo_server.storage.roster import Credentials
 
 _OPEN = Path(__file__).with_name("open_mosquitto.conf")
 _START_SECONDS = 60.0

@@ -39,12 +39,12 @@ from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.cli.tls import make_set
 from salvo_server.contest import Contest
+from salvo_server.core.identity import Identity
 from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
 from salvo_server.doctor import target as patient_module
 from salvo_server.doctor.probe import Heard, Probe
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
-from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster
 
 KINDS = BROKERS

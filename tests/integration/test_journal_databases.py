@@ -15,7 +15,7 @@ from integration.disks import small_disk
 from integration.postgresql import PostgreSQL
 from programs import needs
 from salvo_server.core.authenticator import Proof
-from salvo_server.storage.journal import (
+from salvo_server.core.journal import (
     Batch,
     GameOpened,
     JournalError,

@@ -20,7 +20,8 @@ from salvo import messages as m
 from salvo.codec.log import read_entry, take_apart
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo.lab.bots.random_bot import RandomBot
-from salvo.net.mqtt import Connection, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import Connection
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
 from salvo_server.spectate.watching import Watcher

@@ -23,14 +23,15 @@ from attacks.stage import AtOnce, secret
 from salvo import codec, topics
 from salvo import messages as m
 from salvo.codec import announcements
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, Game, Orientation, Placement
 from salvo.rules.game import draw_starter
 from salvo.seal import SALT_BYTES, Sealer
 from salvo.topics import BY_NAME, Action, Role
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.identity import Identity
 from salvo_server.service import Service
-from salvo_server.storage.identity import Identity
+from salvo_server.spectate.referee_view import RefereeViews
 from simulation import crypto
 from unbrokered import Wire
 
@@ -302,7 +303,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
         identity=Identity(bytes(range(32))),
         draw=draw,
         fresh_secret=lambda: bytes(32),
-        referee_delay_ms=0,
+        follower=RefereeViews(0),
     )
     sealers = {
         name: Sealer(secret(name), name.encode().ljust(SALT_BYTES, b"."), Random(name).randbytes) for name in names

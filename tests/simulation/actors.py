@@ -13,16 +13,16 @@ from salvo import messages as m
 from salvo.client import Contestant
 from salvo.events import Event
 from salvo.lab.bots import HOUSE_BOTS
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
 from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Session
 from salvo.view import View
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
+from salvo_server.core.identity import Identity
 from salvo_server.core.referee import Referee
 from salvo_server.service import Resume, Service, last_will
-from salvo_server.storage.identity import Identity
 from simulation import crypto
 from simulation.broker import SimBroker
 from simulation.disk import Disk, SimJournal

@@ -16,11 +16,11 @@ from salvo.messages import State
 from salvo.rules import Announce, Game, Order, Sinkings
 from salvo.session import Session
 from salvo.view import Shot, View
+from salvo_server.core.identity import Identity
 from salvo_server.core.log import GameLog, game_secret
 from salvo_server.core.recovery import open_table, repeat
 from salvo_server.core.referee import Player, Referee
 from salvo_server.core.table import Step
-from salvo_server.storage.identity import Identity
 from salvo_server.verify import verify_lines
 from simulation.disk import every_game
 from simulation.world import Broken

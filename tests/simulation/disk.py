@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from salvo_server.core.authenticator import Proof
-from salvo_server.storage.journal import Batch, GameOpened, JournalUnavailable, Saved, SavedGame, SavedTeam, StepTaken
+from salvo_server.core.journal import Batch, GameOpened, JournalUnavailable, Saved, SavedGame, SavedTeam, StepTaken
 from simulation.world import Broken, World
 
 _MARK = object()

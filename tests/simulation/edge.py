@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from simulation.broker import SimBroker
 from simulation.world import World
 

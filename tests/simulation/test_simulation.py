@@ -16,6 +16,7 @@ from salvo.rules import BOOKS
 from salvo.session import Session
 from salvo.view import Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
+from salvo_server.core.journal import Batch, SavedGame
 from salvo_server.core.log import TableLog
 from salvo_server.core.recovery import Recovered, open_table, recover
 from salvo_server.core.referee import Referee
@@ -23,7 +24,6 @@ from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
 from salvo_server.service import Service
-from salvo_server.storage.journal import Batch, SavedGame
 from simulation import crypto, faults, game, run, sharing
 from simulation.disk import SimJournal, every_game
 from simulation.faults import SERVER_POINTS, Fault

@@ -14,10 +14,10 @@ from attacks.stage import TEAMS, Stage
 from salvo import chat, codec, topics
 from salvo import messages as m
 from salvo.errors import WireError
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo_server.core.chat import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
+from salvo_server.core.journal import Batch, JournalUnavailable, NoJournal
 from salvo_server.service import Service
-from salvo_server.storage.journal import Batch, JournalUnavailable, NoJournal
 from unbrokered import Wire
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import ConnectionLost
+from salvo_server.core.register import Account, Register
 from salvo_server.gateways.accounts import RosterAccounts
 from salvo_server.storage import roster_watcher
-from salvo_server.storage.roster import Account, Register, Roster, RosterError
+from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.roster_watcher import RosterWatcher
 
 

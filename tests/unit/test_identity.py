@@ -11,14 +11,15 @@ import pytest
 
 from salvo.errors import SealError
 from salvo.seal import fingerprint, seal_for_server, verify
-from salvo_server.storage.identity import Identity, IdentityError
+from salvo_server.core.identity import Identity
+from salvo_server.storage.identity import IdentityError, load_identity
 
 
 def test_the_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "identity.key"
-    first = Identity.at(path)
+    first = load_identity(path)
     content = path.read_bytes()
-    second = Identity.at(path)
+    second = load_identity(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert os.listdir(path.parent) == ["identity.key"]
     assert path.read_bytes() == content
@@ -66,31 +67,31 @@ def test_a_fingerprint_is_four_groups_of_four_digits() -> None:
 
 def test_every_changed_character_of_the_file_is_found(tmp_path: Path) -> None:
     path = tmp_path / "identity.key"
-    Identity.at(path)
+    load_identity(path)
     whole = path.read_bytes()
     for place in range(len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(IdentityError, match=r"identity_key: .*identity\.key is no server identity, or is damaged"):
-            Identity.at(path)
+            load_identity(path)
     for content in (b"", whole[:40], whole + b"more\n", b"\xff" * 100, b"x" * 5000):
         path.write_bytes(content)
         with pytest.raises(IdentityError, match="damaged"):
-            Identity.at(path)
+            load_identity(path)
         assert path.read_bytes() == content, "never overwritten"
 
 
 @pytest.mark.parametrize("rights", [0o640, 0o604, 0o660, 0o644])
 def test_a_file_that_others_may_read_is_refused_with_a_cure(tmp_path: Path, rights: int) -> None:
     path = tmp_path / "identity.key"
-    Identity.at(path)
+    load_identity(path)
     path.chmod(rights)
     with pytest.raises(IdentityError, match=f"has the rights 0{rights:o}.*chmod 600"):
-        Identity.at(path)
+        load_identity(path)
 
 
 def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
     with pytest.raises(IdentityError, match=r"identity_key: .*: Is a directory"):
-        Identity.at(tmp_path)
+        load_identity(tmp_path)
 
 
 def test_servers_that_start_at_once_agree(tmp_path: Path) -> None:
@@ -100,7 +101,7 @@ def test_servers_that_start_at_once_agree(tmp_path: Path) -> None:
 
     def start() -> None:
         gate.wait()
-        found.append(Identity.at(path).signing_key)
+        found.append(load_identity(path).signing_key)
 
     threads = [threading.Thread(target=start) for _ in range(8)]
     for thread in threads:

@@ -18,7 +18,7 @@ import sqlalchemy as sql
 from alembic.runtime.migration import MigrationContext
 
 from salvo_server.core.authenticator import Proof
-from salvo_server.storage.journal import (
+from salvo_server.core.journal import (
     Batch,
     GameOpened,
     JournalError,
@@ -26,8 +26,8 @@ from salvo_server.storage.journal import (
     KeyLearned,
     StepTaken,
     TeamAdmitted,
-    schema,
 )
+from salvo_server.storage.journal import schema
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 
 FIRE = '{"fire":{"player":"ann","target":"bob","x":3,"y":4}}'

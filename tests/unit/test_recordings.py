@@ -13,8 +13,8 @@ from salvo.codec.transcript import write_header
 from salvo.lab.bots.hunter import Hunter
 from salvo.lab.bots.random_bot import RandomBot
 from salvo_server.core.authenticator import Proof
+from salvo_server.core.journal import Batch, GameOpened, JournalError, NoJournal, SavedGame, StepTaken
 from salvo_server.spectate.recordings import open_recordings
-from salvo_server.storage.journal import Batch, GameOpened, JournalError, NoJournal, SavedGame, StepTaken
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript import check, play_at_table, read_transcript

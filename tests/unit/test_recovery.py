@@ -19,9 +19,10 @@ from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, XBS, Orientation, Placement, generator, random_fleet
 from salvo.seal import Sealer
+from salvo_server.core.journal import Batch, Journal, JournalError, JournalUnavailable
 from salvo_server.core.table import Table
 from salvo_server.service import Resume, Service
-from salvo_server.storage.journal import Batch, Journal, JournalError, JournalUnavailable
+from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.journal.database import DatabaseJournal
 from unbrokered import Wire
 
@@ -54,6 +55,8 @@ class World:
 
     def _serve(self, **given: Any) -> Service:
         settings: dict[str, Any] = {"tables": [""], "seed": 7, "limits": Limits(players=2)} | given
+        if (delay := settings.pop("referee_delay_ms", None)) is not None:
+            settings["follower"] = RefereeViews(delay)
         service = Service(self.wire, clock=lambda: self.now, journal=self.journal, **settings)
         self.wire.connect()
         self.run(service)

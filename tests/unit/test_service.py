@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.service import Service
 

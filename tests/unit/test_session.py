@@ -30,7 +30,7 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
-from salvo_server.storage.identity import Identity
+from salvo_server.core.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))
 FLEET = random_fleet(SALVO, generator(1))

@@ -18,9 +18,9 @@ from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo.topics import BY_NAME, Role
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.referee import Referee
+from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.roster import Account, Register
 from unbrokered import Wire
 
 

@@ -14,7 +14,8 @@ from salvo import codec, seal, topics
 from salvo import messages as m
 from salvo.lab.pictures.marks import Mark
 from salvo.messages import State
-from salvo.net.mqtt import BrokerUrl, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, XBS, Grid, Orientation, Placement, generator, random_fleet
 from salvo_server.cli import watch
 from salvo_server.service import Service

@@ -32,7 +32,8 @@ from salvo.codec.log import (
 )
 from salvo.errors import SalvoError, WireError
 from salvo.messages import MESSAGE_BYTES, State, StateChanged
-from salvo.net.mqtt import Connection, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import Connection
 from salvo.shape import Hexadecimal, OneOf, Strict
 
 SENT: Final = b'{"sent":'

@@ -17,9 +17,9 @@ from typing import Any
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, IllegalCommand, let_signals_pass
-from salvo.lab.notebook import Pictured
 from salvo.lab.sources import line_of, trace_of
 from salvo.messages import PlayerStats, SalvoResolved
+from salvo.notebook import Pictured
 from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo
 from salvo.rules import (
     SALVO,

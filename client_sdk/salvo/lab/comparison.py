@@ -26,8 +26,8 @@ from enum import StrEnum
 from salvo.errors import BotError
 from salvo.lab.arena import Failure
 from salvo.lab.highlights import Lost, Score, lost_by_least, lost_by_most, score_of
-from salvo.lab.notebook import Pictured
 from salvo.lab.simulation import TURN_SECONDS, Seats, stream
+from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo.rules import RuleBook
 

@@ -1,4 +1,4 @@
-"""The picture of each :class:`salvo.lab.notebook.Pictured` thing: the results of games in tables with bars.
+"""The picture of each :class:`salvo.notebook.Pictured` thing: the results of games in tables with bars.
 
 Above the rooms whose things it shows, so that none of them knows it; it is loaded when somebody looks.
 """
@@ -10,13 +10,13 @@ from functools import singledispatch
 
 from salvo.lab.arena import Failure, Outcome
 from salvo.lab.comparison import Comparison
-from salvo.lab.notebook import Pictured
 from salvo.lab.pictures.boards import fleet_page, laid
 from salvo.lab.pictures.html import Bar, beside, figures
 from salvo.lab.pictures.views import view_page
 from salvo.lab.simulation import Played, Simulation
 from salvo.lab.solo import Summary
 from salvo.messages import PlayerStats
+from salvo.notebook import Pictured
 
 
 @singledispatch

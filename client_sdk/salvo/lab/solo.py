@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from salvo.errors import BotError
 from salvo.lab import arena
-from salvo.lab.notebook import Pictured
+from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View

@@ -31,6 +31,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from salvo.errors import ConnectionLost
 from salvo.net import tls
 from salvo.net.buffered_socket import BufferedSocket
+from salvo.net.inbound import Inbound
 from salvo.net.takeover import DECIDE_SECONDS, Takeovers
 
 log = logging.getLogger(__name__)
@@ -109,22 +110,6 @@ class BrokerUrl(NamedTuple):
 def without_password(url: str) -> str:
     """Return a URL as it may be printed: without user and password."""
     return re.sub(r"^([a-z]*://)?.*@", r"\1", url)
-
-
-class Inbound(NamedTuple):
-    """A message that arrived.
-
-    Attributes:
-        mid: for its acknowledgement, as ``qos``.
-        connection: on which connection it came, counted from 1: on the next one the broker counts its messages anew.
-    """
-
-    topic: str
-    payload: bytes
-    retain: bool
-    mid: int
-    qos: int
-    connection: int = 0
 
 
 class Connection:

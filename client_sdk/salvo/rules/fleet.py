@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from salvo.errors import IllegalCommand
-from salvo.lab.notebook import Pictured
+from salvo.notebook import Pictured
 
 if TYPE_CHECKING:
     from salvo.rules.book import Grid, RuleBook

@@ -29,7 +29,8 @@ from salvo import events as e
 from salvo import messages as m
 from salvo.client import FINAL
 from salvo.errors import ConnectionLost, SalvoError, WireError
-from salvo.net.mqtt import BrokerUrl, Connection, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import SALVO, Orientation, Placement, generator
 from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
 from salvo.session import Session

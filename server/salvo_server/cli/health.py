@@ -14,8 +14,9 @@ from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo.topics import BY_NAME
 from salvo_server.cli.checked import Checked
+from salvo_server.core.register import Account
 from salvo_server.settings import roster_path
-from salvo_server.storage.roster import Account, Roster, has_begun
+from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, beside
 
 

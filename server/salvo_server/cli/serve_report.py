@@ -16,9 +16,9 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo_server.cli.output import look_again
 from salvo_server.contest import Contest
+from salvo_server.core.journal import GameOpened
 from salvo_server.settings import ServerSettings
 from salvo_server.spectate.telling import places_line
-from salvo_server.storage.journal import GameOpened
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder, proof_path
 

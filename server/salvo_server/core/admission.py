@@ -13,8 +13,8 @@ from salvo import codec
 from salvo import messages as m
 from salvo.errors import SealError
 from salvo_server.core.authenticator import BUCKET_REFILL_A_SECOND, BUCKET_SIZE, Buckets, Command
-from salvo_server.storage.identity import Identity
-from salvo_server.storage.roster import Register
+from salvo_server.core.identity import Identity
+from salvo_server.core.register import Register
 
 #: Names whose answered requests are counted, 300 bytes each: whoever asks in more of them drowns nobody.
 MAX_ASKERS: Final = 4096

@@ -1,7 +1,7 @@
 """From a journal's record back to a table, by executing it again.
 
 A game is its header and its inputs. They go through the very same referee; the chain tells whether every announcement
-came out as it was recorded. Whatever does not fit is a :class:`~salvo_server.storage.journal.JournalError` that names
+came out as it was recorded. Whatever does not fit is a :class:`~salvo_server.core.journal.JournalError` that names
 game, record and cure: a table is either as it was, or does not start at all.
 """
 
@@ -14,10 +14,10 @@ from salvo import codec
 from salvo import messages as m
 from salvo.codec.transcript import Header, read_header, read_input
 from salvo.errors import WireError
+from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import Signer, TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table, seat
-from salvo_server.storage.journal import GameOpened, JournalError, SavedGame, StepTaken
 
 _CURE = "start with the version that wrote it, restore it from a copy, or begin a new one with --journal FILE"
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from salvo import topics
 from salvo.codec import Publication
-from salvo.net.mqtt import Inbound
+from salvo.net.inbound import Inbound
 from salvo.topics import BY_NAME
 from salvo_server.core.table import Table
 

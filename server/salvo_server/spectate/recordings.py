@@ -10,9 +10,9 @@ from salvo import messages as m
 from salvo.codec.transcript import Header
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF_LINES
+from salvo_server.core.journal import GameOpened, JournalError
 from salvo_server.core.table import Step
 from salvo_server.spectate.replay import Replay
-from salvo_server.storage.journal import GameOpened, JournalError
 from salvo_server.storage.transcript import check, execute, export, read_transcript, repeat_game, write_transcript
 from salvo_server.verify import verify_file
 

@@ -76,8 +76,8 @@ class RefereeViews:
         retained: payload by topic, of what should stand at the broker now.
     """
 
-    def __init__(self, delay_ms: int | None) -> None:
-        """Show everything so much later; None shows nothing, ever."""
+    def __init__(self, delay_ms: int) -> None:
+        """Show everything so much later."""
         self.retained: dict[str, bytes] = {}
         self._delay = delay_ms
         self._charts: dict[str, Charts] = {}
@@ -86,8 +86,6 @@ class RefereeViews:
 
     def follow(self, table: Table, step: Step) -> list[Publication]:
         """Take in a step that the table has made; return what clears the game that is forgotten by it."""
-        if self._delay is None:
-            return []
         announcements = list(step.announcements)
         forgotten = next((n for n, each in enumerate(announcements) if isinstance(each, m.TableReset)), None)
         if forgotten is None:
@@ -107,7 +105,6 @@ class RefereeViews:
             self._wait(table.name, snapshot(self._games[table.name], charts, frame))
 
     def _wait(self, table: str, view: m.RefereeView) -> None:
-        assert self._delay is not None
         [publication] = codec.write_announcement(view, table)
         if len(publication.payload) > MAX_SNAPSHOT_BYTES:
             text = "table %r: the referee's view has %d bytes, more than the %d that every broker takes; it is left out"

@@ -23,7 +23,8 @@ from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.fairness.proof import ProofConnection
 from salvo.lab.pictures.marks import Mark, picture
 from salvo.messages import State
-from salvo.net.mqtt import BrokerUrl, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, Fleet, Grid, RuleBook, Sinkings
 from salvo.topics import BY_NAME, Reader
 from salvo_server.spectate.screen import Board, draw_boards, draw_page, draw_players, printable

@@ -1,30 +1,26 @@
-"""Who the server is: the key that it signs with, and the one that teams seal their secrets for (SALVO-IDENT).
+"""The file with the server's keys (SALVO-IDENT).
 
-One file has both. It is made once, readable by its owner only, and never written again: clients remember the key, so
-another file is another server to all of them.
+It is made once, readable by its owner only, and never written again: clients remember the key, so another file is
+another server to all of them.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import os
 import stat
 from pathlib import Path
 from typing import Final
 
-import nacl.public
 import nacl.signing
 
 from salvo.errors import SalvoError
-from salvo.seal import fingerprint, open_sealed
+from salvo.seal import fingerprint
+from salvo_server.core.identity import SEED_BYTES, Identity
 from salvo_server.storage.private_file import create_private
 
-SEED_BYTES: Final = 32
 #: First line of the file; the number is the form's version.
 _TITLE: Final = "salvo identity 1"
-#: Draws the sealing key from the seed, so that neither key tells the other.
-_SEALING: Final = b"salvo seal"
 #: Rights of the group and of others.
 _NOT_THE_OWNERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
@@ -36,59 +32,21 @@ class IdentityError(SalvoError):
         super().__init__("identity_key", text)
 
 
-class Identity:
-    """Both key pairs of a server.
+def load_identity(path: Path) -> Identity:
+    """Return the identity in a file; the first call makes the file. It is never overwritten.
 
-    Attributes:
-        signing_key: the public Ed25519 key, 32 bytes.
-        sealing_key: the public X25519 key, 32 bytes.
+    Raises:
+        IdentityError: ``identity_key`` when the file cannot be read or made, when others may read it, or when it is
+            damaged or something else.
     """
-
-    def __init__(self, seed: bytes) -> None:
-        """Take 32 secret bytes; both pairs follow from them."""
-        self._signer = nacl.signing.SigningKey(seed)
-        self._unsealer = hashlib.blake2b(_SEALING, key=seed, digest_size=32).digest()
-        self.signing_key = bytes(self._signer.verify_key)
-        self.sealing_key = bytes(nacl.public.PrivateKey(self._unsealer).public_key)
-
-    @classmethod
-    def fresh(cls) -> Identity:
-        """Return one that no file keeps: for tests, for a demo, for a server whose address nobody finds again."""
-        return cls(os.urandom(SEED_BYTES))
-
-    @classmethod
-    def at(cls, path: Path) -> Identity:
-        """Return the identity in a file; the first call makes the file. It is never overwritten.
-
-        Raises:
-            IdentityError: ``identity_key`` when the file cannot be read or made, when others may read it, or when it
-                is damaged or something else.
-        """
+    try:
         try:
-            try:
-                return cls(_read(path))
-            except FileNotFoundError:
-                create_private(path, _written(os.urandom(SEED_BYTES)))
-                return cls(_read(path))  # perhaps that of another server, which was quicker
-        except OSError as error:
-            raise IdentityError(f"{path}: {error.strerror or error}; name another file with SALVO_IDENTITY") from None
-
-    @property
-    def fingerprint(self) -> str:
-        """What people compare (SALVO-IDENT-3)."""
-        return fingerprint(self.signing_key)
-
-    def sign(self, message: bytes) -> bytes:
-        """Return the signature, 64 bytes."""
-        return self._signer.sign(message).signature
-
-    def open(self, sealed: bytes) -> bytes:
-        """Return what somebody sealed for this server.
-
-        Raises:
-            SealError: ``sealed_unreadable``.
-        """
-        return open_sealed(sealed, self._unsealer)
+            return Identity(_read(path))
+        except FileNotFoundError:
+            create_private(path, _written(os.urandom(SEED_BYTES)))
+            return Identity(_read(path))  # perhaps that of another server, which was quicker
+    except OSError as error:
+        raise IdentityError(f"{path}: {error.strerror or error}; name another file with SALVO_IDENTITY") from None
 
 
 def _read(path: Path) -> bytes:

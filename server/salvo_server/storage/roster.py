@@ -11,17 +11,17 @@ import base64
 import binascii
 import contextlib
 import datetime
-import hmac
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo.topics import Role, check_name
+from salvo_server.core.register import Account
 from salvo_server.storage.private_file import create_private
 from salvo_server.storage.vault import Vault
 
@@ -54,21 +54,6 @@ class Credentials:
     """What a broker asks for at a connection."""
 
     user: str
-    secret: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A user of the broker.
-
-    Attributes:
-        user: the name that the broker knows; it is the client id, too.
-        name: the team, watcher or referee that it belongs to.
-    """
-
-    user: str
-    name: str
-    role: Role
     secret: str = field(repr=False)
 
 
@@ -362,27 +347,3 @@ def _check_screens(role: Role, screens: int) -> None:
 
 def _text(kept: _File) -> bytes:
     return (json.dumps(kept.model_dump(), indent=1) + "\n").encode()
-
-
-class Register:
-    """Who may take part: the teams of a roster as they are at the moment.
-
-    Not thread-safe by locks but by replacement: whoever looks sees one state of the roster or the next.
-
-    Attributes:
-        revision: another object for every state.
-    """
-
-    def __init__(self, accounts: Iterable[Account] = ()) -> None:
-        self.replace(accounts)
-
-    def replace(self, accounts: Iterable[Account]) -> None:
-        """Go by another state of the roster."""
-        self.revision = self._teams = {
-            account.name: account.secret for account in accounts if account.role is Role.TEAM
-        }
-
-    def has(self, name: str, secret: str) -> bool:
-        """Whether this is a team of the roster and its secret (SALVO-ACCESS-3)."""
-        known = self._teams.get(name)
-        return known is not None and hmac.compare_digest(known.encode(), secret.encode())

@@ -40,10 +40,10 @@ from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.topics import check_name
 from salvo.view import Shot
 from salvo_server import __version__
+from salvo_server.core.journal import SavedGame
 from salvo_server.core.recovery import open_table, repeat
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table, header_check, seat
-from salvo_server.storage.journal import SavedGame
 
 #: How much of the chain's value a line has; the last line has all of it.
 _LINE_CHECK_BYTES: Final = 4

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from salvo.errors import SalvoError
+from salvo_server.core.identity import Identity
+from salvo_server.core.journal import GameOpened, SavedGame
 from salvo_server.core.log import proof_lines
-from salvo_server.storage.identity import Identity
-from salvo_server.storage.journal import GameOpened, SavedGame
 from salvo_server.storage.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
 
 log = logging.getLogger(__name__)

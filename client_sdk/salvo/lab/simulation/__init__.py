@@ -22,12 +22,12 @@ from typing import overload
 from salvo.errors import BotError
 from salvo.lab.arena import Decisions, Failure, Placed
 from salvo.lab.intervals import rate_and_error
-from salvo.lab.notebook import Pictured
 from salvo.lab.replay_command import again, seat_names
 from salvo.lab.simulation.pool import Pool, cores, play_here
 from salvo.lab.simulation.seats import Seats, seating
 from salvo.lab.simulation.worker import Batch, Row, Spec
 from salvo.messages import PlayerStats
+from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from salvo import topics
 from salvo.topics import Role
 from salvo_server.brokers.embedded.limits import Access, Action
-from salvo_server.storage.roster import Account
+from salvo_server.core.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
 _REMEMBERED = 32_768

@@ -27,8 +27,9 @@ from salvo_server.brokers.mosquitto.dynamic_security import (
     fingerprint,
     roles_of,
 )
+from salvo_server.core.register import Account
 from salvo_server.storage.private_file import create_private
-from salvo_server.storage.roster import Account, Credentials
+from salvo_server.storage.roster import Credentials
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
 PLUGINS = (

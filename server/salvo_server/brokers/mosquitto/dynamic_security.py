@@ -23,7 +23,8 @@ from salvo import topics
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import Action
-from salvo_server.storage.roster import Account, Credentials
+from salvo_server.core.register import Account
+from salvo_server.storage.roster import Credentials
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,8 @@ import time
 from collections import deque
 from typing import Final
 
-from salvo.net.mqtt import BrokerUrl, Connection, Inbound
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import check_name
 from salvo_server.gateways.classic.guest import CLIENT_SECONDS, Role
 from salvo_server.gateways.classic.words import MAX_BYTES

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from salvo.errors import MissingExtra
 from salvo_server.core.authenticator import Proof
-from salvo_server.storage.journal import (
+from salvo_server.core.journal import (
     Batch,
     GameOpened,
     JournalError,
@@ -100,7 +100,7 @@ class DatabaseJournal:
     # --- writing --------------------------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> None:
-        """Make a batch durable, all of it or nothing; see :class:`salvo_server.storage.journal.Journal`."""
+        """Make a batch durable, all of it or nothing; see :class:`salvo_server.core.journal.Journal`."""
         try:
             if self._connection.closed or self._connection.invalidated:
                 self._reconnect()
@@ -168,7 +168,7 @@ class DatabaseJournal:
     # --- reading --------------------------------------------------------------------------------------------------
 
     def load(self) -> Saved:
-        """Return what a restart needs; see :class:`salvo_server.storage.journal.Journal`."""
+        """Return what a restart needs; see :class:`salvo_server.core.journal.Journal`."""
         with explained(self.name):
             read = self._connection.execute
             latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)

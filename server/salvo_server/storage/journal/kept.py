@@ -5,7 +5,7 @@ What is written about a game is taken from here, so that it is the same whatever
 
 from __future__ import annotations
 
-from salvo_server.storage.journal import Batch, GameOpened, Journal, Saved, SavedGame, StepTaken
+from salvo_server.core.journal import Batch, GameOpened, Journal, Saved, SavedGame, StepTaken
 
 
 class KeptGames:
@@ -25,7 +25,7 @@ class KeptGames:
         return SavedGame(opened, tuple(self._steps[opened.id]), (), then)
 
     def commit(self, batch: Batch) -> None:
-        """Make a batch durable; see :class:`salvo_server.storage.journal.Journal`."""
+        """Make a batch durable; see :class:`salvo_server.core.journal.Journal`."""
         self._journal.commit(batch)
         for opened in batch.games:
             self._enter(opened)
@@ -34,7 +34,7 @@ class KeptGames:
                 self._steps[step.game].append(step)
 
     def load(self) -> Saved:
-        """Return what a restart needs; see :class:`salvo_server.storage.journal.Journal`."""
+        """Return what a restart needs; see :class:`salvo_server.core.journal.Journal`."""
         saved = self._journal.load()
         for game in saved.games:
             self._enter(game.opened)
