@@ -240,15 +240,15 @@ class Session:
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
         self._placed_at = now
+        missing = [placement for placement in self._fleet.placements if placement.ship not in self._approved]
         messages = []
-        for placement in self._fleet.placements:
-            if placement.ship in self._approved:
-                continue
+        for placement in missing:
             topic = BY_NAME["place"].of(self.table, player=self.name, ship=placement.ship)
             payload = codec.write_placement(placement, self._sealer)
             messages.append(message_digest(topic, payload))
             self._outbox.append(codec.Publication(topic, payload, False))
-        self.witness.placed(self.game, self._fleet.placements, messages)
+        if missing:
+            self.witness.placed(self.game, missing, messages)
 
     def fire(self, shots: Sequence[Shot]) -> None:
         """Fire shots of the turn that was asked for, signed for just this game, turn, shot and target."""

@@ -91,6 +91,7 @@ class SimBroker(Process):
         self.losing: Counter[str] = Counter()
         self._sessions: dict[str, _Session] = {}
         self._links: dict[Link, tuple[_Session, tuple[str, bytes] | None]] = {}
+        self._ungreeted: dict[Link, None] = {}
         self._window = window
         self._overlaps = overlaps
         self._shuffles = shuffles
@@ -108,7 +109,10 @@ class SimBroker(Process):
             if self._random.random() < 0.5:
                 link.flush_down()
             link.cut(self._random.choice((0.0, 0.0, 0.2)), None)
+        for link in self._ungreeted:
+            link.cut(0.0, None)
         self._links.clear()
+        self._ungreeted.clear()
         self._routes.clear()
         if keep == "all":
             self._save()
@@ -129,6 +133,10 @@ class SimBroker(Process):
     def quiet(self) -> bool:
         """Whether nothing is on its way to anybody."""
         return not any(session.under_way or session.queue for session in self._sessions.values())
+
+    def opened(self, link: Link) -> None:
+        """A client has made a connection, and not said yet who it is."""
+        self._ungreeted[link] = None
 
     # --- packets --------------------------------------------------------------------------------------------------
 
@@ -155,6 +163,7 @@ class SimBroker(Process):
             self._leave(link, with_will=False)
 
     def _connect(self, link: Link, client_id: str, clean: bool, will: tuple[str, bytes] | None) -> None:
+        self._ungreeted.pop(link, None)
         session = self._sessions.get(client_id)
         if session is not None and session.link is not None:
             old = session.link
@@ -257,6 +266,7 @@ class SimBroker(Process):
 
     def lost(self, link: Link) -> None:
         """Notice that a connection is gone."""
+        self._ungreeted.pop(link, None)
         if link in self._links:
             self._leave(link, with_will=True)
 

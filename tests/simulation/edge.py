@@ -33,6 +33,7 @@ class Link:
         self._random = client.random
         self._up: list[tuple[Any, ...]] = []
         self._down: list[tuple[Any, ...]] = []
+        broker.opened(self)
 
     def _latency(self) -> float:
         """Seconds; mostly a local network's, at times a hiccup."""

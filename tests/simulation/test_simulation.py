@@ -89,6 +89,25 @@ def test_a_team_that_was_killed_while_it_placed_accuses_nobody() -> None:
     assert (report.wrong, report.happened) == ("", killed)
 
 
+def test_a_team_that_comes_back_to_its_whole_fleet_in_a_lobby_of_before_accuses_nobody() -> None:
+    """It had no ship to send, and noted a fleet as sent without any message: it called the game unfair."""
+    drawn = faults.parse(
+        "server.commit.before@lobby#2=crash:server:2.117,team1.receive.after@lobby#17=crash:team1:0.637,"
+        "server.receive.after@turn#3=crash:broker:2.061:old"
+    )
+    report = game.run(3825, drawn)
+    assert (report.wrong, report.happened) == ("", drawn)
+
+
+def test_a_broker_that_is_killed_while_a_client_comes_hears_nothing_of_it() -> None:
+    """It went on hearing, and what was on its way then was lost for ever on a connection that seemed to live."""
+    drawn = faults.parse(
+        "server.commit.after@lobby#5=crash:server:1.357,server.decode.before@turn#2=crash:broker:0.291:all,"
+        "server.receive.after@turn#3=crash:broker:2.430:old,broker.publish.routed@turn#2=crash:broker:0.248:all"
+    )
+    assert game.run(3669, drawn).wrong == ""
+
+
 #: Requests, then ships, then a shot in the middle of a salvo, then a whole salvo and more.
 _LOST = faults.parse(
     "team0.request.taken@lobby#1=lose:request:2,team1.command.taken@lobby#2=lose:command:3,"

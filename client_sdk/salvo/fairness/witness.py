@@ -192,9 +192,9 @@ class Witness:
     # --- what the team does ---------------------------------------------------------------------------------------
 
     def placed(self, game: int, placements: Iterable[Placement], messages: Iterable[bytes]) -> None:
-        """Note a fleet that was sent, in place of the one before, and what stands for its messages (SALVO-LOG-8)."""
+        """Note ships that were sent, in place of those before, and what stands for their messages (SALVO-LOG-8)."""
         sent = self._of(game)
-        sent.fleet = {placement.ship: placement for placement in placements}
+        sent.fleet.update((placement.ship, placement) for placement in placements)
         sent.messages.update(messages)
 
     def refused(self, game: int) -> None:
