@@ -30,7 +30,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     for name in list(sys.modules):
         if name.startswith(("amqtt", "websockets", "salvo_server.brokers.embedded.")):
             monkeypatch.delitem(sys.modules, name)
-    for name in ("addresses", "embedded", "hardened", "packets", "peers", "sessions"):
+    for name in ("addresses", "broker", "packets", "peers", "runner", "sessions"):
         monkeypatch.delattr(embedded, name, raising=False)
     return monkeypatch
 
