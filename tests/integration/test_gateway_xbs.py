@@ -115,7 +115,8 @@ def small(folder: Path, goal: int = 7) -> str:
 
 
 def check_points(outcome: Outcome, heard: Heard) -> None:
-    """What the clients were told is what the referee said."""
+    """What the clients were told is what the referee said, whose news may come here a little later than to them."""
+    heard.until(over)
     stats = {each.player: each for each in heard.of(m.PlayerStats)}
     told = {name: [int(value) for value in values] for name, *values in (each[:4] for each in outcome.results)}
     assert told == {name: [s.hits, s.turns - s.shots, s.turns] for name, s in stats.items()}
