@@ -10,6 +10,7 @@ from datetime import datetime
 from random import Random
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from salvo import messages as m
@@ -89,8 +90,11 @@ def test_in_a_hall_without_a_way_out_the_interfaces_tell(monkeypatch: pytest.Mon
     known = lan_addresses("0.0.0.0")
     monkeypatch.setattr(addresses, "_outgoing", lambda family: "")
     assert set(known) >= set(lan_addresses("0.0.0.0"))
-    monkeypatch.setattr(socket, "if_nameindex", lambda: [(1, "docker0"), (2, "veth12"), (3, "nowhere0")])
+    four, six = (SimpleNamespace(family=family, address="10.0.0.2") for family in (socket.AF_INET, socket.AF_INET6))
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: {"docker0": [four], "veth12": [four], "nowhere0": [six]})
     assert lan_addresses("0.0.0.0") == []
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: {"eth0": [six, four]})
+    assert lan_addresses("0.0.0.0") == ["10.0.0.2"]
 
 
 # --- who is not there ---------------------------------------------------------------------------------------------

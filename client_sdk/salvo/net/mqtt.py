@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import random
 import re
 import selectors
 import socket
@@ -22,7 +23,6 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import paho.mqtt.client as paho
-import tenacity
 from paho.mqtt.client import convert_disconnect_error_code_to_reason_code
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.properties import Properties
@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 _PORTS: Final = {"mqtt": 1883, "mqtts": 8883, "ws": 80, "wss": 443}
 #: How long one attempt to reach the broker may take, TCP and MQTT handshake together.
 CONNECT_SECONDS: Final = 5.0
+#: Longest pause after the first attempt in vain; it doubles with each.
+FIRST_PAUSE_SECONDS: Final = 0.2
 #: Longest pause between two attempts: a broker that comes back is found within that time.
 MAX_PAUSE_SECONDS: Final = 5.0
 #: Messages on their way to the broker at once; a whole reset of an eight-player table fits.
@@ -468,10 +470,9 @@ class Connection:
 
     def _pause(self) -> float:
         """A random pause that grows with every attempt in vain, so that many clients do not come back as one."""
+        longest = FIRST_PAUSE_SECONDS * 2 ** min(self._attempt, 10)
         self._attempt += 1
-        state = tenacity.RetryCallState(tenacity.Retrying(), None, (), {})
-        state.attempt_number = self._attempt
-        return _PAUSES(state)
+        return random.uniform(0.0, min(longest, MAX_PAUSE_SECONDS))
 
     def _watch(self) -> None:
         """Watch the socket that paho has now, and whether it could take more."""
@@ -543,6 +544,3 @@ class _Client(paho.Client):
         sock.settimeout(self._connect_timeout)
         sock.do_handshake()
         return sock
-
-
-_PAUSES = tenacity.wait_random_exponential(multiplier=0.2, max=MAX_PAUSE_SECONDS)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import array
 import contextlib
 import ipaddress
 import socket
-import struct
 from collections.abc import Iterator
 from typing import Final
 
 from salvo.errors import SalvoError
-
-try:
-    import fcntl
-except ModuleNotFoundError:  # not on this system, which has other ways to its addresses
-    fcntl = None  # type: ignore[assignment]
 
 #: Connections that wait to be accepted; a contest's teams may all come back at once.
 _BACKLOG: Final = 128
@@ -23,8 +16,6 @@ _BACKLOG: Final = 128
 _EVERY: Final = ("0.0.0.0", "::", "")
 #: Nets of virtual machines and containers on this one, from which no team comes.
 _VIRTUAL: Final = ("docker", "br-", "veth", "virbr", "vmnet", "vboxnet", "lxc", "podman", "cni")
-#: Linux: the IPv4 address of an interface, in a request of 40 bytes at least.
-_SIOCGIFADDR: Final = 0x8915
 
 
 class BrokerError(SalvoError):
@@ -121,12 +112,8 @@ def _outgoing(family: socket.AddressFamily) -> str:
 
 def _of_interfaces() -> Iterator[str]:
     """Return the IPv4 addresses of all interfaces, also in a hall whose net leads nowhere."""
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        names = [name for _, name in socket.if_nameindex()] if fcntl is not None else []
-        for name in names:
-            if name.startswith(_VIRTUAL):
-                continue
-            request = array.array("B", struct.pack("256s", name.encode()[:15]))
-            with contextlib.suppress(OSError):  # it has none
-                fcntl.ioctl(sock, _SIOCGIFADDR, request)
-                yield socket.inet_ntoa(request[20:24].tobytes())
+    import psutil  # which commands that listen nowhere need not load
+
+    for name, addresses in psutil.net_if_addrs().items():
+        if not name.startswith(_VIRTUAL):
+            yield from (each.address for each in addresses if each.family is socket.AF_INET)
