@@ -139,10 +139,11 @@ if sys.platform == "win32":
         msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
 
 else:
-    import fcntl
 
     def _configuration() -> Path:
         return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
     def _lock(descriptor: int) -> None:
+        import fcntl
+
         fcntl.flock(descriptor, fcntl.LOCK_EX)

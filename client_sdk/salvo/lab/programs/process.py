@@ -223,8 +223,7 @@ class Program:
         self.dismiss()
         assert self._dismissed is not None
         if self.idle and not self._wait_for_end(self._dismissed + LEAVE_SECONDS - time.monotonic()):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGTERM)
+            _signal(process, signal.SIGTERM)
             self._wait_for_end(TERMINATE_SECONDS)
         self._end()
 
@@ -347,6 +346,8 @@ class Program:
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Whether it has; it is left a zombie until its group is killed: nobody else can have its number so long."""
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return process.poll() is not None
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -357,6 +358,14 @@ def _kill(process: subprocess.Popen[bytes], owner: int) -> None:
         stream.close()
     if owner != os.getpid():
         return
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # there is nobody but the zombie
-        os.killpg(process.pid, signal.SIGKILL)
+    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
     process.wait()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to a process and its group; where systems have no groups, to the process."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # there is nobody but the zombie
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
