@@ -6,9 +6,7 @@ it, the test says so and the mending can go), and against ours, where it must no
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import gc
 import logging
 import socket
 import threading
@@ -18,10 +16,6 @@ from typing import Any
 
 import paho.mqtt.client as paho
 import pytest
-from amqtt.broker import Broker as StockBroker
-from amqtt.contexts import Action
-from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
-from amqtt.session import Session
 from paho.mqtt.enums import CallbackAPIVersion
 
 from integration.raw import (
@@ -35,6 +29,7 @@ from integration.raw import (
     subscribe_packet,
     text,
 )
+from integration.stock_amqtt import ANONYMOUS, PASSWORDS, TOPIC_RULE, StockAmqtt
 from ports import Port
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded.addresses import BrokerError
@@ -43,10 +38,6 @@ from salvo_server.brokers.embedded.edges import TcpEdge
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.packets import client_id_of_v5
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
-
-# Stock amqtt leaves tasks and transports to the garbage collector when it is stopped.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 
 # --- two brokers of the same face ---------------------------------------------------------------------------------
 
@@ -61,62 +52,8 @@ class OnlyAliceWrites(Access):
         return action != "publish" or not topic.startswith("/alice") or username == "alice"
 
 
-class StockTopicRule(BaseTopicPlugin):  # type: ignore[misc]
-    """The same rule for stock amqtt."""
-
-    async def topic_filtering(
-        self, *, session: Session | None = None, topic: str | None = None, action: Action | None = None
-    ) -> bool | None:
-        user = session.username if session else None
-        return action != Action.PUBLISH or not (topic or "").startswith("/alice") or user == "alice"
-
-
-class Stock:
-    """Stock amqtt on a thread of its own."""
-
-    def __init__(self, plugins: dict[str, Any]) -> None:
-        self._port = Port()
-        self.port = self._port.number
-        self._plugins = plugins
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
-
-    async def _serve(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        broker = StockBroker(
-            {
-                "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{self.port}"}},
-                "plugins": self._plugins,
-            }
-        )
-        await broker.start()
-        self._ready.set()
-        await self._stop.wait()
-        with contextlib.suppress(asyncio.TimeoutError, Exception):
-            await asyncio.wait_for(broker.shutdown(), 2)
-
-    def __enter__(self) -> Stock:
-        self._thread.start()
-        assert self._ready.wait(PATIENCE_SECONDS)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(60)
-        self._port.close()
-        gc.collect()  # now, and not in the middle of another test
-
-
-_AUTH = "amqtt.plugins.authentication.AnonymousAuthPlugin"
-
-
-@contextlib.contextmanager
-def stock(ruled: bool = False) -> Iterator[Any]:
-    plugins: dict[str, Any] = {_AUTH: {"allow_anonymous": True}}
-    if ruled:
-        plugins[f"{__name__}.StockTopicRule"] = {}
-    with Stock(plugins) as broker:
-        yield broker
+def stock(ruled: bool = False) -> StockAmqtt:
+    return StockAmqtt(ANONYMOUS, TOPIC_RULE) if ruled else StockAmqtt(ANONYMOUS)
 
 
 @contextlib.contextmanager
@@ -315,7 +252,7 @@ def test_a_will_needs_the_right_to_publish(make: Any, faulty: bool) -> None:
 
 @both
 def test_a_wrong_password_does_not_disconnect_the_owner_of_the_client_id(make: Any, faulty: bool) -> None:
-    context: Any = Stock({f"{__name__}.StockPasswords": {}}) if faulty else ours(ruled=True)
+    context: Any = StockAmqtt(PASSWORDS) if faulty else ours(ruled=True)
     with context as broker, Raw(broker.port, "owner", clean=False, user="alice", password="ecila") as owner:
         assert owner.read() == b"\x20\2\0\0"
         with Raw(broker.port, "owner", clean=False, user="alice", password="wrong") as rival:
@@ -325,13 +262,6 @@ def test_a_wrong_password_does_not_disconnect_the_owner_of_the_client_id(make: A
             owner.send(b"\xc0\0")  # a ping tells whether the owner is still there
         alive = owner.read(1.5 if faulty else PATIENCE_SECONDS) == b"\xd0\0"
     assert alive != faulty
-
-
-class StockPasswords(BaseAuthPlugin):  # type: ignore[misc]
-    """Passwords for stock amqtt."""
-
-    async def authenticate(self, *, session: Session) -> bool:
-        return bool(session.password == (session.username or "")[::-1])
 
 
 @both
@@ -551,6 +481,27 @@ def test_it_stops_quickly_with_clients_connected_and_may_be_stopped_twice() -> N
         broker.stop()
         assert client.read() == b""
     broker.stop()
+
+
+def test_it_hangs_up_on_whoever_comes_in_while_it_stops() -> None:
+    callers: list[socket.socket] = []
+
+    def call_until_nobody_answers(port: int) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                callers.append(socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS))
+
+    for _ in range(10):
+        broker = EmbeddedBroker().start()
+        calling = threading.Thread(target=call_until_nobody_answers, args=(broker.port,))
+        calling.start()
+        time.sleep(0.01)
+        broker.stop()
+        calling.join(PATIENCE_SECONDS)
+    assert callers
+    for caller in callers:
+        with caller, contextlib.suppress(ConnectionError):
+            assert caller.recv(1) == b""
 
 
 def test_what_was_said_before_the_end_arrives_also_at_a_slow_client() -> None:
