@@ -45,13 +45,18 @@ class Screen:
         return self.process.poll() is None
 
     def until_on(self) -> None:
-        """Return when it has held its user for so long that it is no newcomer any more."""
+        """Return when it has held its user for so long that it is no newcomer any more.
+
+        On its way to a free user it says what each of those in use was shown, so what counts is when it said the last.
+        """
         end = time.monotonic() + _SECONDS
-        while "state lobby" not in self.said:
+        said, since = "", time.monotonic()
+        while "state lobby" not in said or time.monotonic() < since + ESTABLISHED_SECONDS + 0.5:
             assert self.is_on, self.said
             assert time.monotonic() < end
             time.sleep(0.05)
-        time.sleep(ESTABLISHED_SECONDS + 0.5)
+            if self.said != said:
+                said, since = self.said, time.monotonic()
 
 
 @contextlib.contextmanager
