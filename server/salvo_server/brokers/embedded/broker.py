@@ -49,6 +49,7 @@ class HardenedBroker(Broker):
         peers: the connections.
         newcomers: those of them that have not greeted, the eldest first.
         unflushed: those that have something to write.
+        tcp_edges: those over TCP, and those whose peer has been let go of while something is on its way to it.
         web_transports: the WebSockets among them, and those that have not finished their handshake, the eldest first.
         read_buffer: where every TCP connection reads into.
     """
@@ -79,6 +80,7 @@ class HardenedBroker(Broker):
         self.peers: set[Peer] = set()
         self.newcomers: dict[Peer, None] = {}
         self.unflushed: list[Peer] = []
+        self.tcp_edges: set[TcpEdge] = set()
         self.web_transports: dict[BoundedWebSocket, None] = {}
         self.read_buffer = memoryview(bytearray(READ_BYTES))
         self._sockets = sockets
@@ -130,10 +132,10 @@ class HardenedBroker(Broker):
         )
 
     def _greet_own(self) -> asyncio.BaseProtocol:
-        return TcpEdge(self.welcome, self.read_buffer)
+        return TcpEdge(self.tcp_edges, self.welcome, self.read_buffer)
 
     def _greet_tcp(self) -> asyncio.BaseProtocol:
-        edge = TcpEdge(self.welcome, self.read_buffer)
+        edge = TcpEdge(self.tcp_edges, self.welcome, self.read_buffer)
         return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
 
     def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:
@@ -182,14 +184,28 @@ class HardenedBroker(Broker):
 
     async def shutdown(self) -> None:
         """Disconnect everybody, then stop listening."""
+        for listener in self._sockets.values():
+            asyncio.get_running_loop().remove_reader(listener)
+        # What asyncio has accepted gets a transport in the next round, which fails, never to be closed, if its server
+        # is closed by then (CPython 3.11), and its protocol in the one after that.
+        for _ in range(2):
+            await asyncio.sleep(0)
         for server in self._servers.values():
             if server.instance is not None:
                 server.instance.close()
         for peer in list(self.peers):
             peer.cut_off()
-        for websocket in list(self.web_transports):
-            websocket.transport.abort()
+        while self._abort_all():
+            await asyncio.sleep(0)
         await super().shutdown()
+
+    def _abort_all(self) -> bool:
+        """Abort the connections, those without a peer too; return whether there was one."""
+        web = [websocket.transport for websocket in self.web_transports]
+        connections = [*self.tcp_edges, *web, *(() if self._tls is None else self._tls.connections)]
+        for connection in connections:
+            connection.abort()
+        return bool(connections)
 
     # --- messages -----------------------------------------------------------------------------------------------
 

@@ -21,7 +21,13 @@ Welcome = Callable[[Edge, str], Peer | None]
 class TcpEdge(asyncio.BufferedProtocol):
     """A TCP connection; asyncio has set TCP_NODELAY on its socket. All of them read into one buffer."""
 
-    def __init__(self, welcome: Welcome, read_buffer: memoryview) -> None:
+    def __init__(self, others: set[TcpEdge], welcome: Welcome, read_buffer: memoryview) -> None:
+        """Prepare.
+
+        Args:
+            others: the open ones; it is among them from its first moment to its last.
+        """
+        self._others = others
         self._welcome = welcome
         self._read_buffer = read_buffer
         self._peer: Peer | None = None
@@ -30,6 +36,7 @@ class TcpEdge(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._others.add(self)
         transport.set_write_buffer_limits(WRITE_BYTES)
         # The system would buffer megabytes of a flood, and whatever else the client is sent would come after them.
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BYTES)
@@ -53,6 +60,7 @@ class TcpEdge(asyncio.BufferedProtocol):
             self._peer.edge_full(False)
 
     def connection_lost(self, error: Exception | None) -> None:
+        self._others.discard(self)
         if self._peer is not None:
             self._peer.lost()
 

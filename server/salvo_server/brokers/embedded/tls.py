@@ -58,7 +58,11 @@ def _no_passphrase() -> str:
 
 
 class TlsListener:
-    """What the connections of all TLS listeners have in common: the certificate, and how many there may be."""
+    """What the connections of all TLS listeners have in common: the certificate, and how many there may be.
+
+    Attributes:
+        connections: the open ones, those that have not finished their handshake included, the eldest first.
+    """
 
     def __init__(self, context: ssl.SSLContext, most: int, handshake_seconds: float) -> None:
         """Prepare.
@@ -70,13 +74,13 @@ class TlsListener:
         self._context = context
         self._most = most
         self._handshake_seconds = handshake_seconds
-        self._open: dict[_Tls, None] = {}
+        self.connections: dict[_Tls, None] = {}
 
     def around(self, protocol: asyncio.BaseProtocol, read_bytes: int) -> asyncio.BaseProtocol:
         """Return the protocol for a new TCP connection over which another protocol is spoken through TLS."""
         loop = asyncio.get_running_loop()
         return _Tls(
-            self._open,
+            self.connections,
             self._most,
             read_bytes,
             loop,
@@ -126,6 +130,10 @@ class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
     def give_way(self) -> None:
         """End a handshake that others wait for."""
         self._others.pop(self, None)
+        self.abort()
+
+    def abort(self) -> None:
+        """End the connection at once."""
         self._transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
