@@ -38,10 +38,11 @@ def fire(view):
     return view.untouched.sample(view.shots)
 """
 
-#: Games of some thirty salvos.
+#: Games of some fifty turns, and of eleven at least: nobody wins before the tests have counted to nine.
 _RULES = """
 name = "pond"
 like = "salvo"
+shots = "one"
 width = 6
 height = 5
 
@@ -105,8 +106,16 @@ class Stage:
         """Wait until so many salvos are in a file."""
         end = time.monotonic() + _SECONDS
         while not self.proof(name).exists() or self.proof(name).read_bytes().count(b'"result"') < count:
-            assert time.monotonic() < end
+            assert time.monotonic() < end, self._ask_why()
             time.sleep(0.01)
+
+    def _ask_why(self) -> str:
+        """Kill everything, and return what each process said and how each proof ends."""
+        for process in self._running:
+            process.kill()
+        said = [f"{process.args!r} {process.returncode}: {process.communicate()}" for process in self._running]
+        ends = [f"{path}: {path.read_text()[-1000:]}" for path in self.folder.glob("*.proof.jsonl")]
+        return "\n".join(said + ends)
 
     def seat(self, team: str, bot: Bot) -> threading.Thread:
         """Let a team that nobody kills play in this process."""
