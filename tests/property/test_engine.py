@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from salvo.rules import (
     Announce,
     Ending,
-    Game,
     Grid,
     Order,
     RuleBook,
@@ -19,6 +18,7 @@ from salvo.rules import (
     generator,
     random_fleet,
 )
+from salvo.rules.game import Game
 
 PLAYERS = 4
 BOOK = RuleBook(

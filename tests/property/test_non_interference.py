@@ -24,8 +24,8 @@ from salvo import codec, topics
 from salvo import messages as m
 from salvo.codec import announcements
 from salvo.net.inbound import Inbound
-from salvo.rules import SALVO, Fleet, Game, Orientation, Placement
-from salvo.rules.game import draw_starter
+from salvo.rules import SALVO, Fleet, Orientation, Placement
+from salvo.rules.game import Game, draw_starter
 from salvo.seal import SALT_BYTES, Sealer
 from salvo.topics import BY_NAME, Action, Role
 from salvo_server.core.authenticator import Authenticator

@@ -21,23 +21,8 @@ from salvo import messages as m
 from salvo.codec import read_ship
 from salvo.errors import IllegalCommand
 from salvo.messages import Limits, State
-from salvo.rules import (
-    SALVO,
-    Announce,
-    Fleet,
-    Game,
-    Order,
-    Placement,
-    Repeats,
-    RuleBook,
-    Salvo,
-    Targets,
-    begin,
-    check_placement,
-    draw_fair_starter,
-    draw_starter,
-    set_starter,
-)
+from salvo.rules import SALVO, Announce, Fleet, Order, Placement, Repeats, RuleBook, Salvo, Targets, check_placement
+from salvo.rules.game import Game, begin, draw_fair_starter, draw_starter, set_starter
 
 
 class Transition(NamedTuple):

@@ -8,7 +8,8 @@ from itertools import combinations
 from typing import Any, Final
 
 from salvo.errors import MissingExtra
-from salvo.rules import Starter, draw_starter, generator, sample
+from salvo.rules import Starter, generator, sample
+from salvo.rules.game import draw_starter
 from salvo_server.tournament.file import Format, Tournament
 
 #: The name of who has nobody to meet; no bot has it.

@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from salvo.messages import SalvoResolved
 from salvo.player import Bot, check_salvo
-from salvo.rules import Fleet, Game, Orientation, Placement, Repeats, RuleBook, begin
+from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
+from salvo.rules.game import Game, begin
 from salvo.view import Shot, View
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of

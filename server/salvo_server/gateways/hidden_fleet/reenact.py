@@ -9,7 +9,8 @@ from typing import Final
 from salvo.errors import WireError
 from salvo.messages import SalvoResolved, State
 from salvo.player import Answer, Bot
-from salvo.rules import Fleet, RuleBook, Starter, set_starter
+from salvo.rules import Fleet, RuleBook, Starter
+from salvo.rules.game import set_starter
 from salvo.topics import check_name
 from salvo.view import Shot, View
 from salvo_server.gateways.hidden_fleet.game import GUEST, HOUSE, Move, UnseenGame
