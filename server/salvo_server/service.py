@@ -29,7 +29,7 @@ from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook
-from salvo.topics import BY_NAME, Publisher
+from salvo.topics import Publisher
 from salvo_server import __version__
 from salvo_server.core.admission import AdmissionPolicy
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Proof, SealedRecap
@@ -555,7 +555,7 @@ class Service:
         if message.retain:
             self._outbox.append(codec.Publication(message.topic, b"", True))
             return self._count(WireError("retained_command", "commands must not be retained"), message)
-        if address.topic.name == "say":
+        if address.topic is topics.SAY:
             self._outbox += self._chat.hear(address, message.payload, table.referee.players, now)
             return None
         try:
@@ -657,13 +657,13 @@ class Service:
     def _answer_unreadable(self, table: Table, address: topics.Address, error: WireError, now: int) -> None:
         """Tell whom it may concern: the player in the topic, or for a shot the one whose turn it is."""
         current = table.referee.current
-        match address.topic.name:
-            case "place":
+        match address.topic:
+            case topics.PLACE:
                 spelling = address.ship if error.code != "unknown_ship" else ""
                 command = m.Unreadable(address.player, spelling, error.code, error.text)
-            case "skip" | "leave":
+            case topics.SKIP | topics.LEAVE:
                 command = m.Unreadable(address.player, "", error.code, error.text)
-            case "fire" if current is not None:
+            case topics.FIRE if current is not None:
                 command = m.Unreadable(current.name, "", error.code, error.text)
             case _:
                 return
@@ -679,7 +679,7 @@ class Service:
     def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
         # A text names the value that was wrong; of a request to take part that may be the secret, in the wrong place.
-        asked = message.topic.endswith(BY_NAME["request_participation"].pattern)
+        asked = message.topic.endswith(topics.REQUEST_PARTICIPATION.pattern)
         log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)
 
     # --- one step -----------------------------------------------------------------------------------------------
@@ -757,7 +757,7 @@ class Service:
 
     def _status(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
         first = referee.table == self._first_table
-        status_topic = "" if first else BY_NAME["server"].of(self._first_table)
+        status_topic = "" if first else topics.SERVER.of(self._first_table)
         keys = _keys(self._identity)
         return m.ServerStatus(
             online, __version__, referee.number, self._profile, status_topic, paused, keys, self._chat.on
@@ -776,7 +776,7 @@ def _keys(identity: Identity | None) -> m.ServerKeys | None:
 
 
 def _recap_publication(sealed: SealedRecap) -> codec.Publication:
-    return codec.Publication(BY_NAME["recap"].of(sealed.table, player=sealed.player), sealed.payload, False)
+    return codec.Publication(topics.RECAP.of(sealed.table, player=sealed.player), sealed.payload, False)
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:

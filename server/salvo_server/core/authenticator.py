@@ -26,6 +26,7 @@ from enum import Enum
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from salvo import messages as m
+from salvo import topics
 from salvo.codec import (
     Sealed,
     SealedPlacement,
@@ -39,7 +40,6 @@ from salvo.codec import (
 from salvo.codec.log import message_digest
 from salvo.errors import SealError, WireError
 from salvo.seal import NONCE_BYTES, SALT_BYTES, Blob, derive_key, key_to_team, make_blob, open_blob
-from salvo.topics import BY_NAME
 
 log = logging.getLogger(__name__)
 
@@ -599,7 +599,7 @@ def _digest(request: Sealed) -> bytes:
 
 def _message_digest(request: SealedPlacement) -> bytes:
     """What stands for the message in the log, the same for whoever sent it (SALVO-LOG-8)."""
-    topic = BY_NAME["place"].of(request.table, player=request.player, ship=request.spelling)
+    topic = topics.PLACE.of(request.table, player=request.player, ship=request.spelling)
     blob = request.blob
     return message_digest(topic, base64.b64encode(blob.salt + blob.nonce + blob.ciphertext))
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from salvo import messages as m
+from salvo import topics
 from salvo.codec import Publication
 from salvo.codec.log import (
     MAX_REVEAL_BYTES,
@@ -35,7 +36,6 @@ from salvo.codec.log import (
 )
 from salvo.codec.transcript import Header, write_header
 from salvo.messages import Draw
-from salvo.topics import BY_NAME
 from salvo_server.core.table import Step
 
 #: Inputs that everybody may know.
@@ -187,7 +187,7 @@ class TableLog:
 
     def say(self, texts: Iterable[bytes]) -> list[Publication]:
         """Sign texts."""
-        topic = BY_NAME["log"].of(self._table)
+        topic = topics.LOG.of(self._table)
         return [Publication(topic, sign_entry(text, self._sign), False) for text in texts]
 
 

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from salvo import topics
 from salvo.codec import Publication
 from salvo.net.inbound import Inbound
-from salvo.topics import BY_NAME
 from salvo_server.core.table import Table
 
 log = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ class RetainedSync:
         """
         self.on = False
         self._tables = tables
-        self._marker = BY_NAME["server"].of(first_table)
+        self._marker = topics.SERVER.of(first_table)
         self._first_table = first_table
         self._beside = beside
         self._kept: dict[str, bytes] = {}

@@ -19,7 +19,7 @@ from salvo_server import __version__
 from salvo_server.core.referee import Referee
 
 #: What stays retained after a reset (SALVO-END-4).
-_KEPT = ("state", "rules", "server")
+_KEPT = (topics.STATE, topics.RULES, topics.SERVER)
 CHECK_BYTES = 16
 
 
@@ -131,7 +131,7 @@ class Table:
         gone = []
         for topic in self.retained:
             address = topics.parse(topic)
-            if address.topic.name not in _KEPT if player is None else address.player == player:
+            if address.topic not in _KEPT if player is None else address.player == player:
                 gone.append(topic)
         return [kept for topic in gone if (kept := self._keep(codec.Publication(topic, b"", True)))]
 

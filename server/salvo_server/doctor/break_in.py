@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from salvo import codec, topics
-from salvo.topics import BY_NAME, Action, Publisher, Reader, Role
+from salvo.topics import Action, Publisher, Reader, Role
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped
 from salvo_server.doctor.probe import Login, Probe, ProbeError
 from salvo_server.doctor.reach import able
@@ -126,7 +126,7 @@ def _make_private_news(patient: Patient, control: Probe) -> bool:
     seat at the table, because the server has no roster, the broker is open and the victim says it itself.
     """
     [victim, _] = patient.teams
-    topic = BY_NAME["error"].of(patient.tables[0], player=victim)
+    topic = topics.ERROR.of(patient.tables[0], player=victim)
     already = sum(heard.topic == topic for heard in control.heard)
     status = patient.status
     if patient.is_open and (status is None or status.profile == "literal"):
@@ -134,7 +134,7 @@ def _make_private_news(patient: Patient, control: Probe) -> bool:
     elif status is None or status.profile == "literal" or not status.online:
         return False
     else:
-        asked = BY_NAME["request_participation"].of(patient.tables[0])
+        asked = topics.REQUEST_PARTICIPATION.of(patient.tables[0])
         control.publish(asked, codec.write_participation(victim, secrets.token_urlsafe(16)))
     left = already
 
@@ -156,7 +156,7 @@ def read_requests(patient: Patient) -> Iterator[Finding]:
     """What is said to the server alone, secrets among it, comes to nobody else (SALVO-JOIN-1)."""
     control = patient.listen()
     mark = _mark()
-    asked = BY_NAME["request_participation"].of(patient.tables[0])
+    asked = topics.REQUEST_PARTICIPATION.of(patient.tables[0])
     with patient.attacking() as attack:
         attack.subscribe(asked, "/game/+", *_EVERYTHING)
         control.publish(asked, b'{"doctor": "%s"}' % mark)
@@ -231,8 +231,8 @@ def leave_a_retained_message(patient: Patient) -> Iterator[Finding]:
     _, attacker = patient.teams
     mark = _mark()
     # Nothing of the contest's ever stands there, so that clearing it afterwards takes away nothing.
-    places = [BY_NAME["defeated"].of(table, player=attacker) for table in patient.tables]
-    places += [f"{PREFIX}{mark.decode().split()[1]}", BY_NAME["fire"].of(patient.tables[0], player=attacker)]
+    places = [topics.DEFEATED.of(table, player=attacker) for table in patient.tables]
+    places += [f"{PREFIX}{mark.decode().split()[1]}", topics.FIRE.of(patient.tables[0], player=attacker)]
     with patient.attacking() as attack:
         for topic in places:
             if attack.alive:
@@ -255,7 +255,7 @@ def leave_a_last_will(patient: Patient) -> Iterator[Finding]:
     control = patient.listen()
     _, attacker = patient.teams
     mark = _mark()
-    topic = BY_NAME["defeated"].of(patient.tables[0], player=attacker)
+    topic = topics.DEFEATED.of(patient.tables[0], player=attacker)
     with contextlib.closing(patient.connect()) as attack:
         greeting = attack.greet(attacker, patient.attacker, will=(topic, mark))
         if greeting.accepted:
@@ -303,7 +303,7 @@ def take_over_a_team(patient: Patient) -> Iterator[Finding]:
 def take_over_the_server(patient: Patient) -> Iterator[Finding]:
     """The server's client id is worth nothing without the server's password."""
     control = patient.listen()
-    topic = BY_NAME["server"].of(patient.tables[0])
+    topic = topics.SERVER.of(patient.tables[0])
     before = len(control.heard)
     with contextlib.closing(patient.connect()) as attack:
         # Not a clean session: the server's, if it falls into our hands, stays as it is for the server to come back to.
@@ -329,7 +329,7 @@ def send_an_oversized_packet(patient: Patient) -> Iterator[Finding]:
     """A packet that no command needs is not even read."""
     control = patient.listen()
     _, attacker = patient.teams
-    topic = BY_NAME["place"].of(patient.tables[0], player=attacker, ship="carrier")
+    topic = topics.PLACE.of(patient.tables[0], player=attacker, ship="carrier")
     with patient.attacking() as attack:
         taken = attack.publish(topic, bytes(_OVERSIZED_BYTES))
     if not control.ping():
@@ -387,7 +387,7 @@ def look_after(patient: Patient) -> Iterator[Finding]:
     if left:
         yield failed("afterwards", f"still retained: {_listed(left)}", "clear them: publish an empty retained message")
         return
-    topic = BY_NAME["server"].of(patient.tables[0])
+    topic = topics.SERVER.of(patient.tables[0])
     if patient.status is not None and patient.status.online:
         alive = control.wait_for(
             lambda heard: heard.topic == topic and b'"offline"' not in heard.payload, _SERVER_SECONDS

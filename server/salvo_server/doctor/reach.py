@@ -15,7 +15,6 @@ from salvo import messages as m
 from salvo.errors import ConnectionLost, WireError
 from salvo.net.mqtt import Connection
 from salvo.seal import fingerprint
-from salvo.topics import BY_NAME
 from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped, warned
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
@@ -157,7 +156,7 @@ def _at_a_table(patient: Patient) -> str:
         with contextlib.closing(probe):
             if not greeting.accepted:
                 continue
-            lists = [BY_NAME["list"].of(table) for table in patient.tables]
+            lists = [topics.LIST.of(table) for table in patient.tables]
             probe.subscribe(*lists)
             probe.ping()
             for heard in probe.heard:
@@ -178,7 +177,7 @@ def check_server(patient: Patient) -> Iterator[Finding]:
     if not able(patient):
         yield skipped("server", "nothing can be read without an account")
         return
-    topic = BY_NAME["server"].of(patient.tables[0])
+    topic = topics.SERVER.of(patient.tables[0])
     found = patient.listen().wait_for(lambda heard: heard.topic == topic and bool(heard.payload), 1.0)
     if found is None:
         yield failed("server", f"nothing stands at {topic}: no server has ever been on this broker", "salvo serve")
@@ -220,16 +219,16 @@ def check_clock(patient: Patient) -> Iterator[Finding]:
         yield skipped("clock", "nothing can be read without an account")
         return
     control = patient.listen()
-    states = {table: control.wait_for(_at(BY_NAME["state"].of(table)), 0.0) for table in patient.tables}
+    states = {table: control.wait_for(_at(topics.STATE.of(table)), 0.0) for table in patient.tables}
     in_play = [table for table, state in states.items() if state is not None and state.payload == b"turn"]
     if not in_play:
         yield skipped("clock", "the server tells its time with every turn, and no game is on")
         return
-    topic = BY_NAME["turn"].of(in_play[0])
+    topic = topics.TURN.of(in_play[0])
     kept = control.wait_for(_at(topic), 0.0)
     live = control.wait_for(lambda heard: heard.topic == topic and not heard.retain, _TURN_SECONDS)
     now = _clock_ms()
-    result = _read(control.wait_for(_at(BY_NAME["result"].of(in_play[0])), 0.0))
+    result = _read(control.wait_for(_at(topics.RESULT.of(in_play[0])), 0.0))
     for heard in (live, kept):
         turn = _read(heard)
         if isinstance(turn, m.TurnBegan):
@@ -296,7 +295,7 @@ def _answer_ms(patient: Patient, *, no_delay: bool) -> float | None:
 
     The broker writes twice and the client acknowledges before it asks again, so that either side's delay shows.
     """
-    topic = BY_NAME["state"].of(patient.tables[0])
+    topic = topics.STATE.of(patient.tables[0])
     took = []
     with Probe(patient.url, patient.ca, no_delay=no_delay) as probe:
         login = patient.attacker

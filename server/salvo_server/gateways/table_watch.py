@@ -18,7 +18,6 @@ from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import RuleBook
 from salvo.seat import Seat
-from salvo.topics import BY_NAME
 from salvo_server.gateways.accounts import Accounts, GatewayError
 from salvo_server.storage.roster import Credentials
 
@@ -28,7 +27,7 @@ log = logging.getLogger(__name__)
 ACCOUNT_SECONDS: Final = 10.0
 #: What is retained comes at once; a table that has said nothing for so long is not there.
 TABLE_SECONDS: Final = 5.0
-_HEARD: Final = ("rules", "state", "list", "server", "turn")
+_HEARD: Final = (topics.RULES, topics.STATE, topics.LIST, topics.SERVER, topics.TURN)
 _AGAIN_SECONDS: Final = 0.5
 _POLL_SECONDS: Final = 0.5
 
@@ -161,7 +160,7 @@ class TableWatch:
                 connection.close()
 
     def _filters(self) -> list[str]:
-        return [BY_NAME[name].filter(self.table) for name in _HEARD]
+        return [topic.filter(self.table) for topic in _HEARD]
 
     def _listen(self, connection: Connection) -> None:
         while not self._stop.is_set():
@@ -173,8 +172,8 @@ class TableWatch:
         """Hear a message; what a server of ours would not say is noise on an open broker."""
         try:
             address = topics.parse(topic)
-            if address.table == self.table and address.topic.name in _HEARD:
-                cleared = address.topic.name == "list" and not payload
+            if address.table == self.table and address.topic in _HEARD:
+                cleared = address.topic is topics.LIST and not payload
                 self._hear(m.PlayersListed(()) if cleared else codec.read_announcement(address, payload))
         except WireError as error:
             log.warning("ignored noise on %s: %s", topic, error)

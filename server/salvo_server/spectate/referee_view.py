@@ -12,11 +12,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from salvo import codec
+from salvo import codec, topics
 from salvo import messages as m
 from salvo.codec import Publication
 from salvo.lab.pictures.marks import Mark
-from salvo.topics import BY_NAME
 from salvo_server.core.table import Step, Table
 from salvo_server.spectate.replay import REFEREE, Frame, RefereeOnlooker, told_to
 
@@ -115,7 +114,7 @@ class RefereeViews:
     def _forget(self, table: str) -> list[Publication]:
         self._charts.pop(table, None)
         self._waiting = deque(waiting for waiting in self._waiting if waiting.table != table)
-        topic = BY_NAME["referee"].of(table)
+        topic = topics.REFEREE.of(table)
         return [] if self.retained.pop(topic, None) is None else [Publication(topic, b"", True)]
 
     def deadline(self) -> int | None:

@@ -26,7 +26,7 @@ from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, Fleet, Grid, RuleBook, Sinkings
-from salvo.topics import BY_NAME, Reader
+from salvo.topics import Reader
 from salvo_server.spectate.screen import Board, draw_boards, draw_page, draw_players, printable
 from salvo_server.spectate.telling import places_line, won_line
 
@@ -172,8 +172,8 @@ class Watcher:
     def filters(self) -> list[str]:
         """Return what is subscribed."""
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
-        public.sort(key=lambda topic: topic.name == "winner")  # last: who comes after a game knows the places by then
-        own = [topic.filter(self.table) for topic in (*public, BY_NAME["chat"])]
+        public.sort(key=lambda topic: topic is topics.WINNER)  # last: who comes after a game knows the places by then
+        own = [topic.filter(self.table) for topic in (*public, topics.CHAT)]
         return [*own, self._status_topic] if self._status_topic else own
 
     def _connected(self, session_present: bool) -> None:
@@ -231,7 +231,7 @@ class Watcher:
             self._set_clock(announcement, begun_before=message.retain)
         if announcement is not None:
             return self.take_in(announcement)
-        if address.topic.name == "recap":
+        if address.topic is topics.RECAP:
             return self.take_in_sealed(message.payload)
         self.take_in_fact(address, there=message.payload != b"")
         return []
@@ -290,18 +290,18 @@ class Watcher:
 
     def take_in_fact(self, address: topics.Address, *, there: bool) -> None:
         """Take in what a retained topic says by being there: a ship that sank, a defeat; or that a topic is cleared."""
-        match address.topic.name:
-            case "sunk":
+        match address.topic:
+            case topics.SUNK:
                 _keep(self._sunk, (address.player, plain_ship(address.ship)), there or None)
-            case "defeated":
+            case topics.DEFEATED:
                 _keep(self._out, address.player, there or None)
-            case "stats":
+            case topics.STATS:
                 self._stats.pop(address.player, None)
-            case "list":
+            case topics.LIST:
                 self.names, self._names_told = (), None
-            case "turn":
+            case topics.TURN:
                 self.turn = None
-            case "winner":
+            case topics.WINNER:
                 self._winner = None
             case _:
                 pass
@@ -310,7 +310,7 @@ class Watcher:
         """Take in a status; a further table's says only at which table it is told."""
         self._known = True
         if status.status_topic and table == self.table:
-            topic = BY_NAME["server"].of(_table_of(status.status_topic))
+            topic = topics.SERVER.of(_table_of(status.status_topic))
             if topic == status.status_topic != self._status_topic:
                 self._status_topic = topic
                 self._connection.subscribe([topic])
@@ -586,7 +586,7 @@ class RefereeWatcher(Watcher):
 
     def filters(self) -> list[str]:
         """Return what is subscribed."""
-        return [*super().filters(), BY_NAME["referee"].of(self.table)]
+        return [*super().filters(), topics.REFEREE.of(self.table)]
 
     def suspicions(self) -> Iterable[str]:
         """Return why nothing comes."""
@@ -620,7 +620,7 @@ class RefereeWatcher(Watcher):
 
     def take_in_fact(self, address: topics.Address, *, there: bool) -> None:
         """Take in what a retained topic says by being there, or that a topic is cleared."""
-        if address.topic.name == "referee":
+        if address.topic is topics.REFEREE:
             self.view = None
         super().take_in_fact(address, there=there)
 

@@ -36,8 +36,8 @@ def read_sent(number: int, line: bytes) -> Sent:
         noted = SENT_LINE.read(line)
         address = topics.parse(noted.topic)
         topics.check_name(noted.team)
-        placed = address.topic.name == "place"
-        if not (placed or address.topic.name in ("fire", "skip", "leave")) or placed != (noted.body is None):
+        placed = address.topic is topics.PLACE
+        if not (placed or address.topic in (topics.FIRE, topics.SKIP, topics.LEAVE)) or placed != (noted.body is None):
             raise WireError("wrong_shape", "a team sends placements, and shots, skips and leaving with their open body")
     except WireError as error:
         raise Wrong(number, Fault.FILE, f"no note of what was sent: {error}") from None
@@ -70,8 +70,8 @@ def check_sent(report: ProofReport) -> list[Wrong]:
         if game.verdict is Verdict.UNDER_WAY:
             begin, table = game.lines[0].number, game.opening.table
             waiting = [each for each in waiting if each.line < begin or each.address.table != table]
-    for what, names in (("placements", ("place",)), ("shots or skips", ("fire", "skip"))):
-        left = [each for each in waiting if each.address.topic.name in names]
+    for what, those in (("placements", (topics.PLACE,)), ("shots or skips", (topics.FIRE, topics.SKIP))):
+        left = [each for each in waiting if each.address.topic in those]
         if left:
             first = f"first that of line {left[0].line}"
             told_of = f"{len(left)} {what} that were sent did not count, {first}"
@@ -119,7 +119,7 @@ class _Notes:
         unless there is a note of another message in its place.
         """
         table = self._game.opening.table
-        placements = [s for s in self._waiting if s.address.topic.name == "place" and s.address.table == table]
+        placements = [s for s in self._waiting if s.address.topic is topics.PLACE and s.address.table == table]
         mine = [sent for sent in placements if sent.team == self._team]
         if self._game.opening.draw is not Draw.FAIR:  # no message is told
             self._waiting[:] = [each for each in self._waiting if each not in mine]
@@ -164,9 +164,9 @@ class _Notes:
 
     def _fits(self, sent: Sent, command: _Noted) -> bool:
         address, body = sent.address, sent.body
-        kind = {m.Fire: "fire", m.Skip: "skip", m.Leave: "leave"}[type(command)]
+        kind = {m.Fire: topics.FIRE, m.Skip: topics.SKIP, m.Leave: topics.LEAVE}[type(command)]
         player = command.target if isinstance(command, m.Fire) else command.player
-        if (sent.team, address.topic.name, address.table) != (self._team, kind, self._game.opening.table):
+        if (sent.team, address.topic, address.table) != (self._team, kind, self._game.opening.table):
             return False
         if body is not None and isinstance(body.y, str) and body.y.isalpha():
             body = replace(body, y=read_row(body.y))
