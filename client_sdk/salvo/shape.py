@@ -9,7 +9,7 @@ in the arena needs messages only.
 from __future__ import annotations
 
 import base64
-import binascii
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cached_property
@@ -52,7 +52,7 @@ class Bounds:
 Count = Annotated[int, Bounds(ge=0)]
 
 
-class Converted:
+class Converted(ABC):
     """A value that JSON has in another form.
 
     Attributes:
@@ -61,17 +61,17 @@ class Converted:
 
     form: Any
 
+    @abstractmethod
     def of(self, value: Any) -> Any:
         """Return the form of a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, form: Any) -> Any:
         """Return the value.
 
         Raises:
             ValueError: it is none.
         """
-        raise NotImplementedError
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return _converted(handler.generate_schema(self.form), self.value, self.of)
@@ -97,13 +97,9 @@ class Hexadecimal(Converted):
         return value.hex()
 
     def value(self, form: str) -> bytes:
-        try:
-            decoded = bytes.fromhex(form)
-        except ValueError:
-            decoded = b""
-        if len(decoded) != self._count or decoded.hex() != form:
+        if not is_hexadecimal(form, self._count):
             raise ValueError(f"it is {self._count} bytes in hexadecimal, small letters")
-        return decoded
+        return bytes.fromhex(form)
 
 
 def is_hexadecimal(text: str, count: int) -> bool:
@@ -125,7 +121,7 @@ class Base64(Converted):
     def value(self, form: str) -> bytes:
         try:
             decoded = base64.b64decode(form, validate=True)
-        except (binascii.Error, ValueError):
+        except ValueError:
             decoded = b""
         if len(decoded) != self._count or self.of(decoded) != form:
             raise ValueError(f"it is {self._count} bytes in canonical base64")
@@ -154,8 +150,12 @@ class Via(Converted):
 
     def __init__(self, form: Any) -> None:
         self.form = form
-        self.of = form.of  # type: ignore[method-assign]
-        self.value = form.value  # type: ignore[method-assign]
+
+    def of(self, value: Any) -> Any:
+        return self.form.of(value)
+
+    def value(self, form: Any) -> Any:
+        return form.value()
 
 
 # --- objects that pydantic does not derive from a class -------------------------------------------------------------
@@ -178,7 +178,7 @@ class Member(NamedTuple):
     exclude_if: Callable[[Any], bool] | None = None
 
 
-class Parts:
+class Parts(ABC):
     """A value as an object of several members. A marker for that object; in :class:`Inline`, for its members alone.
 
     Attributes:
@@ -187,17 +187,17 @@ class Parts:
 
     cls: Any = None
 
+    @abstractmethod
     def members(self) -> list[Member]:
         """Return what there is in JSON, in order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def build(self, read: dict[str, Any]) -> Any:
         """Return the value whose members are given by name, in order, those that were there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take(self, value: Any) -> dict[str, Any]:
         """Return the members of a value by name, in order."""
-        raise NotImplementedError
 
     @cached_property
     def names(self) -> list[str]:
@@ -283,12 +283,8 @@ class Fields(Parts):
         return [(each, inline.get(each.name)) for each in found]
 
     @cached_property
-    def _plan(self) -> list[tuple[str, Parts | None]]:
-        return [(field.name, parts) for field, parts in self._fields]
-
-    @cached_property
     def _inline(self) -> list[tuple[str, Parts]]:
-        return [(name, parts) for name, parts in self._plan if parts is not None]
+        return [(field.name, parts) for field, parts in self._fields if parts is not None]
 
     def members(self) -> list[Member]:
         return [member for field, parts in self._fields for member in ([field] if parts is None else parts.members())]
@@ -300,11 +296,11 @@ class Fields(Parts):
 
     def take(self, value: Any) -> dict[str, Any]:
         taken: dict[str, Any] = {}
-        for name, parts in self._plan:
+        for field, parts in self._fields:
             if parts is None:
-                taken[name] = getattr(value, name)
+                taken[field.name] = getattr(value, field.name)
             else:
-                taken.update(parts.take(getattr(value, name)))
+                taken.update(parts.take(getattr(value, field.name)))
         return taken
 
 
