@@ -15,16 +15,18 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from salvo.codec.strict_json import parse_json
+from salvo.codec.json_codec import Codec
 from salvo.errors import ImpostorError, SalvoError, WireError
-from salvo.seal import KEY_BYTES, fingerprint, read_base64
+from salvo.seal import KEY_BYTES, fingerprint
+from salvo.shape import Base64
 
 log = logging.getLogger(__name__)
 
 #: Thousands of servers; a file that is longer is something else.
 _MAX_BYTES: Final = 1024 * 1024
+_KEYS: Final[Codec[dict[str, bytes]]] = Codec(dict[str, Annotated[bytes, Base64(KEY_BYTES)]], largest=_MAX_BYTES)
 
 
 class KnownServers:
@@ -86,18 +88,14 @@ class KnownServers:
 
     def _read(self) -> dict[str, bytes]:
         try:
-            servers = parse_json(self.path.read_bytes(), _MAX_BYTES)
-            return {address: _key(text) for address, text in servers.items()}
+            return _KEYS.read(self.path.read_bytes())
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise SalvoError("known_servers", f"{self.path}: {error.strerror}") from None
-        except (WireError, AttributeError, TypeError) as error:
-            text = error.text if isinstance(error, WireError) else "no object of addresses and keys"
-            raise SalvoError(
-                "known_servers",
-                f"{self.path} is damaged ({text}): mend it, or remove it to meet all servers for the first time again",
-            ) from None
+        except WireError as error:
+            cure = "repair it, or remove it to meet all servers for the first time again"
+            raise SalvoError("known_servers", f"{self.path} is damaged ({error.text}): {cure}") from None
 
     def _write(self, servers: dict[str, bytes]) -> None:
         """Replace the file at once: whoever reads it meanwhile reads the old one or the new one."""
@@ -118,15 +116,6 @@ class KnownServers:
         with open(self.path.with_name(self.path.name + ".lock"), "a+b") as file:
             _lock(file.fileno())
             yield
-
-
-def _key(text: object) -> bytes:
-    if not isinstance(text, str):
-        raise WireError("wrong_shape", "a key is a text")
-    key = read_base64(text, "wrong_shape")
-    if len(key) != KEY_BYTES:
-        raise WireError("wrong_shape", f"a key of {len(key)} bytes; it has {KEY_BYTES}")
-    return key
 
 
 if sys.platform == "win32":
