@@ -163,11 +163,11 @@ class SealedParticipation:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedLeave:
-    """Leaving the lobby, whose signature is not checked yet.
+class _SignedByPlayer:
+    """A signed command on a player's own topic.
 
     Attributes:
-        player: who leaves, as the topic says.
+        player: the sender, as the topic says.
         body: the open body.
         payload: as it came.
     """
@@ -179,21 +179,16 @@ class SignedLeave:
     payload: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class SignedSkip:
-    """A skip whose signature is not checked yet.
+class SignedLeave(_SignedByPlayer):
+    """Leaving the lobby, whose signature is not checked yet."""
 
-    Attributes:
-        player: who skips, as the topic says.
-        body: the open body.
-        payload: as it came.
-    """
+    __slots__ = ()
 
-    table: str
-    player: str
-    body: dict[str, Any]
-    blob: Blob
-    payload: bytes = b""
+
+class SignedSkip(_SignedByPlayer):
+    """A skip whose signature is not checked yet."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
