@@ -66,9 +66,9 @@ class _Player:
 
     def handle(self, event: Event) -> None:
         match event:
-            case e.FleetWanted(rules, game):
+            case e.FleetWanted(game=game):
                 self._prepare(game)
-                self._session.place(self._fleet(rules), self._clock())
+                self._session.place(self._fleet(), self._clock())
                 log.info("%s: listed for game %d, fleet sent", self._session.name, game)
             case e.GameTakenUp(game):
                 self._prepare(game)
@@ -112,16 +112,17 @@ class _Player:
         self._bot.prepare(self._session.name, self._own_seed, game)
         self._session.reseed(self._bot.random)
 
-    def _fleet(self, rules: object) -> Fleet:
-        assert self._session.rules is not None
+    def _fleet(self) -> Fleet:
+        rules = self._session.rules
+        assert rules is not None
         try:
-            fleet: object = self._bot.place_fleet(self._session.rules)
-            if not isinstance(fleet, Fleet) or fleet.book != self._session.rules:
+            fleet: object = self._bot.place_fleet(rules)
+            if not isinstance(fleet, Fleet) or fleet.book != rules:
                 raise BotError("bad_fleet", f"returned {fleet!r:.80}, no fleet of these rules")
             return fleet
         except Exception as error:
             self._blame(f"place_fleet: {type(error).__name__}: {error}", error, "a drawn fleet is placed instead")
-            return self._session.rules.random_fleet(generator(self._own_seed, "fleet"))
+            return rules.random_fleet(generator(self._own_seed, "fleet"))
 
     def _answer(self, view: View) -> None:
         """Ask until the turn's shots are spent or the bot gives up the rest."""

@@ -164,7 +164,7 @@ def read_first_line(line: str) -> FirstLine:
     Raises:
         WireError: see :func:`read_header`.
     """
-    value = _parse(line)
+    value = parse_json(line.encode(), MAX_LINE_BYTES, _MAX_LINE_DEPTH)
     form = value.get("transcript") if isinstance(value, dict) else None
     if type(form) is int and form > TRANSCRIPT_VERSION:
         writer = str(value.get("version"))[:40]
@@ -222,7 +222,3 @@ def write_said(announcement: m.Announcement) -> str:
 def said(announcements: Iterable[m.Announcement]) -> tuple[m.Announcement, ...]:
     """Return what is recorded of what the referee said: no recap, which changes nothing and repeats what was said."""
     return tuple([each for each in announcements if not isinstance(each, m.Recap)])
-
-
-def _parse(line: str) -> Any:
-    return parse_json(line.encode(), MAX_LINE_BYTES, _MAX_LINE_DEPTH)
