@@ -1,10 +1,10 @@
 """Every topic, once: who publishes it, who may read it, whether it is retained, what it carries.
 
-Whatever needs a topic's name or a right asks this table: the wire, the server's subscriptions, the access rules of
-a broker, the published contract. Nothing here reads payloads.
+Everything that needs a topic's name or a right uses this table: the codecs, the server's subscriptions, a broker's
+access rules, the published contract. Nothing here reads payloads.
 
-A table's topics begin with its prefix: none for the default table (so the specification's topics stand as they
-are), ``/NAME`` for a further one (SALVO-TOPIC-1).
+A table's topics begin with its prefix: none for the default table (which keeps the specification's topics as they are),
+``/NAME`` for an additional one (SALVO-TOPIC-1).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Reader(StrEnum):
     EVERYBODY = "everybody"
     SERVER = "server"
     OWNER = "owner"  # the player whose name stands in the topic
-    REFEREE = "referee"  # who may see the boards while they are played, and publishes nothing
+    REFEREE = "referee"  # may see the boards during the game, and publishes nothing
 
 
 class Role(StrEnum):
@@ -41,7 +41,7 @@ class Role(StrEnum):
 
     SERVER = "server"  # the contest server
     TEAM = "team"  # plays under the account's name
-    SCREEN = "screen"  # reads what the team of the account's name reads: an explorer's further connection
+    SCREEN = "screen"  # reads what the team of the account's name reads: a second, read-only connection
     WATCHER = "watcher"  # reads what is public
     REFEREE = "referee"  # reads what is public, and all boards
 
@@ -54,7 +54,7 @@ class Action(StrEnum):
 
 
 class Right(NamedTuple):
-    """Leave to do something to all topics that an MQTT topic filter matches."""
+    """Permission to do something to all topics that an MQTT topic filter matches."""
 
     action: Action
     filter: str
@@ -238,14 +238,14 @@ MESSAGE = _row("message", "/players/{player}/message", "server", "owner", False,
 TOPICS: Final = tuple(_rows)
 
 
-#: Words that no player and no table may be called: they are levels of the topic tree (SALVO-NAME-3).
+#: Words that may not be names of players or tables: they are levels of the topic tree (SALVO-NAME-3).
 RESERVED = frozenset(level for topic in TOPICS for level in topic.levels if not level.startswith("{"))
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 
 
 def prefix(table: str) -> str:
-    """Return what a table's topics begin with."""
+    """Return the prefix of a table's topics."""
     return f"/{table}" if table else ""
 
 
@@ -267,7 +267,7 @@ def check_name(name: str, what: str = "team") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A topic taken apart: its row, the table, and the variable levels (empty where the row has none)."""
+    """A parsed topic: its row, the table, and the variable levels (empty where the row has none)."""
 
     topic: Topic
     table: str = ""
@@ -283,7 +283,7 @@ ROOTS = frozenset(topic.levels[0] for topic in TOPICS)
 
 @lru_cache(maxsize=4096)
 def parse(topic: str) -> Address:
-    """Take a topic apart.
+    """Parse a topic.
 
     Raises:
         WireError: ``unknown_topic``.
@@ -301,7 +301,7 @@ def parse(topic: str) -> Address:
 
 
 def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
-    """The shapes that these levels may have: as they are, or with a player, or with a player and a ship."""
+    """The shapes that these levels may have: literal, or with a player, or with a player and a ship."""
     shapes = [tuple(levels)]
     if len(levels) > 1:
         shapes.append((levels[0], "", *levels[2:]))
@@ -316,19 +316,19 @@ def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
 
 
 def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
-    """Return all that an account may publish and receive, as topic filters (SALVO-ACCESS-1, SALVO-ACCESS-5).
+    """Return everything that an account may publish and receive, as topic filters (SALVO-ACCESS-1, SALVO-ACCESS-5).
 
-    What none of them matches, it may not.
+    Everything else is forbidden.
 
     A team's name and a table's stand in the filters as they are: what :func:`check_name` passes holds no wildcard.
-    Subscribing needs no right of its own, as rights are looked at when something is delivered.
+    Subscribing needs no separate right, because rights are checked at delivery.
 
     Args:
-        name: whose topics a team and its screens call their own.
-        tables: the server's tables, ``""`` for the default one; a table that is not among them is nobody's.
+        name: the player whose topics a team and its screens own.
+        tables: the server's tables, ``""`` for the default one; no account has rights at any other.
 
     Raises:
-        WireError: ``bad_name``: in a filter it would mean somebody else's topics, too.
+        WireError: ``bad_name``: in a filter it would match other teams' topics, too.
     """
     if role in (Role.TEAM, Role.SCREEN):
         check_name(name)
@@ -347,7 +347,7 @@ def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
 
 
 def may(role: Role, name: str, tables: Collection[str], action: Action, topic: str) -> bool:
-    """Whether an account may publish or receive one topic; exactly what :func:`rights` says in filters."""
+    """Whether an account may publish or receive one topic; agrees exactly with the filters of :func:`rights`."""
     if role is Role.SERVER:
         return any(topic == place or topic.startswith(f"{place}/") for place in _places(tables))
     try:
@@ -362,7 +362,7 @@ def may(role: Role, name: str, tables: Collection[str], action: Action, topic: s
 
 
 def _places(tables: Iterable[str]) -> Iterator[str]:
-    """What the topics of the tables begin with, the first level of the topic tree included."""
+    """Prefixes of the tables' topics, including the first level of the topic tree."""
     return (f"{prefix(table)}/{root}" for table in tables for root in sorted(ROOTS))
 
 

@@ -1,7 +1,7 @@
 """What the server publishes: writing it, and reading it on a team's side.
 
-One announcement becomes one or more publications, in the order of SALVO-TOPIC-4. What is addressed to one player
-goes to topics that this player alone may read.
+One announcement becomes one or more publications, in the order of SALVO-TOPIC-4. Announcements to one player go to
+topics that only this player may read.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class ServerBody(Strict):
     game: Count
     profile: str
     keys: m.ServerKeys | None = None
-    #: Absent where it is on: a client that knows no chat reads the status as it always did.
+    #: Absent when it is on, so that clients without chat read the status as before.
     chat: bool = field(default=True, metadata=unless(True))
 
     @classmethod
     def of(cls, a: m.ServerStatus) -> ServerBody:
-        """Return a status as JSON has it."""
+        """Return a status as it is in JSON."""
         status = None if a.status_topic else "paused" if a.paused else "online" if a.online else "offline"
         told = {name: getattr(a, name) for name in ("status_topic", "version", "game", "profile", "keys", "chat")}
         return cls(status=status, **told)
@@ -94,8 +94,8 @@ HIT: Final[Codec[m.ShotLanded]] = Codec(m.ShotLanded, "to")
 def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:
     """Return the publications of an announcement.
 
-    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`salvo.codec.write_recap`;
-    what leaves a table (``PlayerLeft``, ``TableReset``) depends on what is retained, which the publisher knows.
+    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`salvo.codec.write_recap`.
+    What ``PlayerLeft`` and ``TableReset`` clear depends on what is retained, which only the publisher knows.
     """
     return [
         Publication(topic.of(table, player=player, ship=ship), payload, topic.retained)
@@ -130,7 +130,7 @@ _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
     m.PlacementJudged: lambda a: [(topics.APPROVED, a.player, a.spelling, b"true" if a.approved else b"false")],
     m.SpellingDropped: lambda a: [(topics.APPROVED, a.player, a.spelling, b"")],
     m.TurnBegan: lambda a: [(topics.TURN, "", "", TURN.write(a)), (topics.CURRENT, "", "", a.player.encode())],
-    # Not ``current``, which a client of the plain specification would answer with another salvo.
+    # Not ``current``: a client of the plain specification would answer it with another salvo.
     m.TurnResumed: lambda a: [(topics.TURN, "", "", TURN_RESUMED.write(a))],
     m.SalvoResolved: _salvo,
     m.BoardShown: lambda a: [(topics.BOARD, a.player, "", a.cells.encode())],
@@ -138,7 +138,7 @@ _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
     m.PlayerStats: lambda a: [(topics.STATS, a.player, "", STATS.write(a))],
     m.GameWon: lambda a: [(topics.WINNER, "", "", NAMES.write(a.tied) if a.tied else a.winner.encode())],
     m.ShotLanded: lambda a: [(topics.HIT, a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
-    m.ShotAccepted: lambda a: [],  # nothing is said on the way to the end of a round
+    m.ShotAccepted: lambda a: [],  # nothing is published before the end of the round
     m.PlacementRefused: lambda a: [(topics.PLACEMENT_ERROR, a.to, a.spelling, _refusal(a))],
     m.CommandRefused: lambda a: [(topics.ERROR, a.to, "", _refusal(a))],
     m.RulesAnnounced: lambda a: [(topics.RULES, "", "", RULES.write(a))],
@@ -156,8 +156,8 @@ def read_announcement(address: Address, payload: bytes) -> m.Announcement | None
     """Read what the server published.
 
     Returns:
-        the announcement; None for a cleared topic and for the topics that say again, in the specification's words,
-        what another one says in full (count, current, hits, sunk, defeated), and for a recap, which
+        the announcement; None for a cleared topic, for the topics that only repeat, in the specification's form, what
+        another one has in full (count, current, hits, sunk, defeated), and for a recap, which
         :func:`salvo.codec.read_recap` reads once it is opened.
 
     Raises:
@@ -174,7 +174,7 @@ def _state(text: str) -> m.StateChanged:
 
 
 def _winner(payload: bytes) -> m.GameWon:
-    """Read a name, or several: no name begins with a bracket (SALVO-NAME-1)."""
+    """Read one name or a list: no name begins with a bracket (SALVO-NAME-1)."""
     return m.GameWon("", NAMES.read(payload)) if payload.startswith(b"[") else m.GameWon(read_text(payload))
 
 
@@ -184,7 +184,7 @@ def _code_and_text(payload: bytes) -> tuple[str, str]:
 
 
 def _rules(payload: bytes) -> m.RulesAnnounced:
-    """Read the rules of a table; the next thing that their reader does is to draw a fleet for them."""
+    """Read the rules of a table, and make sure that a fleet can be drawn, which is what their reader does next."""
     announced = RULES.read(payload)
     check_playable(announced.book)
     return announced
@@ -198,7 +198,7 @@ def _referee(payload: bytes) -> m.RefereeView:
 
 
 def _line(line: m.ChatSaid | m.MessageSaid) -> m.ChatSaid | m.MessageSaid:
-    """Check sender and text: on an open broker anybody may have written them, also for a terminal's sake."""
+    """Check sender and text, which may reach a terminal: on an open broker, anyone can write them."""
     check_text(line.text)
     if line.sender:
         check_name(line.sender, "player")

@@ -7,13 +7,12 @@ Nothing else is changed, so a game without strikes is the one that ``salvo play`
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import signal
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import Random
 from types import FrameType
@@ -24,7 +23,7 @@ from salvo.errors import BotError, SalvoError
 from salvo.lab.programs.exec_bot import ExecBot
 from salvo.lab.sources import line_of
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import MAX_UNSAID, Bot, Line, check_salvo
+from salvo.player import MAX_UNSAID, Bot, Line, check_salvo, settle
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.view import View
 from salvo_server.tournament.file import TimeLimits
@@ -205,9 +204,7 @@ class Judged(Bot):
         try:
             try:
                 self._alarm.set(seconds)
-                answer = method(*given)
-                if isinstance(answer, Awaitable):
-                    answer = asyncio.run(_awaited(answer))
+                answer = settle(method(*given))
             finally:
                 self._alarm.off()
         except OverTime:
@@ -267,7 +264,3 @@ def judged(seat: int, kind: type[Bot], others: Sequence[str], limits: TimeLimits
     """Return a bot of a class under limits; see there."""
     wrapper = Judged if kind.on_result is Bot.on_result else Listening
     return wrapper(seat, kind, others, limits, alarm, watch)
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer

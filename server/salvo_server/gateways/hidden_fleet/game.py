@@ -6,13 +6,12 @@ The engine judges all of it: the house's fleet is known, and for the program's s
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from salvo.messages import SalvoResolved
-from salvo.player import Bot, check_salvo
+from salvo.player import Bot, check_salvo, settle
 from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
 from salvo.rules.game import Game, begin
 from salvo.view import Shot, View
@@ -216,10 +215,7 @@ class UnseenGame:
         """Ask the bot; for one that fails or gives up, anything is fired: these protocols have no empty turns."""
         view = self._view
         try:
-            answer: object = self._bot.choose_salvo(view)
-            if isinstance(answer, Awaitable):
-                answer = asyncio.run(_awaited(answer))
-            shots: Sequence[Shot] = check_salvo(answer, view)
+            shots: Sequence[Shot] = check_salvo(settle(self._bot.choose_salvo(view)), view)
         except Exception:
             log.exception("the house bot failed; a drawn shot is fired instead")
             shots = ()
@@ -240,10 +236,6 @@ class UnseenGame:
 
 def _shot(book: RuleBook, player: str, cell: int) -> Shot:
     return Shot(player, *book.grid.xy(cell))
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
 
 
 def _fleet_to_json(fleet: Fleet) -> list[list[Any]]:
