@@ -17,7 +17,7 @@ import nacl.signing
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint
 from salvo_server.core.identity import SEED_BYTES, Identity
-from salvo_server.storage.private_file import create_private
+from salvo_server.storage.whole_file import create_private
 
 #: First line of the file; the number is the form's version.
 _TITLE: Final = "salvo identity 1"

@@ -12,7 +12,6 @@ import binascii
 import contextlib
 import datetime
 import json
-import os
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,8 +21,8 @@ from typing import Final, Literal
 from salvo.errors import MissingExtra, SalvoError
 from salvo.topics import Role, check_name
 from salvo_server.core.register import Account
-from salvo_server.storage.private_file import create_private
 from salvo_server.storage.vault import Vault
+from salvo_server.storage.whole_file import create_private, replace_file
 
 try:
     import filelock
@@ -322,20 +321,11 @@ class Roster:
             with filelock.FileLock(str(self.path) + ".lock", timeout=_LOCK_SECONDS):
                 kept = self._read()
                 yield kept
-                self._write(kept)
+                replace_file(self.path, _text(kept), 0o600, durable=True)
         except filelock.Timeout:
             raise RosterError("roster_in_use", f"{self.path}: another program has been changing it for 5 s") from None
         except OSError as error:
             raise self._unwritable(error) from None
-
-    def _write(self, kept: _File) -> None:
-        part = self.path.with_name(self.path.name + ".part")
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_text(kept))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path)
 
 
 def _check_screens(role: Role, screens: int) -> None:

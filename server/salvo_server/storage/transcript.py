@@ -44,6 +44,7 @@ from salvo_server.core.journal import SavedGame
 from salvo_server.core.recovery import open_table, repeat
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table, header_check, seat
+from salvo_server.storage.whole_file import replace_file
 
 #: How much of the chain's value a line has; the last line has all of it.
 _LINE_CHECK_BYTES: Final = 4
@@ -120,9 +121,7 @@ def write_transcript(path: Path, header: Header, steps: Iterable[Step]) -> None:
         if path.exists() and not path.is_file():  # /dev/stdout, a pipe
             path.write_bytes(written)
             return
-        part = path.with_name(path.name + ".part")
-        part.write_bytes(written)
-        part.replace(path)
+        replace_file(path, written)
     except OSError as error:
         raise TranscriptError("transcript_unwritable", f"{path}: {error.strerror}; name another file") from None
 

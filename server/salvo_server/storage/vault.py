@@ -15,7 +15,7 @@ import nacl.exceptions
 import nacl.secret
 
 from salvo.errors import SalvoError
-from salvo_server.storage.private_file import create_private
+from salvo_server.storage.whole_file import create_private
 
 _KEY_BYTES = nacl.secret.SecretBox.KEY_SIZE
 _SECRET_BYTES = 16

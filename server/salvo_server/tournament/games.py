@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from salvo.errors import MissingExtra
+from salvo_server.storage.whole_file import sync_folder
 from salvo_server.tournament.file import TournamentError
 
 try:
@@ -109,11 +110,7 @@ class GamesFile:
         if not whole:
             file.write(_line({"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}))
             _sync(file)
-            folder = os.open(self._path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)  # the file's name, too
-            finally:
-                os.close(folder)
+            sync_folder(self._path.parent)  # the file's name, too
         return file
 
     def add(self, games: Iterable[Played]) -> None:

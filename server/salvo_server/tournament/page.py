@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 
 from salvo.errors import MissingExtra
 from salvo_server.spectate.page import allowed
+from salvo_server.storage.whole_file import replace_file
 from salvo_server.tournament.file import TournamentError
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.standings import Standings, command_of
@@ -168,9 +169,7 @@ def write_whole(path: Path, text: str, cure: str) -> None:
     Raises:
         TournamentError: ``bad_results``: it cannot be written.
     """
-    part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        replace_file(path, text.encode())
     except OSError as error:
         raise TournamentError("bad_results", f"{path}: {error.strerror}; {cure}") from None

@@ -28,8 +28,8 @@ from salvo_server.brokers.mosquitto.dynamic_security import (
     roles_of,
 )
 from salvo_server.core.register import Account
-from salvo_server.storage.private_file import create_private
 from salvo_server.storage.roster import Credentials
+from salvo_server.storage.whole_file import create_private
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
 PLUGINS = (

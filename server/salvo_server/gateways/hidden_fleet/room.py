@@ -6,12 +6,9 @@ one that is over waits until it was played again at the table.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
 import secrets
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +24,7 @@ from salvo_server.gateways.hidden_fleet.house_bot import Sitting
 from salvo_server.gateways.hidden_fleet.reenact import both_sides_of, play_again
 from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import gateway_games_path
+from salvo_server.storage.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 
@@ -225,15 +223,7 @@ class Room:
         }
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, part = tempfile.mkstemp(prefix=f".{self._file.name}.", dir=self._file.parent)  # mode 0600
-            try:
-                with os.fdopen(descriptor, "w") as file:
-                    json.dump(kept, file)
-                os.replace(part, self._file)
-            except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(part)
-                raise
+            replace_file(self._file, json.dumps(kept).encode(), 0o600)
         except OSError as error:
             log.error("%s: %s; games are lost when the gateway ends", self._file, error.strerror)
 
