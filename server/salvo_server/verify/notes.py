@@ -145,9 +145,10 @@ class _Notes:
         """The entries that tell what became of a placement of the team's."""
         for line in self._game.lines:
             body = line.entry.body
-            for each in body.said if isinstance(body, LogStep) else ():
-                if isinstance(each, m.PlacementJudged) and each.player == self._team:
-                    yield line, body, each  # type: ignore[misc]
+            if isinstance(body, LogStep):
+                for each in body.said:
+                    if isinstance(each, m.PlacementJudged) and each.player == self._team:
+                        yield line, body, each
 
     def _take(self, counted: Iterable[tuple[Line, _Noted]]) -> int:
         """Find the note of every such command of the team's that counted; return how many there are."""
