@@ -161,7 +161,7 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {
     "texts kept back": (lambda e: _reveal(e)["texts"].pop(), _line("end"), "texts revealed"),
     "nothing revealed": (lambda e: e.pop(_line("reveal") - 1), _line("reveal"), "nothing was revealed"),
     "an end that counts otherwise": (lambda e: e[-1]["end"].update(steps=1), _line("end"), "by the rules the entry"),
-    "a word behind the end": (lambda e: e.append(e[2]), _line("end") + 1, "stands behind the end"),
+    "a word behind the end": (lambda e: e.append(e[2]), _line("end") + 1, "comes after the end"),
     "an end before the end": (
         lambda e: e.__delitem__(slice(_line("result"), _line("reveal") - 1)),
         None,

@@ -1,7 +1,7 @@
 """Seals what must not be readable in a file itself: teams' secrets and keys.
 
-The key lies in a file of its own, readable by its owner only. So a journal or a roster that is copied, sent around or
-kept on a database server tells nobody's secret.
+The key is in a separate file, readable by its owner only. So a journal or a roster that is copied, sent around or kept
+on a database server gives no secret away.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all, whoever reads them meanwhile and wherever the process is killed."""
+"""Files that appear whole or not at all, even to a concurrent reader and if the process is killed."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def check_chain(game: LoggedGame) -> None:
     for before, line in zip(game.lines, game.lines[1:], strict=False):
         number, due = line.entry.number, before.entry.number + 1
         if isinstance(before.entry.body, LogEnd):
-            blame_server(line, f"entry {number} stands behind the end")
+            blame_server(line, f"entry {number} comes after the end")
         if number != due:
             missing = f"entry {due} is" if number == due + 1 else f"entries {due} to {number - 1} are"
             raise Wrong(line.number, Fault.INCOMPLETE, f"{missing} missing before entry {number} of {game}")

@@ -214,7 +214,7 @@ def _listener(listener: Listener, tls: MosquittoTls | None) -> str:
 def first_users(server: Account, keeper: Credentials, tables: Iterable[str]) -> dict[str, Any]:
     """Return the plugin's file with the server's two users."""
     roles = roles_of(server, tables)
-    # What the plugin grants to everybody by default, it does not grant below $CONTROL (mosquitto 2.0.11).
+    # The plugin's default rights do not hold below $CONTROL (mosquitto 2.0.11).
     commands = [("publishClientReceive", RESPONSES), ("publishClientSend", COMMANDS), ("subscribeLiteral", RESPONSES)]
     return {
         "clients": [
