@@ -1,7 +1,7 @@
 """Battle Ship for two: a set-up, then shots and replies, each side with its own board.
 
-A message is one line over TCP, or one payload over a pair of MQTT topics (:mod:`.carried`). The gateway is the server
-of the protocol, who leads and begins, and a program its client; or the other way round.
+A message is one line over TCP, or one payload over a pair of MQTT topics (:mod:`.mqtt_transport`). The gateway is the
+server of the protocol, who leads and begins, and a program its client; or the other way round.
 
     C  a client is there, said every second until it hears Z; a server that hears it in mid-game has a new client
     Z  from the server: set-up, also for the next game

@@ -207,7 +207,7 @@ class ClassicGuest(Guest):
 
 
 def _last_said(game: UnseenGame) -> list[w.Message]:
-    """Return what the program has said last; a broker brings at most three messages again (:mod:`.carried`)."""
+    """Return what the program has said last; a broker brings at most three messages again (:mod:`.mqtt_transport`)."""
     said: list[w.Message] = [w.CLIENT, w.DONE] if len(game.moves) < _SAID_AGAIN else []
     for seat, cell, word, ship in game.moves[-_SAID_AGAIN:]:
         last = seat != GUEST and game.over

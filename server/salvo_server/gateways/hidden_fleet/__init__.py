@@ -12,9 +12,9 @@ The other ways were: to ask for the fleet at the start, which programs that are 
 drawn at random for the program, which would contradict its answers; or to let the referee believe answers, which would
 be the end of its authority.
 
-    replies   what answers tell of a fleet, and a fleet that agrees with them
-    game      one game of a house bot against such a program
-    sitting   a bot of the gateway's at the table
-    again     a finished game, played at the table
-    room      where it is played: one game at a time, kept in a file until it has been played again
+    replies     what answers tell of a fleet, and a fleet that agrees with them
+    game        one game of a house bot against such a program
+    house_bot   a bot of the gateway's at the table
+    reenact     a finished game, played at the table
+    room        where it is played: one game at a time, kept in a file until it has been played again
 """
