@@ -805,10 +805,10 @@ def test_what_is_no_proof_is_called_what_it_is(file: Path, tmp_path: Path) -> No
     packed, plain = tmp_path / "game.jsonl.gz", tmp_path / "other.jsonl"
     for path in (packed, plain):
         open_recordings(str(file)).export(path)
-    told = f"{packed}, line 1: NOT PROVEN: this is no proof: a transcript, which nobody has signed; the proof is {file}"
+    told = f"{packed}, line 1: NOT PROVEN: this is no proof: a transcript, which is unsigned; the proof is {file}"
     code, said = _run(str(packed))
     assert (code, told in said) == (1, True)
-    assert "a server writes its proof beside it, other.proof.jsonl" in _run(str(plain))[1]
+    assert "a server writes its proof next to it, other.proof.jsonl" in _run(str(plain))[1]
     for name, content in (("a.txt", b"hello\nworld\n"), ("b.bin", bytes(range(256))), ("c.gz", b"\x1f\x8bnonsense")):
         other = tmp_path / name
         other.write_bytes(content)

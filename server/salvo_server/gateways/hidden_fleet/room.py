@@ -28,9 +28,9 @@ from salvo_server.storage.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 
-#: Games that wait to be played again; when there are so many the room is busy.
+#: Games that wait to be played again; with that many the room is busy.
 MAX_WAITING: Final = 8
-#: At playing a game again: somebody may come in between.
+#: At playing a game again: another player may get in between.
 _ATTEMPTS: Final = 3
 
 
@@ -38,7 +38,7 @@ class Room:
     """One game at a time.
 
     Attributes:
-        guest: the program's name at the table; that of a further table stands behind it, once the room is open.
+        guest: the program's name at the table; followed by that of a further table, once the room is open.
         houses: the other side's, likewise; see :func:`~salvo_server.gateways.hidden_fleet.reenact.play_again`.
         finished: how many games were played again at the table.
     """
@@ -108,7 +108,7 @@ class Room:
     # --- whose it is ------------------------------------------------------------------------------------------------
 
     def claim(self, owner: object) -> bool:
-        """Give the room to somebody who wants to begin; a game whose program has left in the middle is forgotten."""
+        """Give the room to a guest that wants to begin; an unfinished game whose program has left is forgotten."""
         with self._changed:
             if self._owner not in (None, owner) or len(self._waiting) >= MAX_WAITING:
                 return False
@@ -129,7 +129,7 @@ class Room:
         return game
 
     def take_up(self, owner: object) -> tuple[UnseenGame | None, dict[str, Any]]:
-        """Give the room to somebody who goes on with a game whose program has left; return game and notes."""
+        """Give the room to a guest that continues a game whose program has left; return game and notes."""
         with self._changed:
             if self._owner is not None or (self._game is None and not self._notes):
                 return None, {}
@@ -144,7 +144,7 @@ class Room:
                 self._keep()
 
     def leave(self, owner: object) -> None:
-        """The owner has gone; its game stays until somebody takes it up or claims the room."""
+        """The owner has gone; its game stays until another guest takes it up or claims the room."""
         with self._changed:
             if self._owner is owner:
                 self._owner = None
