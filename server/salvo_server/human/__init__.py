@@ -10,5 +10,5 @@ local      a game in this process
 contest    a game over MQTT
 """
 
-#: What stands in place of a bot's name.
+#: What to write in place of a bot's name.
 HUMAN = "human"

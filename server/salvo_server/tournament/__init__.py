@@ -12,6 +12,6 @@
     highlights  which games are worth watching
     site        pages of the table, of bots and of games to watch
 
-A tournament is a function of its file, but for bots whose thinking comes near a time limit: whatever the number of
-processes, and wherever it was interrupted, the same games are played and the same table comes out.
+A tournament is a function of its file, except for bots whose thinking comes near a time limit: whatever the number of
+processes, and wherever it was interrupted, the same games are played, with the same table.
 """

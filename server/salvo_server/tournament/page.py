@@ -25,7 +25,7 @@ _COURSE: Final = 240
 _MAX_POINTS: Final = 300
 #: Colours that people tell apart, also those who don't see red and green (Okabe and Ito).
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "currentColor")
-#: Games on the page; so many are a megabyte. --json has all.
+#: Games on the page, a megabyte of them. --json has all.
 _MAX_GAMES: Final = 5000
 
 
@@ -66,7 +66,7 @@ class Links(Protocol):
 
 
 def page(came_to: Standings, site: Links | None = None) -> str:
-    """Return the page; as long as games are left without the seed, since who knows it knows their fleets.
+    """Return the page; without the seed as long as games are left, since it reveals their fleets.
 
     Args:
         site: whose first page it is; it has links then in place of all games.
