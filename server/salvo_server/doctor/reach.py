@@ -23,7 +23,7 @@ from salvo_server.storage.roster import SCREENS
 
 #: A certificate that ends sooner than this may end during the contest.
 _CERTIFICATE_DAYS: Final = 3
-#: Median of so many round trips.
+#: Round trips, of which the median counts.
 _ROUND_TRIPS: Final = 9
 #: Without TCP_NODELAY a round trip takes 40 ms more; the slowest healthy broker measured answers in 5.
 _SLOW_ANSWER_MS: Final = 30.0
@@ -38,7 +38,7 @@ _MOSQUITTO_TLS: Final = (
     "certfile and keyfile behind the listener in mosquitto.conf, which salvo mosquitto --tls-cert --tls-key writes"
 )
 _OTHER_ACCOUNTS: Final = (
-    "run it on the server's machine, as its user, or with --as NAME:SECRETFILE of two teams with which nobody plays"
+    "run it on the server's machine, as its user, or with --as NAME:SECRETFILE of two teams that no one plays with"
 )
 
 
@@ -80,7 +80,7 @@ def check_tls(patient: Patient) -> Iterator[Finding]:
 
 
 def _judge_plain(patient: Patient) -> Finding:
-    """Tell who reads along where nothing is encrypted, and what to do about it with this very broker."""
+    """Report who can eavesdrop where nothing is encrypted, and what to do about it with this very broker."""
     settings, listens = patient.settings, patient.url.address
     cures = ["salvo serve --tls-cert and --tls-key", _MOSQUITTO_TLS]
     if settings is not None:
@@ -91,7 +91,7 @@ def _judge_plain(patient: Patient) -> Finding:
     if patient.profile == "strict":
         return failed("tls", f"{text}, and strict is wanted", cure)
     if is_loopback(patient.url.host) and is_loopback(listens.rpartition(":")[0]):
-        return skipped("tls", f"{text}: nobody else is on the way", cure)
+        return skipped("tls", f"{text}: there is no one else on the way", cure)
     return warned("tls", f"{text}: who listens on the way to {listens} reads passwords and placements", cure)
 
 
@@ -110,14 +110,14 @@ def check_mqtt(patient: Patient) -> Iterator[Finding]:
         yield failed("mqtt", f"a greeting in MQTT 3.1.1 is not answered: {greeting}", cure)
         return
     patient.is_open = greeting.accepted
-    yield passed("mqtt", f"MQTT 3.1.1 is spoken; who comes without a name is {greeting}")
+    yield passed("mqtt", f"MQTT 3.1.1 is spoken; a client without a name is {greeting}")
 
 
 def check_accounts(patient: Patient) -> Iterator[Finding]:
     """The accounts to examine the rest with are let in, which they are once the server has seen the roster."""
     if patient.victim is None or patient.attacker is None:
         if patient.is_open:
-            yield skipped("accounts", "the broker asks nobody for a name; any name does")
+            yield skipped("accounts", "the broker asks for no name; any name does")
             return
         why = f"{patient.no_guests}: " if patient.no_guests else ""
         yield skipped("accounts", f"{why}without accounts, only what a stranger can do is tried", _OTHER_ACCOUNTS)
@@ -180,7 +180,7 @@ def check_server(patient: Patient) -> Iterator[Finding]:
     topic = topics.SERVER.of(patient.tables[0])
     found = patient.listen().wait_for(lambda heard: heard.topic == topic and bool(heard.payload), 1.0)
     if found is None:
-        yield failed("server", f"nothing stands at {topic}: no server has ever been on this broker", "salvo serve")
+        yield failed("server", f"nothing is retained at {topic}: no server has ever been on this broker", "salvo serve")
         return
     try:
         status = codec.read_announcement(topics.parse(topic), found.payload)

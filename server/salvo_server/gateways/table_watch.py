@@ -1,4 +1,4 @@
-"""What all guests of a gateway share: where the table is, the accounts, and what an onlooker knows of the table."""
+"""What all guests of a gateway share: where the table is, the accounts, and what a spectator knows of the table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 #: An account that was just written into the roster is at the broker within a second; until then it refuses it.
 ACCOUNT_SECONDS: Final = 10.0
-#: What is retained comes at once; a table that has said nothing for so long is not there.
+#: Retained messages come at once; a table that is silent for this long does not exist.
 TABLE_SECONDS: Final = 5.0
 _HEARD: Final = (topics.RULES, topics.STATE, topics.LIST, topics.SERVER, topics.TURN)
 _AGAIN_SECONDS: Final = 0.5
@@ -34,12 +34,12 @@ _POLL_SECONDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class TableNews:
-    """What everybody may know of the table at this moment.
+    """What is public about the table at this moment.
 
     Attributes:
         rules: None until the table has announced them.
         players: in the order of arrival; in play order once the game began.
-        turn: of the game that is on.
+        turn: of the running game.
     """
 
     rules: m.RulesAnnounced | None = None
@@ -55,7 +55,7 @@ class TableWatch:
     Attributes:
         url: the broker, without a user.
         table: ``""`` for the default table.
-        news: what the onlooker knows; a new object whenever something changes.
+        news: what the gateway's own connection has heard; a new object whenever something changes.
         clock: the guests' time, in seconds that never go back.
     """
 
@@ -78,8 +78,8 @@ class TableWatch:
         """Look at the table and return what is played there.
 
         Raises:
-            GatewayError: ``no_table``: nobody serves it.
-            ConnectionLost: the broker does not let the onlooker in.
+            GatewayError: ``no_table``: no server has it.
+            ConnectionLost: the broker refuses the gateway's own account.
         """
         self._thread.start()
         with self._changed:
@@ -91,7 +91,7 @@ class TableWatch:
         if self.news.rules is None or self.news.state is None:
             self.close()
             which = f"table {self.table!r}" if self.table else "the default table"
-            raise GatewayError("no_table", f"nobody serves {which} at {self.url}; start salvo serve first")
+            raise GatewayError("no_table", f"no server has {which} at {self.url}; start salvo serve first")
         return self.news.rules.book
 
     def close(self) -> None:

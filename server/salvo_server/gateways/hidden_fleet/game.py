@@ -1,7 +1,7 @@
-"""One game of a house bot against a program that answers for a fleet of its own, which nobody has seen.
+"""One game of a house bot against a program that answers for its own fleet without showing it.
 
-The engine judges all of it: the house's fleet is known, and for the program's stands one that agrees with its answers
-(:mod:`~salvo_server.gateways.hidden_fleet.replies`).
+The engine judges all of it: the house's fleet is known, and in place of the program's is one that agrees with its
+answers (:mod:`~salvo_server.gateways.hidden_fleet.replies`).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class UnseenGame:
         """Take in the program's answer to the house's shot; one that is refused leaves it unanswered.
 
         Args:
-            kind: of the ship that sank, where that is told.
+            kind: of the ship that sank, where the protocol tells it.
 
         Raises:
             GatewayError: ``nothing_asked``, or ``contradiction``.
