@@ -208,7 +208,7 @@ def _hidden_from_alice(seed: int, other_seed: int, shots: int) -> tuple[Replay, 
 
 
 @given(seed=st.integers(0, 10**6), other_seed=st.integers(0, 10**6), shots=st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_two_games_that_differ_only_in_hidden_cells_look_the_same(seed: int, other_seed: int, shots: int) -> None:
     one, other = _hidden_from_alice(seed, other_seed, shots)
     for view in ("alice", "carol"):
