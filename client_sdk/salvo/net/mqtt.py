@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import random
 import re
 import selectors
 import socket
@@ -19,6 +18,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from random import Random
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -169,6 +169,7 @@ class Connection:
         self._keepalive = keepalive_seconds
         self._inbox: deque[Inbound] = deque()
         self._refusal: ConnectionLost | None = None
+        self._random = Random()  # not the module's: a bot may have seeded that
         self._attempt = 0
         self._next_attempt = 0.0
         self._handshake_end = 0.0
@@ -472,7 +473,7 @@ class Connection:
         """A random pause that grows with every failed attempt, so that clients do not all come back at once."""
         longest = FIRST_PAUSE_SECONDS * 2 ** min(self._attempt, 10)
         self._attempt += 1
-        return random.uniform(0.0, min(longest, MAX_PAUSE_SECONDS))
+        return self._random.uniform(0.0, min(longest, MAX_PAUSE_SECONDS))
 
     def _watch(self) -> None:
         """Watch paho's current socket, and whether it accepts more data."""
