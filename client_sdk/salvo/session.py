@@ -1,7 +1,7 @@
 """One player's side of the protocol, without a socket and without a clock.
 
 A :class:`Session` takes in what arrived and when, and returns events: what to ask the bot, and what the bot may learn.
-Messages to publish come out as :class:`~salvo.codec.Publication`. It asks to take part, notices when it is listed,
+Messages to publish come out as ``Publication``. It asks to take part, notices when it is listed,
 builds the :class:`~salvo.view.View` from the news, or from the recap when the team comes back in mid-game, and
 recognises repetitions by game and turn.
 """
@@ -12,9 +12,20 @@ import contextlib
 from collections.abc import Callable, Sequence
 from random import Random
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import Publication, read_announcement
+from salvo.codec.commands import (
+    write_leave,
+    write_participation,
+    write_placement,
+    write_resend,
+    write_say,
+    write_shot,
+    write_skip,
+)
 from salvo.codec.log import message_digest
+from salvo.codec.recap import read_recap
 from salvo.errors import CODES, IllegalCommand, ImpostorError, SealError, WireError
 from salvo.events import (
     Event,
@@ -96,7 +107,7 @@ class Session:
         self._secret = secret
         self._random = random
         self._sealer = sealer or Sealer(secret)
-        self._outbox: list[codec.Publication] = []
+        self._outbox: list[Publication] = []
         self._players: tuple[str, ...] = ()
         self._left_out_of: int | None = None  # the game whose lobby the team left without a complete fleet
         self._listed = False
@@ -165,7 +176,7 @@ class Session:
         if self.wants_to_play or self.view is not None:
             self._ask_to_take_part(now)
 
-    def take_outbox(self) -> list[codec.Publication]:
+    def take_outbox(self) -> list[Publication]:
         """Return the messages to publish, and clear them."""
         outbox, self._outbox = self._outbox, []
         return outbox
@@ -228,7 +239,7 @@ class Session:
         self._told.add((code, game))
         return [event]
 
-    def missed_log(self, now: float) -> list[codec.Publication]:
+    def missed_log(self, now: float) -> list[Publication]:
         """Return a request for missed entries of the log, if one is due (SALVO-LOG-12)."""
         if self.state not in (State.TURN, State.OVER) or self.name not in self._players:
             return []
@@ -236,7 +247,7 @@ class Session:
         if first is None:
             return []
         topic = topics.RESEND.of(self.table, player=self.name)
-        return [codec.Publication(topic, codec.write_resend(first), False)]
+        return [Publication(topic, write_resend(first), False)]
 
     def _send_fleet(self, now: float) -> None:
         assert self._fleet is not None
@@ -245,9 +256,9 @@ class Session:
         messages = []
         for placement in missing:
             topic = topics.PLACE.of(self.table, player=self.name, ship=placement.ship)
-            payload = codec.write_placement(placement, self._sealer)
+            payload = write_placement(placement, self._sealer)
             messages.append(message_digest(topic, payload))
-            self._outbox.append(codec.Publication(topic, payload, False))
+            self._outbox.append(Publication(topic, payload, False))
         if missing:
             self.witness.placed(self.game, missing, messages)
 
@@ -277,10 +288,10 @@ class Session:
         self._forget_request()
         if self.state is State.LOBBY:
             self._fleet = None
-            payload = codec.write_leave(self.game or None, self._sealer)
-            self._outbox.append(codec.Publication(topics.LEAVE.of(self.table, player=self.name), payload, False))
+            payload = write_leave(self.game or None, self._sealer)
+            self._outbox.append(Publication(topics.LEAVE.of(self.table, player=self.name), payload, False))
 
-    def say(self, text: str, to: str = "") -> codec.Publication:
+    def say(self, text: str, to: str = "") -> Publication:
         """Return the message for a chat line to everybody, or to one other player; it is not part of the game.
 
         Raises:
@@ -288,13 +299,13 @@ class Session:
         """
         if not self.chat:
             raise WireError("chat_off", "whoever runs this contest has turned the chat off")
-        return codec.Publication(topics.SAY.of(self.table, player=self.name), codec.write_say(text, to), False)
+        return Publication(topics.SAY.of(self.table, player=self.name), write_say(text, to), False)
 
     def _send_skip(self, context: m.TurnContext) -> None:
         self._skipped = context
-        payload = codec.write_skip(context, self._sealer)
+        payload = write_skip(context, self._sealer)
         self.witness.skipped(context)
-        self._outbox.append(codec.Publication(topics.SKIP.of(self.table, player=self.name), payload, False))
+        self._outbox.append(Publication(topics.SKIP.of(self.table, player=self.name), payload, False))
 
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
         """Send shots after those of this turn that the view has as fired, and add them to the view."""
@@ -305,9 +316,9 @@ class Session:
         """Sign shots for the view's turn, numbered from ``first``, and send them."""
         for number, shot in enumerate(shots, start=first):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
-            payload = codec.write_shot(shot.x, shot.y, context, self._sealer)
+            payload = write_shot(shot.x, shot.y, context, self._sealer)
             self.witness.fired(context, shot)
-            self._outbox.append(codec.Publication(topics.FIRE.of(self.table, player=shot.player), payload, False))
+            self._outbox.append(Publication(topics.FIRE.of(self.table, player=shot.player), payload, False))
 
     def _send_salvo_again(self, now: float) -> None:
         """Send the shots and the skip of the own turn again if no result has followed (SALVO-FIRE-13).
@@ -355,7 +366,7 @@ class Session:
             return self._recalled(payload, now)
         if address.topic is topics.LOG:
             return list(self.witness.logged(payload))
-        announcement = codec.read_announcement(address, payload)
+        announcement = read_announcement(address, payload)
         self._heard_of_table = True
         if self.tap is not None and announcement is not None:
             self.tap(announcement, retained)
@@ -429,8 +440,8 @@ class Session:
         if self._unanswered_since is None:
             self._unanswered_since = now
         sealing_key = None if self._keys is None else self._keys.seal
-        payload = codec.write_participation(self.name, self._secret, sealing_key)
-        self._outbox.append(codec.Publication(topics.REQUEST_PARTICIPATION.of(self.table), payload, False))
+        payload = write_participation(self.name, self._secret, sealing_key)
+        self._outbox.append(Publication(topics.REQUEST_PARTICIPATION.of(self.table), payload, False))
 
     def _meet(self, keys: m.ServerKeys | None, profile: str) -> list[Event]:
         """Take in the server's identity, which is fixed for the length of the session (SALVO-IDENT-2).
@@ -677,7 +688,7 @@ class Session:
         try:
             blob = parse_blob(payload.decode(), MAX_RECAP_BLOB_BYTES)
             key = self._sealer.key if blob.salt == self._sealer.salt else derive_key(self._secret, blob.salt)
-            recap = codec.read_recap(self.name, open_blob(blob, key_to_team(key)))
+            recap = read_recap(self.name, open_blob(blob, key_to_team(key)))
         except (SealError, WireError, UnicodeDecodeError):
             return []
         if self._is_old(recap):

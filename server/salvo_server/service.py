@@ -21,9 +21,21 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
+from salvo.codec.command_reader import (
+    Sealed,
+    SealedParticipation,
+    SealedPlacement,
+    SignedLeave,
+    SignedSkip,
+    read_command,
+)
+from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.codec.log import SECRET_BYTES
+from salvo.codec.recap_writer import write_recap
 from salvo.codec.transcript import read_header, write_header
 from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
@@ -103,10 +115,10 @@ class Follower(Protocol):
 
     retained: dict[str, bytes]
 
-    def follow(self, table: Table, step: Step) -> list[codec.Publication]: ...
+    def follow(self, table: Table, step: Step) -> list[Publication]: ...
     def deadline(self) -> int | None: ...
-    def take_due(self, now: int) -> list[codec.Publication]: ...
-    def catch_up(self, now: int) -> list[codec.Publication]: ...
+    def take_due(self, now: int) -> list[Publication]: ...
+    def catch_up(self, now: int) -> list[Publication]: ...
 
 
 class NoFollower:
@@ -115,7 +127,7 @@ class NoFollower:
     def __init__(self) -> None:
         self.retained: dict[str, bytes] = {}
 
-    def follow(self, table: Table, step: Step) -> list[codec.Publication]:
+    def follow(self, table: Table, step: Step) -> list[Publication]:
         """Publish nothing about a step."""
         return []
 
@@ -123,7 +135,7 @@ class NoFollower:
         """Wait for nothing."""
         return None
 
-    def take_due(self, now: int) -> list[codec.Publication]:
+    def take_due(self, now: int) -> list[Publication]:
         """Publish nothing later."""
         return []
 
@@ -136,7 +148,7 @@ def last_will(table: str, profile: str, identity: Identity | None = None) -> tup
     The keys stay, so that a team that comes meanwhile need not write its secret openly.
     """
     status = m.ServerStatus(False, __version__, 0, profile, keys=_keys(identity))
-    [publication] = codec.write_announcement(status, table)
+    [publication] = write_announcement(status, table)
     return publication.topic, publication.payload
 
 
@@ -224,7 +236,7 @@ class Service:
         self._follower = follower or NoFollower()
         self._sweep = RetainedSync(self.tables, tables[0], self._follower.retained)
         self._batch = Batch()
-        self._outbox: list[codec.Publication] = []
+        self._outbox: list[Publication] = []
         self._receipts: list[Inbound] = []
         self._news: list[tuple[str, int, m.Input | None, Sequence[m.Announcement]]] = []
         self._said: deque[_Said] = deque()
@@ -553,27 +565,27 @@ class Service:
             return None
         now = self._now()
         if message.retain:
-            self._outbox.append(codec.Publication(message.topic, b"", True))
+            self._outbox.append(Publication(message.topic, b"", True))
             return self._count(WireError("retained_command", "commands must not be retained"), message)
         if address.topic is topics.SAY:
             self._outbox += self._chat.hear(address, message.payload, table.referee.players, now)
             return None
         try:
-            request = codec.read_command(address, message.payload, table.referee.book)
+            request = read_command(address, message.payload, table.referee.book)
         except WireError as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, error, now)
-        if isinstance(request, codec.SealedParticipation):
+        if isinstance(request, SealedParticipation):
             return self._unseal(table, request, message, now)
-        if isinstance(request, codec.ParticipationRequest):
+        if isinstance(request, ParticipationRequest):
             return self._participate(table, request, now)
-        if isinstance(request, codec.ResendRequest):
+        if isinstance(request, ResendRequest):
             if request.player in table.referee.players:
                 self._resends.ask(table.name, request.player, request.first, now)
             return None
         return self._open(table.referee, request, message, now)
 
-    def _unseal(self, table: Table, request: codec.SealedParticipation, message: Inbound, now: int) -> None:
+    def _unseal(self, table: Table, request: SealedParticipation, message: Inbound, now: int) -> None:
         """Open a request that is sealed for this server; what does not open changes nothing (SALVO-IDENT-5)."""
         try:
             opened = self._entrance.unseal(table.name, request)
@@ -582,12 +594,12 @@ class Service:
         else:
             self._participate(table, opened, now, sealed=True)
 
-    def _open(self, referee: Referee, request: codec.Sealed, message: Inbound, now: int) -> Any:
+    def _open(self, referee: Referee, request: Sealed, message: Inbound, now: int) -> Any:
         current = referee.current
-        if isinstance(request, (codec.SealedPlacement, codec.SignedLeave)):
+        if isinstance(request, (SealedPlacement, SignedLeave)):
             likely = [request.player]
             expected = referee.state is State.LOBBY
-        elif isinstance(request, codec.SignedSkip):
+        elif isinstance(request, SignedSkip):
             likely = [request.player]
             expected = current is not None and current.name == request.player
         else:
@@ -601,14 +613,12 @@ class Service:
             self._admit_opened(opened, now)
         return opened
 
-    def _participate(
-        self, table: Table, request: codec.ParticipationRequest, now: int, *, sealed: bool = False
-    ) -> None:
+    def _participate(self, table: Table, request: ParticipationRequest, now: int, *, sealed: bool = False) -> None:
         refused = self._entrance.why_not(request, sealed)
         if refused is not None:
             self.counts[refused.code] += 1
             if self._entrance.may_answer(request.name, refused.code, now):
-                self._outbox += codec.write_announcement(refused, table.name)
+                self._outbox += write_announcement(refused, table.name)
             return
         self._pass_time(table, now)
         command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
@@ -624,7 +634,7 @@ class Service:
             return
         self._follow(table, step, None)
 
-    def _admit(self, table: Table, request: codec.ParticipationRequest, now: int) -> None:
+    def _admit(self, table: Table, request: ParticipationRequest, now: int) -> None:
         admitted = TeamAdmitted(self._games[table.name], request.name, request.secret)
         self._batch.teams = [team for team in self._batch.teams if team[:2] != admitted[:2]] + [admitted]
         self.gate.admit(table.name, request.name, request.secret, now)
@@ -751,7 +761,7 @@ class Service:
         recap = referee.recap(player)
         if recap is None:
             return
-        sealed = self.gate.seal_recap(table, player, codec.write_recap(recap, referee.book.grid))
+        sealed = self.gate.seal_recap(table, player, write_recap(recap, referee.book.grid))
         if sealed is not None:
             self._outbox.append(_recap_publication(sealed))
 
@@ -775,8 +785,8 @@ def _keys(identity: Identity | None) -> m.ServerKeys | None:
     return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
 
 
-def _recap_publication(sealed: SealedRecap) -> codec.Publication:
-    return codec.Publication(topics.RECAP.of(sealed.table, player=sealed.player), sealed.payload, False)
+def _recap_publication(sealed: SealedRecap) -> Publication:
+    return Publication(topics.RECAP.of(sealed.table, player=sealed.player), sealed.payload, False)
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:

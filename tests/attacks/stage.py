@@ -11,8 +11,9 @@ from concurrent.futures import Executor, Future
 from random import Random
 from typing import Any
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.commands import write_placement
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
@@ -121,7 +122,7 @@ class Stage:
         for number, name in enumerate(teams):
             for placement in fleet(number).placements:
                 topic = topics.PLACE.of(player=name, ship=placement.ship)
-                self.say(topic, codec.write_placement(placement, self.sealers[name]))
+                self.say(topic, write_placement(placement, self.sealers[name]))
         assert self.referee.state is m.State.TURN
 
     def shot(self, name: str, x: int = 1, y: int = 1) -> bytes:

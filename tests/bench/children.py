@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from salvo import codec, topics
+from salvo import topics
+from salvo.codec.commands import write_participation, write_placement, write_shot
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
@@ -266,13 +267,13 @@ def _seat_in_process(edge: Wire, service: Service, gate: Authenticator, names: l
     sealers = {team: Sealer(f"secret {team}", bytes((number,)) * 16) for number, team in enumerate(("a", "b"))}
     for name in names:
         for team, sealer in sealers.items():
-            edge.give(topics.REQUEST_PARTICIPATION.of(name), codec.write_participation(team, f"secret {team}"))
+            edge.give(topics.REQUEST_PARTICIPATION.of(name), write_participation(team, f"secret {team}"))
             service.step()
             # As if proven: 2,000 derivations take minutes.
             gate._learn(name, gate._members[name][team], sealer.salt, sealer.key)
             for place in random_fleet(SALVO, generator(name, team)).placements:
                 topic = topics.PLACE.of(name, player=team, ship=place.ship)
-                edge.give(topic, codec.write_placement(place, sealer))
+                edge.give(topic, write_placement(place, sealer))
         service.step()
     assert all(table.referee.current is not None for table in service.tables.values())
     return sealers
@@ -286,7 +287,7 @@ def _fire_in_process(edge: Wire, service: Service, name: str, sealers: dict[str,
     x, y = SALVO.grid.xy(random_fleet(SALVO, generator(name, rival)).board.index(0))
     topic = topics.FIRE.of(name, player=rival)
     for _ in range(5):
-        edge.give(topic, codec.write_shot(x, y, None, sealers[current.name]))
+        edge.give(topic, write_shot(x, y, None, sealers[current.name]))
 
 
 def main() -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from bench.children import table_names
-from salvo import codec, topics
+from salvo import topics
+from salvo.codec.commands import write_participation, write_placement, write_shot
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
@@ -124,17 +125,17 @@ class Duel:
     def join(self, door: Door) -> None:
         for name, sealer in self.sealers.items():
             connection = self.connections[name]
-            request = codec.write_participation(name, door.secret(name))
+            request = write_participation(name, door.secret(name))
             connection.publish(topics.REQUEST_PARTICIPATION.of(self.table), request)
             for place in random_fleet(SALVO, generator(self.table, name)).placements:
                 topic = topics.PLACE.of(self.table, player=name, ship=place.ship)
-                connection.publish(topic, codec.write_placement(place, sealer))
+                connection.publish(topic, write_placement(place, sealer))
 
     def salvo(self, name: str) -> list[bytes]:
         """Five shots at one cell of a player's rival that is water: the game goes on for ever."""
         owner = random_fleet(SALVO, generator(self.table, self._rival(name))).board
         x, y = SALVO.grid.xy(owner.index(0))
-        return [codec.write_shot(x, y, None, self.sealers[name]) for _ in range(5)]
+        return [write_shot(x, y, None, self.sealers[name]) for _ in range(5)]
 
     def fire(self, shots: list[bytes]) -> None:
         """Let the current player fire."""

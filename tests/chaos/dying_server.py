@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from salvo import codec
 from salvo.net import mqtt
 from salvo_server import service
 from salvo_server.cli import main
@@ -21,7 +20,7 @@ from salvo_server.storage.journal import database
 #: Object and name of the function that is each step.
 STEPS: dict[str, tuple[Any, str]] = {
     "receive": (mqtt.Connection, "_arrived"),
-    "decode": (codec, "read_command"),
+    "decode": (service, "read_command"),
     "append": (service.Service, "_follow"),
     "commit": (database.DatabaseJournal, "commit"),
     "publish": (mqtt.Connection, "publish"),

@@ -13,8 +13,26 @@ from typing import Any
 
 import pytest
 
-from salvo import codec, seal, topics
 from salvo import messages as m
+from salvo import seal, topics
+from salvo.codec.announcements import read_announcement
+from salvo.codec.command_reader import (
+    SealedParticipation,
+    SealedPlacement,
+    SignedLeave,
+    SignedShot,
+    SignedSkip,
+    read_command,
+    read_leave,
+    read_participation,
+    read_placement,
+    read_say,
+    read_ship,
+    read_shot,
+    read_skip,
+)
+from salvo.codec.commands import ParticipationRequest, ResendRequest
+from salvo.codec.recap import read_recap
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator
@@ -47,64 +65,64 @@ def _blobs(given: Any) -> Any:
 
 
 def _shots(given: Any) -> Any:
-    request = codec.read_command(topics.parse("/players/rivals/fire"), _payload(given), SALVO)
-    assert isinstance(request, codec.SignedShot)
-    shot = codec.read_shot(request, "me", _open(given["secret"], request.blob))
+    request = read_command(topics.parse("/players/rivals/fire"), _payload(given), SALVO)
+    assert isinstance(request, SignedShot)
+    shot = read_shot(request, "me", _open(given["secret"], request.blob))
     context = shot.context and [shot.context.game, shot.context.turn, shot.context.shot, shot.context.target]
     return {"x": shot.x, "y": shot.y, "context": context}
 
 
 def _skips(given: Any) -> Any:
-    request = codec.read_command(topics.parse("/players/me/skip"), _payload(given), SALVO)
-    assert isinstance(request, codec.SignedSkip)
-    skip = codec.read_skip(request, _open(given["secret"], request.blob))
+    request = read_command(topics.parse("/players/me/skip"), _payload(given), SALVO)
+    assert isinstance(request, SignedSkip)
+    skip = read_skip(request, _open(given["secret"], request.blob))
     return skip.context and [skip.context.game, skip.context.turn]
 
 
 def _leaves(given: Any) -> Any:
-    request = codec.read_command(topics.parse("/players/me/leave"), _payload(given), SALVO)
-    assert isinstance(request, codec.SignedLeave)
-    return codec.read_leave(request, _open(given["secret"], request.blob)).game
+    request = read_command(topics.parse("/players/me/leave"), _payload(given), SALVO)
+    assert isinstance(request, SignedLeave)
+    return read_leave(request, _open(given["secret"], request.blob)).game
 
 
 def _lines(given: Any) -> Any:
-    line = codec.read_say(_payload(given))
+    line = read_say(_payload(given))
     return [line.text, line.to]
 
 
 def _resends(given: Any) -> Any:
-    request = codec.read_command(topics.parse("/players/me/resend"), given.encode(), SALVO)
-    assert isinstance(request, codec.ResendRequest)
+    request = read_command(topics.parse("/players/me/resend"), given.encode(), SALVO)
+    assert isinstance(request, ResendRequest)
     assert request.player == "me"
     return request.first
 
 
 def _placements(given: Any) -> Any:
     blob = seal.Blob(b"", b"", b"")
-    command = codec.read_placement(codec.SealedPlacement("", "me", "carrier", "carrier", blob), _payload(given, "text"))
+    command = read_placement(SealedPlacement("", "me", "carrier", "carrier", blob), _payload(given, "text"))
     return [command.placement.x, command.placement.y, command.placement.orientation.value]
 
 
 def _participations(given: Any) -> Any:
-    request = codec.read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
-    assert isinstance(request, codec.ParticipationRequest)
+    request = read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
+    assert isinstance(request, ParticipationRequest)
     return request.name
 
 
 def _sealed_participations(given: Any) -> Any:
-    request = codec.read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
-    assert isinstance(request, codec.SealedParticipation)
+    request = read_command(topics.parse("/game/request_participation"), _payload(given), SALVO)
+    assert isinstance(request, SealedParticipation)
     opened = seal.open_sealed(request.sealed, bytes.fromhex(given["private_key_hex"]))
-    asked = codec.read_participation("", opened)
+    asked = read_participation("", opened)
     return [asked.name, asked.secret]
 
 
 def _ships(given: Any) -> Any:
-    return codec.read_ship(given, SALVO)
+    return read_ship(given, SALVO)
 
 
 def _referee_views(given: Any) -> Any:
-    view = codec.read_announcement(topics.parse("/game/referee"), _payload(given))
+    view = read_announcement(topics.parse("/game/referee"), _payload(given))
     assert isinstance(view, m.RefereeView)
     sunk = {board.player: "b" not in "".join(board.rows) for board in view.boards}
     return {"turn": view.turn, "next": view.player, "winner": view.winner, "second ship sunk": sunk}
@@ -116,7 +134,7 @@ def _log(given: Any) -> Any:
 
 
 def _recaps(given: Any) -> Any:
-    recap = codec.read_recap("ann", given["text"].encode())
+    recap = read_recap("ann", given["text"].encode())
     view = View(SALVO, "ann", recap.players, recap.game, Fleet(SALVO, recap.fleet), generator(0))
     fired = {player: [0, 0] for player in recap.players}
     if recap.earlier is not None:

@@ -19,10 +19,26 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
 from salvo.codec import log, strict_json
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import read_announcement
+from salvo.codec.command_reader import (
+    SealedPlacement,
+    SignedLeave,
+    SignedShot,
+    read_command,
+    read_leave,
+    read_placement,
+    read_say,
+    read_ship,
+    read_shot,
+)
+from salvo.codec.commands import write_participation, write_say
 from salvo.codec.programs import answered_fleet, read_answer, read_told
+from salvo.codec.recap import read_recap
+from salvo.codec.recap_writer import write_recap
 from salvo.codec.transcript import read_first_line, read_header, read_input, read_line
 from salvo.errors import CODES, ConnectionLost, IllegalCommand, ImpostorError, SalvoError, UnfairGame, WireError
 from salvo.fairness.known_servers import KnownServers
@@ -137,15 +153,15 @@ def _chosen(data: bytes, rows: Sequence[topics.Topic]) -> tuple[topics.Address, 
 def _command(data: bytes) -> None:
     address, payload = _chosen(data, TOPICS)
     with _refused(WireError):
-        codec.read_command(address, payload, SALVO)
+        read_command(address, payload, SALVO)
 
 
 def _line(data: bytes) -> None:
     with _refused(WireError):
-        line = codec.read_say(data)
-        assert codec.read_say(codec.write_say(line.text, line.to)) == line
-        [said] = codec.write_announcement(m.ChatSaid("ann", line.text))
-        assert codec.read_announcement(topics.parse(said.topic), said.payload) == m.ChatSaid("ann", line.text)
+        line = read_say(data)
+        assert read_say(write_say(line.text, line.to)) == line
+        [said] = write_announcement(m.ChatSaid("ann", line.text))
+        assert read_announcement(topics.parse(said.topic), said.payload) == m.ChatSaid("ann", line.text)
 
 
 def _program_line(data: bytes) -> None:
@@ -160,17 +176,17 @@ def _program_line(data: bytes) -> None:
 def _opened(data: bytes) -> None:
     blob = Blob(bytes(16), bytes(24), b"")
     with _refused(WireError, IllegalCommand):
-        codec.read_placement(codec.SealedPlacement("", "ann", "carrier", "carrier", blob), data).placement.cells(SALVO)
+        read_placement(SealedPlacement("", "ann", "carrier", "carrier", blob), data).placement.cells(SALVO)
     with _refused(WireError, IllegalCommand):
         body = strict_json.parse_json(data)
         if isinstance(body, dict):
-            shot = codec.read_shot(codec.SignedShot("", "bob", body, blob), "ann", data)
+            shot = read_shot(SignedShot("", "bob", body, blob), "ann", data)
             SALVO.grid.cell(shot.x, shot.y)
 
     with _refused(WireError):
         body = strict_json.parse_json(data)
         if isinstance(body, dict):
-            assert codec.read_leave(codec.SignedLeave("", "ann", body, blob), data).player == "ann"
+            assert read_leave(SignedLeave("", "ann", body, blob), data).player == "ann"
 
 
 def _strict(data: bytes) -> None:
@@ -189,18 +205,18 @@ def _blob(data: bytes) -> None:
 
 def _ship(data: bytes) -> None:
     with _refused(WireError):
-        assert codec.read_ship(data.decode(errors="surrogateescape"), SALVO) in SALVO.ship_number
+        assert read_ship(data.decode(errors="surrogateescape"), SALVO) in SALVO.ship_number
 
 
 def _announcement(data: bytes) -> None:
     address, payload = _chosen(data, TOPICS)
     with _refused(WireError):
-        codec.read_announcement(address, payload)
+        read_announcement(address, payload)
 
 
 def _recap(data: bytes) -> None:
     with _refused(WireError):
-        codec.read_recap("ann", data)
+        read_recap("ann", data)
 
 
 def _broker_url(data: bytes) -> None:
@@ -467,7 +483,7 @@ class _Server:
         self.edge.connect()
         self.service.step()
         for name in ("ann", "bob"):
-            self.edge.give("/game/request_participation", codec.write_participation(name, name))
+            self.edge.give("/game/request_participation", write_participation(name, name))
             self.service.step()
             for placement in _fleet().placements:
                 self.service._carry_out(self.service.tables[""], m.PlaceShip(name, placement.ship, placement), self.now)
@@ -577,7 +593,7 @@ def _announcements() -> list[bytes]:
         m.ChatSaid("ann", "Ahoy!"),
         m.MessageSaid("bob", "", "Ahoy!"),
     ]
-    written = [publication for each in said for publication in codec.write_announcement(each)]
+    written = [publication for each in said for publication in write_announcement(each)]
     return [bytes([TOPICS.index(topics.parse(topic).topic)]) + payload for topic, payload, _ in written]
 
 
@@ -594,7 +610,7 @@ def _recaps() -> list[bytes]:
     placements = _fleet().placements
     shots = (m.OwnShot(1, "bob", 2, 3),)
     results = (_result()._replace(turn=1, shots=2),)
-    whole = codec.write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), results, ("ann", "bob")), SALVO.grid)
+    whole = write_recap(m.Recap("ann", 1, 2, placements, shots, ((1, 2),), results, ("ann", "bob")), SALVO.grid)
     before = {"tallies": [1, 5, 2, 0, 0, 0], "sunk": [1, 0], "defeated": [1], "shots": 1, "hits": 1, "struck": "1"}
     before |= {"aimed": ["", "08"], "met": ["", "08"]}
     shortened = json.loads(whole) | {"first": 2, "before": before, "outcomes": "10", "aims": [1, 2, 3, 1, 4, 5]}

@@ -17,9 +17,9 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from salvo import codec
 from salvo import messages as m
 from salvo.codec import transcript as form
+from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.rules import Rules
 from salvo.rules import BOOKS
@@ -73,12 +73,12 @@ def test_making_the_games_again_touches_none_that_is_there(capsys: pytest.Captur
 @pytest.mark.parametrize("kind", [m.ShotLanded, m.SalvoResolved, m.TurnBegan, m.PlacementJudged, m.GameWon])
 def test_one_byte_more_in_what_follows_is_found(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(announcement: m.Announcement, table: str = "") -> list[Publication]:
-        written = codec.announcements.write_announcement(announcement, table)
+        written = write_announcement(announcement, table)
         if isinstance(announcement, kind):
             written[-1] = written[-1]._replace(payload=written[-1].payload + b" ")
         return written
 
-    monkeypatch.setattr(codec, "write_announcement", write)
+    monkeypatch.setattr("salvo_server.core.table.write_announcement", write)
     for path in FILES:
         with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: .* comes to"):
             check(read_transcript(path))

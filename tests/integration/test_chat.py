@@ -16,8 +16,8 @@ from integration.conftest import Broker, StartServer
 from integration.players import Heard, join, over
 from integration.secured import Client, Secured, secured
 from programs import BROKERS
-from salvo import codec
 from salvo import messages as m
+from salvo.codec.commands import write_participation
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
 from salvo.rules import Fleet, RuleBook
@@ -44,7 +44,7 @@ class Table:
         for client in self.clients.values():
             client.subscribe(["#"])
         for team in TEAMS:
-            request = codec.write_participation(team, f"secret-of-{team}").decode()
+            request = write_participation(team, f"secret-of-{team}").decode()
             self.clients[team].publish(["/game/request_participation"], request)
         self.clients["hall"].wait_for("/players/list", json.dumps(TEAMS, separators=(",", ":")))
 

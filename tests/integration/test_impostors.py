@@ -13,8 +13,9 @@ from integration.conftest import Broker, StartServer
 from integration.mosquitto import Mosquitto
 from integration.players import Heard, Slower, join, over, salvos
 from programs import needs
-from salvo import client, codec
+from salvo import client
 from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import ConnectionLost, ImpostorError, SalvoError
 from salvo.fairness.known_servers import KnownServers
@@ -61,7 +62,7 @@ def publish(url: str, topic: str, payload: bytes, *, retain: bool = False) -> No
 
 def status(identity: Identity | None) -> bytes:
     keys = None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
-    [publication] = codec.write_announcement(m.ServerStatus(True, "0", 1, "literal", keys=keys))
+    [publication] = write_announcement(m.ServerStatus(True, "0", 1, "literal", keys=keys))
     return publication.payload
 
 

@@ -15,8 +15,9 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from programs import on_both_brokers
-from salvo import client, codec, topics
+from salvo import client, topics
 from salvo import messages as m
+from salvo.codec.announcements import RESULT, read_announcement
 from salvo.codec.log import read_entry, take_apart
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo.lab.bots.random_bot import RandomBot
@@ -130,7 +131,7 @@ def _check_payloads(seen: list[Inbound]) -> None:
         elif address.topic is topics.LOG:
             read_entry(take_apart(message.payload)[0])
         elif address.topic.publisher is Publisher.SERVER and message.payload:
-            assert codec.read_announcement(address, message.payload) is not None
+            assert read_announcement(address, message.payload) is not None
         elif address.topic is topics.PLACE:
             assert b"coordinates" not in message.payload  # sealed
     public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
@@ -248,7 +249,7 @@ def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
     arena.play(
         {name: RandomBot() for name in "abc"},
         seed="7",
-        listener=lambda shots, result: expected.append(codec.announcements.RESULT.value(result)),
+        listener=lambda shots, result: expected.append(RESULT.value(result)),
     )
     assert heard == expected
 
@@ -277,7 +278,7 @@ def test_whoever_reads_everything_has_a_whole_and_fair_log_and_nothing_of_it_is_
     assert (game.opening.draw, game.players) == ("fair", ("a", "b"))
     results = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
     told = [each for each in game.said if isinstance(each, m.SalvoResolved)]
-    assert results == [codec.announcements.RESULT.value(each) for each in told]
+    assert results == [RESULT.value(each) for each in told]
 
 
 def test_a_team_and_a_watcher_write_proofs_that_hold(

@@ -16,8 +16,9 @@ import pytest
 from integration.guarded import Guarded, guarded, play, wait_for_users
 from processes import started
 from programs import BROKERS, needs
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import read_announcement
 from salvo.fairness.proof import ProofConnection
 from salvo.messages import State
 from salvo.rules import SALVO, Fleet
@@ -146,7 +147,7 @@ def test_the_command_shows_a_referee_the_boards(tmp_path: Path) -> None:
         assert (running.returncode, err) == (0, "")
         boards = [record for record in records if record["event"] == "boards"]
         assert [each["turn"] for each in boards] == list(range(len(boards)))
-        read = codec.read_announcement(topics.parse("/game/referee"), json.dumps(_body(boards[-1])).encode())
+        read = read_announcement(topics.parse("/game/referee"), json.dumps(_body(boards[-1])).encode())
         assert isinstance(read, m.RefereeView)
         assert read.winner
 

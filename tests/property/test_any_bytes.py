@@ -14,7 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salvo import codec, topics
+from salvo import topics
+from salvo.codec.announcements import read_announcement
+from salvo.codec.command_reader import Request, SealedPlacement, SignedShot, read_command, read_placement, read_shot
+from salvo.codec.strict_json import same_value
 from salvo.errors import CODES, IllegalCommand, WireError
 from salvo.messages import Fire
 from salvo.rules import SALVO
@@ -55,13 +58,13 @@ any_payload = st.one_of(st.binary(max_size=200), texts, st.text(max_size=100).ma
 @given(any_topic, any_payload)
 def test_what_arrives_is_a_request_or_a_named_error(topic: str, payload: bytes) -> None:
     try:
-        request = codec.read_command(topics.parse(topic), payload, SALVO)
+        request = read_command(topics.parse(topic), payload, SALVO)
     except WireError as error:
         assert error.code in CODES
         error.text.encode()  # printable whatever was sent
         assert len(error.text) < 400
     else:
-        assert isinstance(request, get_args(codec.Request))
+        assert isinstance(request, get_args(Request))
 
 
 @pytest.mark.long
@@ -70,7 +73,7 @@ def test_what_arrives_is_a_request_or_a_named_error(topic: str, payload: bytes) 
 def test_what_a_blob_holds_is_a_command_or_a_named_error(plaintext: bytes) -> None:
     blob = Blob(bytes(16), bytes(24), b"")
     try:
-        command = codec.read_placement(codec.SealedPlacement("", "a", "carrier", "carrier", blob), plaintext)
+        command = read_placement(SealedPlacement("", "a", "carrier", "carrier", blob), plaintext)
         command.placement.cells(SALVO)
     except (WireError, IllegalCommand) as error:
         assert error.code in CODES
@@ -82,19 +85,19 @@ def test_what_a_blob_holds_is_a_command_or_a_named_error(plaintext: bytes) -> No
 @given(texts, texts)
 def test_a_shot_is_a_command_or_a_named_error(open_body: bytes, plaintext: bytes) -> None:
     body = json.loads(open_body)
-    request = codec.SignedShot("", "b", body, Blob(bytes(16), bytes(24), b""))
+    request = SignedShot("", "b", body, Blob(bytes(16), bytes(24), b""))
     for signed_text in (plaintext, open_body):
         try:
-            shot = codec.read_shot(request, "a", signed_text)
+            shot = read_shot(request, "a", signed_text)
             SALVO.grid.cell(shot.x, shot.y)
         except (WireError, IllegalCommand) as error:
             assert error.code in CODES
             error.text.encode()
 
 
-def _shot(request: codec.SignedShot, plaintext: bytes) -> Fire | str:
+def _shot(request: SignedShot, plaintext: bytes) -> Fire | str:
     try:
-        return codec.read_shot(request, "a", plaintext)
+        return read_shot(request, "a", plaintext)
     except WireError as error:
         return str(error)
 
@@ -107,10 +110,10 @@ def test_a_shot_whose_open_body_is_the_signed_text_is_read_like_any_other(
 ) -> None:
     payload = b'{"data":%s,"signature":"%s"}' % (body + more, BLOB.encode())
     try:
-        request = codec.read_command(topics.parse("/players/b/fire"), payload, SALVO)
+        request = read_command(topics.parse("/players/b/fire"), payload, SALVO)
     except WireError:
         return
-    assert isinstance(request, codec.SignedShot)
+    assert isinstance(request, SignedShot)
     cut = data.draw(st.integers(0, len(body)))
     for plaintext in (body, body + more, body + b"  ", body[:cut], body[:cut] + more):
         assert _shot(request, plaintext) == _shot(replace(request, payload=b""), plaintext)
@@ -121,7 +124,7 @@ def test_a_shot_whose_open_body_is_the_signed_text_is_read_like_any_other(
 @given(st.sampled_from(topics.TOPICS), any_payload)
 def test_what_a_server_says_is_read_or_a_named_error(topic: topics.Topic, payload: bytes) -> None:
     try:
-        codec.read_announcement(topics.parse(topic.of(player="a", ship="carrier")), payload)
+        read_announcement(topics.parse(topic.of(player="a", ship="carrier")), payload)
     except WireError as error:
         assert error.code in CODES
 
@@ -131,9 +134,9 @@ def test_what_a_server_says_is_read_or_a_named_error(topic: topics.Topic, payloa
 def test_equality_of_values_is_equality_of_their_canonical_texts(value: object) -> None:
     text = json.dumps(value, sort_keys=True)
     again = json.loads(text)
-    assert codec.same_value(again, json.loads(text)) or "NaN" in text
+    assert same_value(again, json.loads(text)) or "NaN" in text
 
 
 def test_equality_tells_types_apart() -> None:
     for one, other in ((1, True), (1, 1.0), (0, False), ({"a": [1]}, {"a": [True]}), (None, 0), ("1", 1)):
-        assert not codec.same_value(one, other)
+        assert not same_value(one, other)

@@ -20,9 +20,10 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from attacks.stage import AtOnce, secret
-from salvo import codec, topics
 from salvo import messages as m
-from salvo.codec import announcements
+from salvo import topics
+from salvo.codec import announcement_writer
+from salvo.codec.commands import write_participation, write_placement, write_shot
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, Orientation, Placement
 from salvo.rules.game import Game, draw_starter
@@ -325,7 +326,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
         """What the involved and the uninvolved do beside playing; it is the same in both games."""
         who, kind = random.choice(names), random.random()
         if kind < 0.04:
-            say(topics.REQUEST_PARTICIPATION, codec.write_participation(who, secret(who)))
+            say(topics.REQUEST_PARTICIPATION, write_participation(who, secret(who)))
         elif kind < 0.06:
             say(topics.FIRE, sealers[who].sign({"x": 0, "y": 11}), random.choice(names))
         elif kind < 0.08:
@@ -334,10 +335,10 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
     edge.connect()
     service.step()
     for name in names:
-        say(topics.REQUEST_PARTICIPATION, codec.write_participation(name, secret(name)))
+        say(topics.REQUEST_PARTICIPATION, write_participation(name, secret(name)))
     for name, fleet in zip(names, plan.fleets, strict=True):
         for placement in fleet.placements:
-            say(topics.PLACE, codec.write_placement(placement, sealers[name]), name, placement.ship)
+            say(topics.PLACE, write_placement(placement, sealers[name]), name, placement.ship)
     for turn, (seat, shots) in enumerate(plan.turns, start=1):
         for number, (target, cell) in enumerate(shots, start=1):
             noise()
@@ -345,7 +346,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
             assert referee.current.name == names[seat]
             context = m.ShotContext(1, turn, number, names[target]) if random.random() < 0.5 else None
             x, y = SALVO.grid.xy(cell)
-            say(topics.FIRE, codec.write_shot(x, y, context, sealers[names[seat]]), names[target])
+            say(topics.FIRE, write_shot(x, y, context, sealers[names[seat]]), names[target])
         if not shots:
             wait(31)
     assert referee.state is m.State.OVER
@@ -470,13 +471,15 @@ def _publish_where_shots_fell(patch: pytest.MonkeyPatch) -> None:
     def landed(a: m.ShotLanded) -> Any:
         return [(topics.HITS, "", "", b"%d;%d" % (a.x, a.y))]
 
-    patch.setitem(announcements._WRITERS, m.ShotLanded, landed)
+    patch.setitem(announcement_writer._WRITERS, m.ShotLanded, landed)
 
 
 def _tell_everybody_when_a_shot_fell_on_a_board(patch: pytest.MonkeyPatch) -> None:
     """Not where, only whose: by a message to each player, empty for those who were not struck."""
-    written = announcements._WRITERS[m.ShotLanded]
-    patch.setitem(announcements._WRITERS, m.ShotLanded, lambda a: [*written(a), (topics.HITS, "", "", a.to.encode())])
+    written = announcement_writer._WRITERS[m.ShotLanded]
+    patch.setitem(
+        announcement_writer._WRITERS, m.ShotLanded, lambda a: [*written(a), (topics.HITS, "", "", a.to.encode())]
+    )
 
 
 def _tell_each_shots_outcome(patch: pytest.MonkeyPatch) -> None:

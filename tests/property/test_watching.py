@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import Publication
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, Grid, Order, RuleBook, ShipClass, Sinkings
 from salvo_server.core.referee import Referee
@@ -52,13 +53,13 @@ class Contest:
         self.table = Table(Referee(self.servers, "", self.book, self.limits), no_status)
         self.publish(self.table.open()[1])
         left = self.kept.keys() - self.table.retained.keys()
-        self.publish([codec.Publication(topic, b"", True) for topic in sorted(left)])
+        self.publish([Publication(topic, b"", True) for topic in sorted(left)])
 
     @property
     def referee(self) -> Referee:
         return self.table.referee
 
-    def publish(self, publications: Sequence[codec.Publication]) -> None:
+    def publish(self, publications: Sequence[Publication]) -> None:
         for topic, payload, retain in publications:
             if topics.parse(topic).topic.reader is not topics.Reader.EVERYBODY:
                 continue

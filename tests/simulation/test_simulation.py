@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo.codec import Publication, write_shot
+from salvo.codec.announcements import Publication
+from salvo.codec.commands import write_shot
 from salvo.codec.transcript import read_header
 from salvo.fairness.witness import Witness
 from salvo.rules import BOOKS
@@ -261,7 +262,7 @@ def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
     def write(x: int, y: int, context: Any, sealer: Any) -> bytes:
         return written.setdefault((sealer.key, context, x, y), _write_shot(x, y, context, sealer))
 
-    patch.setattr("salvo.session.codec.write_shot", write)
+    patch.setattr("salvo.session.write_shot", write)
 
 
 def _never_ask_again_to_take_part(patch: pytest.MonkeyPatch) -> None:

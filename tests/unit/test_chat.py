@@ -11,8 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attacks.stage import TEAMS, Stage
-from salvo import chat, codec, topics
+from salvo import chat, topics
 from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import read_announcement
+from salvo.codec.command_reader import read_say
+from salvo.codec.commands import Line, write_participation, write_say
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
 from salvo_server.core.chat import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
@@ -82,7 +86,7 @@ def test_it_stays_at_its_table() -> None:
     service = Service(edge, ["", "blue"], seed=1, clock=lambda: 1_000_000)
     edge.connect()
     service.step()
-    edge.give("/blue/game/request_participation", codec.write_participation("ann", "secret"))
+    edge.give("/blue/game/request_participation", write_participation("ann", "secret"))
     service.step()
     edge.said.clear()
     edge.give("/blue/players/ann/say", b'{"text": "Ahoy!"}')
@@ -116,7 +120,7 @@ def test_a_table_hears_no_more_than_its_share_and_whoever_was_too_late_may_try_a
     edge.connect()
     for table, joining in (("", names), ("/blue", names[:1])):
         for name in joining:
-            edge.give(f"{table}/game/request_participation", codec.write_participation(name, "secret"))
+            edge.give(f"{table}/game/request_participation", write_participation(name, "secret"))
     service.step()
     edge.said.clear()
     for name in names:
@@ -138,11 +142,11 @@ def test_a_line_that_cannot_be_read_counts_as_said_and_the_rest_is_not_read(
 ) -> None:
     read: list[bytes] = []
 
-    def refuse(payload: bytes) -> codec.Line:
+    def refuse(payload: bytes) -> Line:
         read.append(payload)
         raise WireError("bad_text", "of the test")
 
-    monkeypatch.setattr(codec, "read_say", refuse)
+    monkeypatch.setattr("salvo_server.core.chat.read_say", refuse)
     for _ in range(100):
         say(stage, "ann", "\x1b[2J")
     assert len(read) == LINES_AT_ONCE
@@ -160,7 +164,7 @@ def test_where_the_chat_is_off_the_status_says_so_and_nothing_is_said() -> None:
     edge = Wire()
     service = Service(edge, [""], seed=1, chat=False, clock=lambda: 1_000_000)
     edge.connect()
-    edge.give("/game/request_participation", codec.write_participation("ann", "secret"))
+    edge.give("/game/request_participation", write_participation("ann", "secret"))
     service.step()
     assert json.loads(edge.retained["/game/server"])["chat"] is False
     edge.said.clear()
@@ -171,7 +175,7 @@ def test_where_the_chat_is_off_the_status_says_so_and_nothing_is_said() -> None:
 
 
 def test_the_status_of_a_server_with_a_chat_is_what_it_always_was() -> None:
-    [status] = codec.write_announcement(m.ServerStatus(True, "1", 1, "contest"))
+    [status] = write_announcement(m.ServerStatus(True, "1", 1, "contest"))
     assert status.payload == b'{"status":"online","version":"1","game":1,"profile":"contest"}'
 
 
@@ -200,7 +204,7 @@ def _with_journal(now: list[int]) -> tuple[Wire, Kept, Service]:
     edge, journal = Wire(), Kept()
     service = Service(edge, [""], seed=1, journal=journal, clock=lambda: now[0])
     edge.connect()
-    edge.give("/game/request_participation", codec.write_participation("ann", "secret"))
+    edge.give("/game/request_participation", write_participation("ann", "secret"))
     service.step()
     service.step()
     return edge, journal, service
@@ -226,7 +230,7 @@ def test_it_waits_with_all_else_while_the_journal_takes_nothing() -> None:
     now = [1_000_000]
     edge, journal, service = _with_journal(now)
     journal.full = True
-    edge.give("/game/request_participation", codec.write_participation("bob", "secret"))
+    edge.give("/game/request_participation", write_participation("bob", "secret"))
     edge.give("/players/ann/say", b'{"text": "Ahoy, bob!"}')
     service.step()
     edge.give("/players/ann/say", b'{"text": "Ahoy?"}')
@@ -271,7 +275,7 @@ def test_what_may_be_said_may_be_shown_and_said_again(text: str) -> None:
     assert len(clean.splitlines()) == 1
     assert unicodedata.is_normalized("NFC", clean)
     assert chat.clean_text(clean) == clean
-    assert codec.read_say(codec.write_say(text, "bob")) == codec.Line(clean, "bob")
+    assert read_say(write_say(text, "bob")) == Line(clean, "bob")
 
 
 @pytest.mark.parametrize(
@@ -287,4 +291,4 @@ def test_what_may_be_said_may_be_shown_and_said_again(text: str) -> None:
 def test_what_no_server_of_ours_would_say_is_noise(payload: bytes) -> None:
     for topic in ("/game/chat", "/players/bob/message"):
         with pytest.raises(WireError):
-            codec.read_announcement(topics.parse(topic), payload)
+            read_announcement(topics.parse(topic), payload)

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
 from salvo.client import Contestant
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.command_reader import read_say
+from salvo.codec.commands import Line
 from salvo.errors import BotError, WireError
 from salvo.events import Said
 from salvo.lab import arena
@@ -51,7 +54,7 @@ def test_a_session_says_a_line_at_its_table() -> None:
     session = Session("me", "secret", generator(2), table="blue", sealer=SEALER)
     line = session.say(" Ahoy! ", "you")
     assert (line.topic, line.retain) == ("/blue/players/me/say", False)
-    assert codec.read_say(line.payload) == codec.Line(" Ahoy!", "you")
+    assert read_say(line.payload) == Line(" Ahoy!", "you")
     assert topics.may(topics.Role.TEAM, "me", ["blue"], topics.Action.PUBLISH, line.topic)
     with pytest.raises(WireError, match="bad_text"):
         session.say("two\nlines")
@@ -97,7 +100,7 @@ def contestant(bot: Bot, session: Session, **given: Any) -> tuple[Contestant, Wi
 
 def tell(playing: Contestant, edge: Wire, *announcements: m.Announcement) -> None:
     for announcement in announcements:
-        for topic, payload, _ in codec.write_announcement(announcement):
+        for topic, payload, _ in write_announcement(announcement):
             edge.give(topic, payload)
     playing.step(0)
 
@@ -108,8 +111,8 @@ def listed(playing: Contestant, edge: Wire, *, chat: bool = True) -> None:
     tell(playing, edge, m.PlayersListed(("me", "you")))
 
 
-def said(edge: Wire) -> list[codec.Line]:
-    return [codec.read_say(payload) for topic, payload in edge.said if topic == "/players/me/say"]
+def said(edge: Wire) -> list[Line]:
+    return [read_say(payload) for topic, payload in edge.said if topic == "/players/me/say"]
 
 
 def test_a_bot_says_something_hears_the_others_and_not_itself(
@@ -121,7 +124,7 @@ def test_a_bot_says_something_hears_the_others_and_not_itself(
     with caplog.at_level(logging.INFO):
         tell(playing, edge, m.ChatSaid("me", "Ahoy!"), m.ChatSaid("you", "hi"), m.MessageSaid("me", "", "welcome"))
     assert bot.heard == [("you", "hi", False), ("", "welcome", True)]
-    assert said(edge) == [codec.Line("Ahoy!"), codec.Line("hello you", "you")]
+    assert said(edge) == [Line("Ahoy!"), Line("hello you", "you")]
     assert "me: you says: hi" in caplog.messages
     assert "me: the server says to us: welcome" in caplog.messages
 
@@ -137,7 +140,7 @@ def test_what_is_said_when_the_last_game_is_over_is_still_sent(session: Session)
     tell(playing, edge, m.SalvoResolved(1, 1, "you", 5, 5, (), ("me",)), m.GameWon("you"), m.StateChanged(State.OVER))
     tell(playing, edge, *(m.PlayerStats(name, 0, 0, 0, 1, place) for place, name in enumerate(("you", "me"), start=1)))
     assert playing.done
-    assert said(edge) == [codec.Line("gg")]
+    assert said(edge) == [Line("gg")]
 
 
 def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothing_in_a_contest(

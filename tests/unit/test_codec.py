@@ -16,7 +16,7 @@ from proofs import SMALL, Played
 from salvo import messages as m
 from salvo.codec import announcements as a
 from salvo.codec import commands as c
-from salvo.codec import log, programs, recap, transcript
+from salvo.codec import log, programs, recap, recap_writer, transcript
 from salvo.codec.json_codec import Codec
 from salvo.errors import WireError
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
@@ -76,7 +76,7 @@ def _recap() -> recap.RecapBody:
     before = recap.RecapBefore(
         tallies=((1, 5, 2), (0, 0, 0)), sunk=((1, 3),), defeated=(1,), shots=5, aimed=("", "8"), hits=1, struck="1"
     )
-    return recap.RECAP.read(recap.RECAP.write(recap._body(told, told.results, told.shots, told.landed, before)))
+    return recap.RECAP.read(recap.RECAP.write(recap_writer._body(told, told.results, told.shots, told.landed, before)))
 
 
 CASES = {

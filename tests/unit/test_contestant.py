@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from salvo import codec
 from salvo import messages as m
 from salvo.client import Contestant, _Player
+from salvo.codec.announcement_writer import write_announcement
 from salvo.events import SalvoWanted
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved, State
@@ -75,7 +75,7 @@ def test_nothing_is_repeated_while_the_connection_is_away() -> None:
     edge.connect()
     status, rules = m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
     for announcement in (status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(("me",))):
-        for topic, payload, _ in codec.write_announcement(announcement):
+        for topic, payload, _ in write_announcement(announcement):
             edge.give(topic, payload)
     playing.step(0)
     fleet = edge.topics_said()[-5:]

@@ -15,8 +15,21 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from salvo import codec
 from salvo import messages as m
+from salvo.codec import announcements, commands, recap, rules
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.commands import (
+    PLACE,
+    ParticipationRequest,
+    ResendRequest,
+    write_leave,
+    write_participation,
+    write_say,
+    write_shot,
+    write_skip,
+)
+from salvo.codec.recap import read_recap
+from salvo.codec.recap_writer import write_recap
 from salvo.errors import CODES
 from salvo.messages import State
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
@@ -117,7 +130,7 @@ JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
 
 @pytest.mark.parametrize(("announcement", "topic", "message"), JSON_ANNOUNCEMENTS)
 def test_an_announcement_is_a_message_of_the_schema(announcement: m.Announcement, topic: str, message: Message) -> None:
-    [payload] = [p.payload for p in codec.write_announcement(announcement) if topic in p.topic.split("/")]
+    [payload] = [p.payload for p in write_announcement(announcement) if topic in p.topic.split("/")]
     json_format.Parse(payload, message)
     assert _plain(json_format.MessageToDict(message)) == _without_empty(json.loads(payload))
 
@@ -137,26 +150,26 @@ def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
 def test_what_our_side_sends_is_a_message_of_the_schema() -> None:
     sealer = Sealer("secret", bytes(16))
     for context in (m.TurnContext(1, 2), None):
-        skip = json.loads(codec.write_skip(context, sealer))
+        skip = json.loads(write_skip(context, sealer))
         assert json_format.MessageToDict(json_format.ParseDict(skip, commands_pb2.SignedSkip())) == skip
     for game in (1, None):
-        leave = json.loads(codec.write_leave(game, sealer))
+        leave = json.loads(write_leave(game, sealer))
         assert json_format.MessageToDict(json_format.ParseDict(leave, commands_pb2.SignedLeave())) == leave
-    shot = json.loads(codec.write_shot(3, 4, m.ShotContext(1, 2, 3, "b"), sealer))
+    shot = json.loads(write_shot(3, 4, m.ShotContext(1, 2, 3, "b"), sealer))
     parsed = json_format.ParseDict(shot, commands_pb2.SignedShot())
     assert json_format.MessageToDict(parsed) == shot
-    place = json.loads(codec.commands.PLACE.write(m.ShipPlace.of(Placement("carrier", 3, 2, Orientation.VERTICAL))))
+    place = json.loads(PLACE.write(m.ShipPlace.of(Placement("carrier", 3, 2, Orientation.VERTICAL))))
     assert json_format.MessageToDict(json_format.ParseDict(place, commands_pb2.Placement())) == place
-    said = json.loads(codec.write_say("Ahoy!", "b"))
+    said = json.loads(write_say("Ahoy!", "b"))
     assert json_format.MessageToDict(json_format.ParseDict(said, commands_pb2.Say())) == said
-    asked = json.loads(codec.write_participation("a", "b"))
+    asked = json.loads(write_participation("a", "b"))
     assert json_format.MessageToDict(json_format.ParseDict(asked, commands_pb2.Participation())) == asked
 
 
 def test_a_recap_is_a_message_of_the_schema() -> None:
     fleet = random_fleet(SALVO, generator(1)).placements
     recap = m.Recap("a", 1, 2, fleet, (m.OwnShot(1, "b", 3, 4),), ((5, 6),), (RESULT,), ("a", "b"))
-    body = json.loads(codec.write_recap(recap, SALVO.grid))
+    body = json.loads(write_recap(recap, SALVO.grid))
     parsed = json_format.ParseDict(body, announcements_pb2.Recap())
     assert json_format.MessageToDict(parsed) == body
     before = {
@@ -171,10 +184,10 @@ def test_a_recap_is_a_message_of_the_schema() -> None:
     }
     short = body | {"aims": [1, 3, 4] * RESULT.shots, "before": before}
     assert json_format.MessageToDict(json_format.ParseDict(short, announcements_pb2.Recap())) == short
-    assert codec.read_recap("a", json.dumps(short).encode()).earlier is not None
+    assert read_recap("a", json.dumps(short).encode()).earlier is not None
     known = m.SunkShip("b", "carrier", "carrier")  # the spelling is the owner's business and does not travel
     expected = dataclasses.replace(recap, results=(RESULT._replace(sunk=(known,)),))
-    assert codec.read_recap("a", codec.write_recap(recap, SALVO.grid)) == expected
+    assert read_recap("a", write_recap(recap, SALVO.grid)) == expected
 
 
 def _payload(shape: Any, *given: str) -> Any:
@@ -183,13 +196,13 @@ def _payload(shape: Any, *given: str) -> Any:
 
 
 SHAPES: list[Pair] = [
-    (_payload(codec.ParticipationRequest, "table"), commands_pb2.Participation),
+    (_payload(ParticipationRequest, "table"), commands_pb2.Participation),
     (_payload(m.ShipPlace, "ship"), commands_pb2.Placement),
-    (codec.commands.Shot, commands_pb2.Shot),
-    (codec.commands.Skip, commands_pb2.Skip),
-    (codec.commands.Leave, commands_pb2.Leave),
-    (codec.commands.Line, commands_pb2.Say),
-    (_payload(codec.ResendRequest, "table", "player"), commands_pb2.Resend),
+    (commands.Shot, commands_pb2.Shot),
+    (commands.Skip, commands_pb2.Skip),
+    (commands.Leave, commands_pb2.Leave),
+    (commands.Line, commands_pb2.Say),
+    (_payload(ResendRequest, "table", "player"), commands_pb2.Resend),
     (m.TurnBegan, announcements_pb2.Turn),
     (m.TurnResumed, announcements_pb2.Turn),
     (m.SalvoResolved, announcements_pb2.Result),
@@ -199,8 +212,8 @@ SHAPES: list[Pair] = [
     (_payload(m.ShotLanded, "to"), announcements_pb2.Hit),
     (_payload(m.FleetRevealed, "player"), announcements_pb2.Fleet),
     (m.ShipPlace, announcements_pb2.RecapShip),
-    (codec.rules.Rules, announcements_pb2.Rules),
-    (codec.announcements.ServerBody, announcements_pb2.Server),
+    (rules.Rules, announcements_pb2.Rules),
+    (announcements.ServerBody, announcements_pb2.Server),
     (m.ServerKeys, announcements_pb2.ServerKeys),
     (m.RefereeView, announcements_pb2.RefereeView),
     (m.RefereeBoard, announcements_pb2.RefereeBoard),
@@ -208,8 +221,8 @@ SHAPES: list[Pair] = [
     (m.AimedShot, announcements_pb2.AimedShot),
     (m.ChatSaid, announcements_pb2.ChatLine),
     (_payload(m.MessageSaid, "to"), announcements_pb2.ChatLine),
-    (codec.recap.RecapBody, announcements_pb2.Recap),
-    (codec.recap.RecapBefore, announcements_pb2.RecapBefore),
+    (recap.RecapBody, announcements_pb2.Recap),
+    (recap.RecapBefore, announcements_pb2.RecapBefore),
 ]
 
 
@@ -228,7 +241,7 @@ def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_reader(
     schema: Any = signed.DESCRIPTOR
     [either] = [oneof for oneof in schema.oneofs if not oneof.name.startswith("_")]
     bodies = {field.name: schema_type(field) for field in either.fields}
-    readers = {"data": codec.commands.SignedWithData, "payload": codec.commands.SignedWithPayload}
+    readers = {"data": commands.SignedWithData, "payload": commands.SignedWithPayload}
     assert bodies == dict.fromkeys(readers, name)
     for body, reader in readers.items():
         fields = {each.key: (each.hint, each.required) for each in members_of(reader)}

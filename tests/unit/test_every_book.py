@@ -15,8 +15,12 @@ from typing import TypeVar
 import pytest
 from rich.console import Console
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication, read_announcement
+from salvo.codec.recap import read_recap
+from salvo.codec.recap_writer import write_recap
 from salvo.errors import UnfairGame
 from salvo.events import GameTakenUp, GameVerified
 from salvo.fairness.witness import Witness
@@ -56,7 +60,7 @@ class Moment:
 
     step: Step
     log: tuple[bytes, ...]
-    snapshots: tuple[codec.Publication, ...]
+    snapshots: tuple[Publication, ...]
 
 
 class Game:
@@ -281,15 +285,15 @@ def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
     game = Game(book, 4, 1).play(turns)
     recaps = {name: recap_of(game.referee, name) for name in game.names[:2]}
     whole = {name: present(taken_up(recap, book)) for name, recap in recaps.items()}
-    monkeypatch.setattr("salvo.codec.recap._MAX_HITS", 10)
-    lengths = {name: len(codec.write_recap(recap, book.grid)) for name, recap in recaps.items()}
+    monkeypatch.setattr("salvo.codec.recap_writer._MAX_HITS", 10)
+    lengths = {name: len(write_recap(recap, book.grid)) for name, recap in recaps.items()}
     # Whether a round had several winners is known from its results only, which are the last to be left out.
     for share in (0.0, 0.6, 0.8) if game.referee.state is State.TURN else (0.6, 0.8):
         for name, recap in recaps.items():
             bound = int(share * lengths[name])
-            monkeypatch.setattr("salvo.codec.recap.MAX_RECAP_BYTES", bound)
-            text = codec.write_recap(recap, book.grid)
-            told = codec.read_recap(name, text)
+            monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", bound)
+            text = write_recap(recap, book.grid)
+            told = read_recap(name, text)
             assert told.earlier is not None
             assert told.progress == recap.progress
             assert len(text) <= bound or not told.results
@@ -302,7 +306,7 @@ def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
 def published(moment: Moment) -> Iterator[tuple[str, bytes]]:
     for announcement in moment.step.announcements:
         if not isinstance(announcement, (m.PlayerLeft, m.TableReset)):
-            yield from ((each.topic, each.payload) for each in codec.write_announcement(announcement))
+            yield from ((each.topic, each.payload) for each in write_announcement(announcement))
     yield from ((each.topic, each.payload) for each in moment.snapshots)
 
 
@@ -316,7 +320,7 @@ def drawn(watcher: Watcher) -> str:
 def test_the_referee_s_view_shows_every_salvo_of_every_book(book: RuleBook) -> None:
     game = finished(book)
     address = topics.parse("/game/referee")
-    shown = [codec.read_announcement(address, each.payload) for moment in game.moments for each in moment.snapshots]
+    shown = [read_announcement(address, each.payload) for moment in game.moments for each in moment.snapshots]
     views = [view for view in shown if isinstance(view, m.RefereeView)]
     assert [view.turn for view in views] == [0, *(result.turn for result in game.referee.results)]
     for view, result in zip(views[1:], game.referee.results, strict=True):

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.command_reader import SealedPlacement, SignedShot, read_command
+from salvo.codec.commands import write_placement
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, derive_key, key_to_team, make_blob, open_blob, parse_blob
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Proof, Waiting
@@ -55,17 +57,17 @@ def gate(worker: ByHand) -> Authenticator:
     return gate
 
 
-def shot(sealer: Sealer, target: str = "bob", x: int = 1, nonce: bytes | None = None) -> codec.SignedShot:
+def shot(sealer: Sealer, target: str = "bob", x: int = 1, nonce: bytes | None = None) -> SignedShot:
     payload = sealer.sign({"x": x, "y": 1}, nonce)
-    request = codec.read_command(topics.parse(f"/players/{target}/fire"), payload, SALVO)
-    assert isinstance(request, codec.SignedShot)
+    request = read_command(topics.parse(f"/players/{target}/fire"), payload, SALVO)
+    assert isinstance(request, SignedShot)
     return request
 
 
-def placement(sealer: Sealer, player: str = "ann") -> codec.SealedPlacement:
-    payload = codec.write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), sealer)
-    request = codec.read_command(topics.parse(f"/players/{player}/ships/carrier/place"), payload, SALVO)
-    assert isinstance(request, codec.SealedPlacement)
+def placement(sealer: Sealer, player: str = "ann") -> SealedPlacement:
+    payload = write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), sealer)
+    request = read_command(topics.parse(f"/players/{player}/ships/carrier/place"), payload, SALVO)
+    assert isinstance(request, SealedPlacement)
     return request
 
 
@@ -124,16 +126,16 @@ def test_a_shot_replayed_at_another_target_is_refused(gate: Authenticator, worke
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
-    replayed = codec.SignedShot("", "cy", request.body, request.blob)
+    replayed = SignedShot("", "cy", request.body, request.blob)
     assert code(gate.open(replayed, ["ann"], NOW)) == "nonce_reused"
 
 
 def test_a_nonce_is_burned_by_a_refused_message_too(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
-    mismatched = codec.SignedShot("", "bob", {"x": 9, "y": 9}, request.blob)
+    mismatched = SignedShot("", "bob", {"x": 9, "y": 9}, request.blob)
     assert code(gate.open(mismatched, ["ann"], NOW)) == "body_mismatch"
-    later = codec.SignedShot("", "cy", request.body, request.blob)
+    later = SignedShot("", "cy", request.body, request.blob)
     assert code(gate.open(later, ["ann"], NOW)) == "nonce_reused"
 
 
@@ -143,7 +145,7 @@ def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker:
     gate.open(request, ["ann"], NOW)
     gate.retain("", ())
     gate.admit("blue", "ann", "ann's", NOW)
-    moved = codec.SignedShot("blue", "bob", request.body, request.blob)
+    moved = SignedShot("blue", "bob", request.body, request.blob)
     assert gate.open(moved, ["ann"], NOW) is WAITING  # its salt is unknown at this table: a derivation
     worker.work()
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
@@ -155,7 +157,7 @@ def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authentica
     gate.admit("blue", "ann", "a stranger's", NOW)
     waiting = shot(ANN)
     copied = shot(namesake, nonce=waiting.blob.nonce)
-    overtaking = codec.SignedShot("blue", copied.target, copied.body, copied.blob)
+    overtaking = SignedShot("blue", copied.target, copied.body, copied.blob)
     gate.restore("blue", "ann", [(namesake.salt, namesake.key)])
     assert gate.open(waiting, ["ann"], NOW) is WAITING
     assert isinstance(gate.open(overtaking, ["ann"], NOW), Opened)
@@ -183,7 +185,7 @@ def test_what_one_run_has_burned_is_burned_in_the_next(worker: ByHand) -> None:
         gate.admit("", "ann", "ann's", NOW)
         gate.restore("", "ann", [(ANN.salt, ANN.key)])
         gate.burn(proofs)
-        moved = codec.SignedShot("", "bob" if opens else "cy", request.body, request.blob)
+        moved = SignedShot("", "bob" if opens else "cy", request.body, request.blob)
         opened = gate.open(moved, ["ann"], NOW)
         assert isinstance(opened, Opened)
         assert isinstance(opened.command, m.Fire) is opens
@@ -215,14 +217,14 @@ def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Aut
     worker.work()
     assert gate.finished() == [(None, None)]
     gate.admit("", "ann", "ann's", NOW)
-    gate.open(codec.SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
+    gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
     worker.work()
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
 
 
 def test_a_placement_is_no_signature(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
-    stolen = codec.SignedShot("", "bob", {"x": 1, "y": 1}, placement(ANN).blob)
+    stolen = SignedShot("", "bob", {"x": 1, "y": 1}, placement(ANN).blob)
     assert code(gate.open(stolen, ["ann"], NOW)) == "body_mismatch"
 
 
@@ -239,17 +241,15 @@ def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Authe
 def test_a_rival_under_a_known_salt_costs_no_derivation_of_its_owner(gate: Authenticator, worker: ByHand) -> None:
     prove(gate, worker, ANN, "ann")
     forged = shot(ANN)
-    broken = codec.SignedShot("", "bob", forged.body, parse_blob(make_blob(b"{}", bytes(32), SALT_A)))
+    broken = SignedShot("", "bob", forged.body, parse_blob(make_blob(b"{}", bytes(32), SALT_A)))
     assert gate.open(broken, ["ann"], NOW) is None
     assert worker.waiting == []
 
 
-def fresh(count: int) -> list[codec.SignedShot]:
+def fresh(count: int) -> list[SignedShot]:
     """Shots under salts that nobody has seen; the key is wrong, so that making them is quick."""
     return [
-        codec.SignedShot(
-            "", "bob", {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big")))
-        )
+        SignedShot("", "bob", {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big"))))
         for number in range(1, count + 1)
     ]
 
@@ -267,7 +267,7 @@ def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Authentic
     flood = fresh(13)
     for request in flood:
         gate.open(request, ["ann"], NOW)
-    late = codec.SignedShot("", "cy", flood[-1].body, flood[-1].blob)
+    late = SignedShot("", "cy", flood[-1].body, flood[-1].blob)
     assert gate.open(late, ["ann"], NOW + 60_000) is None
     assert gate.counts["duplicate"] == 1
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from salvo import codec
+from salvo.codec.commands import write_participation
 from salvo.messages import Limits, State
 from unit.test_recovery import World
 
@@ -113,7 +113,7 @@ PLACEMENT_MS = 60_000
 
 
 def ask(world: HeldUpWorld, name: str) -> None:
-    world.wire.give("/game/request_participation", codec.write_participation(name, f"secret {name}"))
+    world.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
     world.run()
 
 

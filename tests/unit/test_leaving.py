@@ -10,8 +10,9 @@ import pytest
 
 from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.commands import ParticipationRequest, write_leave, write_participation, write_placement
 from salvo.codec.log import Fault
 from salvo.fairness.proof import write_sent
 from salvo.messages import Limits, State
@@ -41,14 +42,14 @@ def stage() -> Stage:
 
 
 def leave(stage: Stage, name: str, game: int | None = 1, by: str = "") -> None:
-    payload = codec.write_leave(game, stage.sealers[by or name])
+    payload = write_leave(game, stage.sealers[by or name])
     stage.say(topics.LEAVE.of(player=name), payload)
 
 
 def place(stage: Stage, name: str, number: int) -> None:
     for placement in fleet(number).placements:
         topic = topics.PLACE.of(player=name, ship=placement.ship)
-        stage.say(topic, codec.write_placement(placement, stage.sealers[name]))
+        stage.say(topic, write_placement(placement, stage.sealers[name]))
 
 
 def test_it_leaves_the_list_and_all_that_was_kept_of_it_goes(stage: Stage) -> None:
@@ -130,8 +131,8 @@ def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:
 
     service, edge, journal = serve()
     for name in TEAMS:
-        edge.give("/game/request_participation", codec.write_participation(name, secret(name)))
-    edge.give(topics.LEAVE.of(player=ANN), codec.write_leave(1, Sealer(secret(ANN))))
+        edge.give("/game/request_participation", write_participation(name, secret(name)))
+    edge.give(topics.LEAVE.of(player=ANN), write_leave(1, Sealer(secret(ANN))))
     service.step()
     service.step()
     journal.close()
@@ -182,7 +183,7 @@ def test_a_team_that_has_not_noted_that_it_left_is_told_of_it() -> None:
     finding = verify([*played.proof(), *lines]).finding
     assert finding is not None
     assert (finding.fault, f"leaving the lobby of {gone} counted" in finding.text) == (Fault.UNDECIDED, True)
-    noted = write_sent(gone, topics.LEAVE.of(player=gone), codec.write_leave(1, Sealer("any")))
+    noted = write_sent(gone, topics.LEAVE.of(player=gone), write_leave(1, Sealer("any")))
     assert noted is not None
     report = verify([*played.proof(), *lines, noted + b"\n"])
     assert report.finding is None
@@ -221,7 +222,7 @@ def test_a_session_that_wants_to_play_again_asks_for_a_new_place() -> None:
     assert server.commands(SEALER) == [m.Leave("me", 1)]
     server.say(m.PlayersListed(("you",)))
     [asked] = server.commands(SEALER)
-    assert isinstance(asked, codec.ParticipationRequest)
+    assert isinstance(asked, ParticipationRequest)
     [wanted] = server.say(m.PlayersListed(("you", "me")))
     assert type(wanted).__name__ == "FleetWanted"
 

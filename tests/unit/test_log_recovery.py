@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proofs import IDENTITY, entries_of, verify
-from salvo import codec
+from salvo.codec.commands import write_shot
 from salvo.codec.log import LogChain, read_entry, take_apart
 from salvo.codec.transcript import read_header
 from salvo.messages import Draw, Limits, State
@@ -53,7 +53,7 @@ class LoggedWorld(World):
             assert self.table.referee.game is not None
             for _ in range(self.table.referee.game.shots_left):
                 at = fired[current.name]
-                payload = codec.write_shot(at % 10 + 1, at // 10 + 1, None, SEALERS[current.name])
+                payload = write_shot(at % 10 + 1, at // 10 + 1, None, SEALERS[current.name])
                 self.wire.give(f"/players/{rival}/fire", payload)
                 fired[current.name] += 1
             self.run()

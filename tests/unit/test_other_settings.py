@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from proofs import IDENTITY, verify
-from salvo import codec
 from salvo import messages as m
+from salvo.codec.commands import write_participation, write_placement, write_shot
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, ShipClass, generator, random_fleet
@@ -72,11 +72,11 @@ class Evening(LoggedWorld):
     def join(self, *names: str) -> None:
         for name in names or SEALERS:
             sealer = SEALERS[name]
-            self.wire.give("/game/request_participation", codec.write_participation(name, f"secret {name}"))
+            self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
             self.run()
             self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
             for place in random_fleet(self.table.referee.book, generator(name)).placements:
-                self.wire.give(f"/players/{name}/ships/{place.ship}/place", codec.write_placement(place, sealer))
+                self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
             self.run()
 
     def turn(self) -> None:
@@ -91,7 +91,7 @@ class Evening(LoggedWorld):
             rival = "bob" if current.name == "ann" else "ann"
             for number in range(game.shots_left):
                 y, x = divmod(len(current.shots) + number, 5)
-                self.wire.give(f"/players/{rival}/fire", codec.write_shot(x + 1, y + 1, None, SEALERS[current.name]))
+                self.wire.give(f"/players/{rival}/fire", write_shot(x + 1, y + 1, None, SEALERS[current.name]))
             self.now += 10
         self.run()
         self.wire.delivered = self.wire.published

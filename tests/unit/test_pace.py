@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from proofs import verify
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.recap_writer import write_recap
 from salvo.codec.transcript import read_header, write_header
 from salvo.events import Event, SalvoWanted
 from salvo.messages import Limits, State
@@ -325,7 +327,7 @@ def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_
     session = Session(me, secret, Random(1), sealer=sealer)
     session.connected()
     kept = table.retained | {
-        "/game/rules": codec.write_announcement(referee.rules, "")[0].payload,
+        "/game/rules": write_announcement(referee.rules, "")[0].payload,
         "/players/list": json.dumps(list(referee.players)).encode(),
         "/game/state": b"turn",
     }
@@ -334,7 +336,7 @@ def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_
         wanted += session.receive(topic, payload, True, 0.0)
     recap = referee.recap(me)
     assert recap is not None
-    blob = make_blob(codec.write_recap(recap, book.grid), key_to_team(sealer.key), bytes(16), bytes(range(24)))
+    blob = make_blob(write_recap(recap, book.grid), key_to_team(sealer.key), bytes(16), bytes(range(24)))
     wanted += session.receive(topics.RECAP.of(player=me), blob.encode(), False, 0.1)
     assert not any(isinstance(event, SalvoWanted) for event in wanted)
     assert session.view is not None

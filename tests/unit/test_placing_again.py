@@ -13,7 +13,7 @@ import pytest
 
 from attacks.stage import Stage
 from proofs import verify
-from salvo import codec
+from salvo.codec.commands import write_participation, write_placement
 from salvo.messages import State
 from salvo.rules import Orientation, Placement
 from salvo_server.core import referee as referees
@@ -32,7 +32,7 @@ def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def place(stage: Stage, name: str, x: int = 1, y: int = 1, ship: str = "carrier") -> None:
     placement = Placement(ship, x, y, Orientation.HORIZONTAL)
-    stage.say(f"/players/{name}/ships/{ship}/place", codec.write_placement(placement, stage.sealers[name]))
+    stage.say(f"/players/{name}/ships/{ship}/place", write_placement(placement, stage.sealers[name]))
 
 
 def lobby(times: int = MOST) -> Stage:
@@ -106,13 +106,13 @@ class Lobby(LoggedWorld):
 
     def join(self) -> None:
         for name, sealer in SEALERS.items():
-            self.wire.give("/game/request_participation", codec.write_participation(name, f"secret {name}"))
+            self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
             self.run()
             self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
 
     def place(self, name: str, *placements: Placement) -> None:
         for each in placements:
-            blob = codec.write_placement(each, SEALERS[name])
+            blob = write_placement(each, SEALERS[name])
             self.wire.give(f"/players/{name}/ships/{each.ship}/place", blob)
         self.run()
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from salvo import codec
 from salvo import messages as m
-from salvo.codec.recap import MAX_RECAP_BYTES
+from salvo.codec.recap import read_recap
+from salvo.codec.recap_writer import MAX_RECAP_BYTES, write_recap
 from salvo.errors import WireError
 from salvo.events import GameTakenUp
 from salvo.messages import Limits, State
@@ -66,7 +66,7 @@ def finished(players: int) -> Referee:
 
 
 def blob_of(recap: m.Recap, grid: Grid = SALVO.grid) -> str:
-    return make_blob(codec.write_recap(recap, grid), key_to_team(SEALER.key), SEALER.salt)
+    return make_blob(write_recap(recap, grid), key_to_team(SEALER.key), SEALER.salt)
 
 
 def recap_of(referee: Referee, name: str) -> m.Recap:
@@ -106,7 +106,7 @@ def test_everybody_gets_a_whole_recap_of_a_game_of_eight_up_to_its_end(players: 
         recap = recap_of(referee, name)
         blob = blob_of(recap)
         assert len(blob) < CLIENTS_READ
-        assert codec.read_recap(name, codec.write_recap(recap, SALVO.grid)) == as_read(recap)
+        assert read_recap(name, write_recap(recap, SALVO.grid)) == as_read(recap)
 
 
 def test_a_table_that_announces_each_shot_has_the_outcomes_in_its_recaps() -> None:
@@ -115,7 +115,7 @@ def test_a_table_that_announces_each_shot_has_the_outcomes_in_its_recaps() -> No
     for name in referee.players:
         recap = recap_of(referee, name)
         assert any(result.outcomes and any(result.outcomes) for result in recap.results)
-        assert codec.read_recap(name, codec.write_recap(recap, book.grid)) == as_read(recap)
+        assert read_recap(name, write_recap(recap, book.grid)) == as_read(recap)
 
 
 # --- shortened ------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_the_recap_of_a_very_long_game_stays_below_its_bound(players: int) -> No
     """With 64 it had 1.2 MB, more than any broker here carries."""
     referee = finished(players)
     for name in list(referee.players)[::16]:
-        text = codec.write_recap(recap_of(referee, name), SALVO.grid)
+        text = write_recap(recap_of(referee, name), SALVO.grid)
         assert len(text) <= MAX_RECAP_BYTES
         assert len(blob_of(recap_of(referee, name))) <= (MAX_RECAP_BLOB_BYTES + 2) // 3 * 4 == CLIENTS_READ
 
@@ -135,7 +135,7 @@ def test_the_recap_of_a_very_long_game_stays_below_its_bound(players: int) -> No
 def test_a_shortened_recap_and_what_it_summed_up_are_the_whole_one(name: int) -> None:
     referee = finished(64)
     whole = as_read(recap_of(referee, list(referee.players)[name]))
-    told = codec.read_recap(whole.to, codec.write_recap(recap_of(referee, whole.to), SALVO.grid))
+    told = read_recap(whole.to, write_recap(recap_of(referee, whole.to), SALVO.grid))
     earlier = told.earlier
     assert earlier is not None
     assert earlier.turns > 100
@@ -160,8 +160,8 @@ def test_a_team_that_comes_back_late_knows_the_present(bound: int, monkeypatch: 
     """Whatever is left out: who stands, what sank, what fell, and where there is still something to fire at."""
     referee = play(begun(16), 900)
     [whole] = [taken_up(recap_of(referee, name)).view for name in list(referee.players)[-1:]]
-    monkeypatch.setattr("salvo.codec.recap.MAX_RECAP_BYTES", bound)
-    monkeypatch.setattr("salvo.codec.recap._MAX_HITS", 10)
+    monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", bound)
+    monkeypatch.setattr("salvo.codec.recap_writer._MAX_HITS", 10)
     assert whole is not None
     view = taken_up(recap_of(referee, whole.me)).view
     assert view is not None
@@ -182,8 +182,8 @@ def test_the_shots_of_the_salvo_that_is_on_are_told_whatever_is_left_out(monkeyp
     assert shooter is not None
     target = next(name for name in referee.players if name != shooter.name)
     referee.receive(m.Fire(shooter.name, target, 3, 4), NOW)
-    monkeypatch.setattr("salvo.codec.recap.MAX_RECAP_BYTES", 1)
-    told = codec.read_recap(shooter.name, codec.write_recap(recap_of(referee, shooter.name), SALVO.grid))
+    monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", 1)
+    told = read_recap(shooter.name, write_recap(recap_of(referee, shooter.name), SALVO.grid))
     assert (told.results, told.shots) == ((), (m.OwnShot(101, target, 3, 4),))
     assert told.earlier is not None
     assert told.earlier.turns == 100
@@ -237,9 +237,9 @@ def test_the_longest_recap_there_can_be_keeps_to_the_bound(announce: Announce) -
     )
     landed = ((26, 26), (1, 1)) * 5_000
     recap = m.Recap(names[0], 999_999_999, 10_000, placements, shots, landed, results, names)
-    text = codec.write_recap(recap, book.grid)
+    text = write_recap(recap, book.grid)
     assert len(text) <= MAX_RECAP_BYTES
-    told = codec.read_recap(names[0], text)
+    told = read_recap(names[0], text)
     assert told.earlier is not None
     assert told.results == results[told.earlier.turns :]
     assert len(told.results) > 0
@@ -252,7 +252,7 @@ NOTHING: dict[str, Any] = {"tallies": [0] * 6, "sunk": [], "defeated": []}
 
 
 def changed(**fields: Any) -> bytes:
-    body = json.loads(codec.write_recap(recap_of(play(begun(2), 9), "team-00".ljust(32, "x")), SALVO.grid))
+    body = json.loads(write_recap(recap_of(play(begun(2), 9), "team-00".ljust(32, "x")), SALVO.grid))
     return json.dumps(body | fields).encode()
 
 
@@ -293,8 +293,8 @@ def changed(**fields: Any) -> bytes:
 )
 def test_lists_that_do_not_fit_together_are_no_recap(fields: dict[str, Any]) -> None:
     with pytest.raises(WireError, match="wrong_shape"):
-        codec.read_recap("me", changed(**fields))
+        read_recap("me", changed(**fields))
 
 
 def test_a_recap_that_is_changed_in_nothing_is_read() -> None:
-    assert codec.read_recap("me", changed()).game == 1
+    assert read_recap("me", changed()).game == 1

@@ -12,8 +12,8 @@ from typing import Any, get_args
 
 import pytest
 
-from salvo import codec
 from salvo import messages as m
+from salvo.codec.commands import write_participation, write_placement, write_shot
 from salvo.codec.transcript import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
@@ -84,18 +84,18 @@ class World:
 
     def join(self) -> None:
         for name, sealer in SEALERS.items():
-            self.wire.give("/game/request_participation", codec.write_participation(name, f"secret {name}"))
+            self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
             self.run()
             self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
             for place in random_fleet(SALVO, generator(name)).placements:
-                self.wire.give(f"/players/{name}/ships/{place.ship}/place", codec.write_placement(place, sealer))
+                self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
         self.run()
 
     def shot(self, x: int, y: int) -> tuple[str, bytes]:
         current = self.table.referee.current
         assert current is not None
         rival = "bob" if current.name == "ann" else "ann"
-        return f"/players/{rival}/fire", codec.write_shot(x, y, None, SEALERS[current.name])
+        return f"/players/{rival}/fire", write_shot(x, y, None, SEALERS[current.name])
 
     def fire(self, count: int) -> None:
         for number in range(count):
@@ -367,10 +367,10 @@ def test_a_team_comes_back_with_its_secret_after_the_servers_restart(world: Worl
     world.join()
     world.fire(3)
     world.restart()
-    world.wire.give("/game/request_participation", codec.write_participation("ann", "another"))
+    world.wire.give("/game/request_participation", write_participation("ann", "another"))
     world.run()
     assert [p[:10] for t, p in world.wire.said if t == "/players/ann/error"] == [b"name_taken"]
-    world.wire.give("/game/request_participation", codec.write_participation("ann", "secret ann"))
+    world.wire.give("/game/request_participation", write_participation("ann", "secret ann"))
     world.run()
     assert "/players/ann/recap" in world.wire.topics_said()
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from salvo import codec
 from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication, read_announcement
 from salvo.messages import Limits, State
 from salvo.rules import (
     BOOKS,
@@ -80,7 +81,7 @@ def test_until_a_round_is_complete_nobody_is_told_anything_of_it() -> None:
         m.ShotAccepted("a", "b", 2, 1),
         m.TurnBegan(1, 2, "b", 2, NOW, NOW + 30_000),
     ]
-    told = [publication.topic for each in said for publication in codec.write_announcement(each)]
+    told = [publication.topic for each in said for publication in write_announcement(each)]
     assert told == ["/game/turn", "/game/current"]
     recap = referee.recap("b")
     assert recap is not None
@@ -118,8 +119,8 @@ def test_two_that_sink_each_other_in_one_round_tie() -> None:
         m.GameWon("", ("a", "b")),
         m.StateChanged(State.OVER),
     ]
-    [publication] = codec.write_announcement(m.GameWon("", ("a", "b")))
-    assert publication == codec.Publication("/game/winner", b'["a","b"]', True)
+    [publication] = write_announcement(m.GameWon("", ("a", "b")))
+    assert publication == Publication("/game/winner", b'["a","b"]', True)
 
 
 def test_the_clock_closes_a_round_too() -> None:
@@ -296,7 +297,7 @@ def test_all_fleets_are_revealed_before_the_figures() -> None:
         "StateChanged",
     ]
     revealed = next(each for each in said if isinstance(each, m.FleetRevealed))
-    [publication] = codec.write_announcement(revealed)
+    [publication] = write_announcement(revealed)
     assert publication.topic == "/players/a/fleet"
     assert publication.retain
     assert Fleet(small(STREAK), revealed.fleet).cells == (0, 1, 3)
@@ -334,10 +335,10 @@ def test_another_book_is_announced_with_the_next_lobby() -> None:
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_rules_survive_the_wire(book: RuleBook) -> None:
     announced = m.RulesAnnounced(book, "", 60, 30, 300, 3)
-    [publication] = codec.write_announcement(announced)
+    [publication] = write_announcement(announced)
     from salvo.topics import parse
 
-    assert codec.read_announcement(parse(publication.topic), publication.payload) == announced
+    assert read_announcement(parse(publication.topic), publication.payload) == announced
     unlike = {"sinkings", "targets", "repeats", "goal", "reveal", "skipping"}
     assert any(f'"{key}"'.encode() in publication.payload for key in unlike) == (book is not SALVO)
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import Publication, read_announcement
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
 from salvo_server.core.referee import Referee
@@ -33,7 +34,7 @@ class Room:
         self.views: Follower = NoFollower() if delay_ms is None else RefereeViews(delay_ms)
         self.now = 1_000_000
         self.steps: list[tuple[m.Input, int]] = []
-        self.said: list[tuple[int, codec.Publication]] = []
+        self.said: list[tuple[int, Publication]] = []
         for name in fleets:
             self.do(m.Participate(name, b""))
         for name, fleet in fleets.items():
@@ -59,7 +60,7 @@ class Room:
             self.do(m.Fire(current.name, target, x, y))
 
     def seen(self) -> list[m.RefereeView]:
-        read = [codec.read_announcement(topics.parse(p.topic), p.payload) for _, p in self.said if p.payload]
+        read = [read_announcement(topics.parse(p.topic), p.payload) for _, p in self.said if p.payload]
         assert all(isinstance(view, m.RefereeView) for view in read)
         return read  # type: ignore[return-value]
 
@@ -128,7 +129,7 @@ def test_the_end_is_shown_and_the_reset_clears_it_before_the_next_lobby_is_said(
     assert (over.winner, over.player, over.shots) == ("bob", "", 0)
     assert [each.out for each in over.boards] == [True, False]
     room.do(m.Participate("carol", b""), room.now + 60_000)
-    assert room.said[-1][1] == codec.Publication(TOPIC, b"", True)
+    assert room.said[-1][1] == Publication(TOPIC, b"", True)
     assert room.views.retained == {}
 
 

@@ -9,8 +9,9 @@ from random import Random
 import pytest
 
 from attacks.stage import Stage, secret
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.commands import write_participation, write_shot
 from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
 from salvo_server.core.admission import AdmissionPolicy
@@ -29,7 +30,7 @@ def signed(stage: Stage, numbers: Iterable[int], *, turn: int = 1, x: int = 0) -
     """Return target and payload of shots of the current player, at column x or at the column of their number."""
     sealer, target = stage.sealers[stage.current], stage.others()[0]
     contexts = [m.ShotContext(1, turn, number, target) for number in numbers]
-    return [(target, codec.write_shot(x or context.shot, 1, context, sealer)) for context in contexts]
+    return [(target, write_shot(x or context.shot, 1, context, sealer)) for context in contexts]
 
 
 def fire(stage: Stage, shots: Iterable[tuple[str, bytes]]) -> list[str]:
@@ -82,13 +83,13 @@ def test_the_salvo_that_won_is_sent_again_without_an_answer(stage: Stage) -> Non
         salvo = [*cells[start : start + 5], *[(1, 1)] * 5][:5]
         contexts = [m.ShotContext(1, game.turn, number, target) for number in range(1, 6)]
         for (x, y), context in zip(salvo, contexts, strict=True):
-            stage.fire(target, codec.write_shot(x, y, context, stage.sealers[winner]))
+            stage.fire(target, write_shot(x, y, context, stage.sealers[winner]))
         if stage.referee.state is m.State.TURN:
             stage.fire(winner, stage.shot(target))
             stage.wait(0 if stage.current == winner else 31)
     assert stage.referee.state is m.State.OVER
     sealer = stage.sealers[winner]
-    again = [(target, codec.write_shot(*cell, of, sealer)) for cell, of in zip(salvo, contexts, strict=True)]
+    again = [(target, write_shot(*cell, of, sealer)) for cell, of in zip(salvo, contexts, strict=True)]
     assert fire(stage, again) == []
     assert stage.heard == []
 
@@ -172,7 +173,7 @@ def test_a_request_that_is_made_again_is_answered_by_a_recap_and_nothing_else(
     stage.hush()
     with caplog.at_level(logging.INFO):
         for _ in range(10):  # at the slowest: one in three seconds
-            stage.say(topics.REQUEST_PARTICIPATION.of(), codec.write_participation("ann", secret("ann"), keys))
+            stage.say(topics.REQUEST_PARTICIPATION.of(), write_participation("ann", secret("ann"), keys))
             stage.wait(3)
     assert {topic for topic, _ in stage.heard} == {"/players/ann/recap"}
     assert (stage.referee.deadline(), stage.service._last_step, stage.service.tables[""].check) == before

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofs import IDENTITY
-from salvo import codec
+from salvo.codec.commands import write_resend
 from salvo.messages import State
 from salvo_server.core.log import TableLog
 from salvo_server.core.resend import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends
@@ -17,7 +17,7 @@ from unit.test_log_recovery import LoggedWorld
 
 class AskedWorld(LoggedWorld):
     def ask(self, first: int, name: str = "ann") -> None:
-        self.wire.give(f"/players/{name}/resend", codec.write_resend(first))
+        self.wire.give(f"/players/{name}/resend", write_resend(first))
 
     def said(self, rounds: int = 1) -> list[bytes]:
         """What is said in the log in these rounds, each with everything before it confirmed, and some time passed."""
@@ -116,7 +116,7 @@ def test_who_does_not_play_is_not_heard(world: AskedWorld) -> None:
     world.said()
     for name in ("carl", "Ann", "players"):
         world.ask(0, name)
-    world.wire.give("/nowhere/players/ann/resend", codec.write_resend(0))
+    world.wire.give("/nowhere/players/ann/resend", write_resend(0))
     assert world.said(2) == []
 
 

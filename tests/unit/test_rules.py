@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import read_announcement
 from salvo.errors import IllegalCommand, WireError
 from salvo.rules import (
     SALVO,
@@ -142,7 +144,7 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
     book: RuleBook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody's noise on an open broker: the bot tried 100,000 times and then ended with a ValueError."""
-    [rules] = codec.write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
+    [rules] = write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
     drawn = Counter[str]()
     draw_mask = drawing._drawn_mask
 
@@ -154,7 +156,7 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
     with pytest.raises(
         WireError, match=r"wrong_shape: rules this SDK cannot play: rule book tiny: none of 20000 fleets"
     ):
-        codec.read_announcement(topics.parse(rules.topic), rules.payload)
+        read_announcement(topics.parse(rules.topic), rules.payload)
     assert drawn["ships"] <= 20_000 * len(book.fleet)  # a bit mask each
 
 
@@ -162,8 +164,8 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
     "book", [SALVO, tiny(3, 2, 2, width=8, height=6, spacing=Spacing.APART), tiny(1, width=1, height=1)]
 )
 def test_rules_with_room_for_a_fleet_are_heard(book: RuleBook) -> None:
-    [rules] = codec.write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
-    heard = codec.read_announcement(topics.parse(rules.topic), rules.payload)
+    [rules] = write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
+    heard = read_announcement(topics.parse(rules.topic), rules.payload)
     assert isinstance(heard, m.RulesAnnounced)
     assert random_fleet(heard.book, generator(1)).book == book
 

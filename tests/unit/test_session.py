@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.command_reader import SealedParticipation, read_command, read_participation
+from salvo.codec.commands import ParticipationRequest, write_participation
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import ImpostorError, WireError
 from salvo.events import (
@@ -73,7 +75,7 @@ def test_it_reads_what_it_may_and_nothing_else(session: Session) -> None:
 def test_it_asks_to_take_part_and_places_its_fleet(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     asked, *placed = server.commands(SEALER)
-    assert asked == codec.ParticipationRequest("", "me", "secret")
+    assert asked == ParticipationRequest("", "me", "secret")
     assert {c.placement for c in placed if isinstance(c, m.PlaceShip)} == set(FLEET.placements)
 
 
@@ -196,7 +198,7 @@ def test_who_came_during_a_game_asks_once_in_the_next_lobby(session: Session, se
     """The story: it asked when the server said that it is here, and again in the lobby, and placed two fleets."""
     between_games(session, server, State.OVER)
     server.say(m.ServerStatus(True, "0", 5, "literal"), m.StateChanged(State.LOBBY))
-    assert server.commands(SEALER) == [codec.ParticipationRequest("", "me", "secret")]
+    assert server.commands(SEALER) == [ParticipationRequest("", "me", "secret")]
 
 
 def test_a_killed_bot_asks_again_when_its_server_comes_into_the_game_after_it(
@@ -207,7 +209,7 @@ def test_a_killed_bot_asks_again_when_its_server_comes_into_the_game_after_it(
     session.handle_timer(4.0)
     assert session.take_outbox()
     server.say(m.StateChanged(State.TURN), m.ServerStatus(True, "0", 1, "literal"))
-    assert server.commands(SEALER) == [codec.ParticipationRequest("", "me", "secret")]
+    assert server.commands(SEALER) == [ParticipationRequest("", "me", "secret")]
 
 
 def test_a_table_where_nothing_is_heard_is_told_once(session: Session, server: ScriptedServer) -> None:
@@ -982,9 +984,9 @@ def test_the_secret_is_sealed_for_a_server_that_has_a_key(session: Session, serv
     assert session.take_outbox() == []  # it does not know yet whether to seal
     assert server.say(status(), retained=True)[0] == ServerMet(KEYS)
     [payload] = sent_requests(session)
-    request = codec.read_command(topics.parse("/game/request_participation"), payload, SALVO)
-    assert isinstance(request, codec.SealedParticipation)
-    assert codec.read_participation("", IDENTITY.open(request.sealed)) == codec.ParticipationRequest("", "me", "secret")
+    request = read_command(topics.parse("/game/request_participation"), payload, SALVO)
+    assert isinstance(request, SealedParticipation)
+    assert read_participation("", IDENTITY.open(request.sealed)) == ParticipationRequest("", "me", "secret")
     assert len(IDENTITY.open(request.sealed)) == 96
     session.connected()
     [again] = sent_requests(session)
@@ -996,7 +998,7 @@ def test_a_server_without_keys_is_asked_openly(session: Session, server: Scripte
     session.connected()
     assert ServerMet(None) in server.say(status(None), retained=True)
     [payload] = sent_requests(session)
-    assert payload == codec.write_participation("me", "secret")
+    assert payload == write_participation("me", "secret")
 
 
 def test_a_server_of_the_plain_specification_is_asked_after_a_moment(session: Session) -> None:
@@ -1004,7 +1006,7 @@ def test_a_server_of_the_plain_specification_is_asked_after_a_moment(session: Se
     session.handle_timer(11.9)
     assert sent_requests(session) == []
     session.handle_timer(12.1)
-    assert sent_requests(session) == [codec.write_participation("me", "secret")]
+    assert sent_requests(session) == [write_participation("me", "secret")]
     session.handle_timer(20.0)
     assert sent_requests(session) == []
 
@@ -1102,7 +1104,7 @@ def test_every_command_is_fit_for_the_strict_profile(session: Session) -> None:
     outbox = list(session._outbox)
     assert all(p.payload[:1] != b"{" for p in outbox if p.topic == "/game/request_participation")
     commands = server.commands(SEALER)
-    assert codec.ParticipationRequest("", "me", "secret") in commands
+    assert ParticipationRequest("", "me", "secret") in commands
     shots = [c for c in commands if isinstance(c, m.Fire)]
     assert [c.context for c in shots] == [m.ShotContext(1, 1, number, "you") for number in range(1, 6)]
 

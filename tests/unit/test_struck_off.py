@@ -11,8 +11,9 @@ import pytest
 
 from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.commands import write_participation, write_placement
 from salvo.messages import Limits, State
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo.topics import Role
@@ -158,16 +159,16 @@ def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register
 
     service, edge = serve()
     for number, name in enumerate(TEAMS[:2]):
-        edge.give("/game/request_participation", codec.write_participation(name, secret(name)))
+        edge.give("/game/request_participation", write_participation(name, secret(name)))
         sealer = Sealer(secret(name))
         for placement in fleet(number).placements:
             topic = topics.PLACE.of(player=name, ship=placement.ship)
-            edge.give(topic, codec.write_placement(placement, sealer))
+            edge.give(topic, write_placement(placement, sealer))
     service.step()
     service.step()
     assert service.tables[""].referee.state is State.TURN
     register.replace(accounts(*TEAMS, **{TEAMS[0]: "rotated"}))
-    edge.give("/game/request_participation", codec.write_participation(TEAMS[0], "rotated"))
+    edge.give("/game/request_participation", write_participation(TEAMS[0], "rotated"))
     service.step()
     world[-1].close()
     service, edge = serve()
@@ -222,7 +223,7 @@ def test_after_a_crash_it_is_gone_still(tmp_path: Path, register: Register, whil
 
     service, edge, journal = serve()
     for name in TEAMS:
-        edge.give("/game/request_participation", codec.write_participation(name, secret(name)))
+        edge.give("/game/request_participation", write_participation(name, secret(name)))
     service.step()
     register.replace(accounts(*TEAMS[1:]))
     if not while_away:

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from salvo import codec, seal, topics
 from salvo import messages as m
+from salvo import seal, topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.recap import read_recap
+from salvo.codec.recap_writer import write_recap
 from salvo.lab.pictures.marks import Mark
 from salvo.messages import State
 from salvo.net.inbound import Inbound
@@ -65,7 +68,7 @@ class Held:
 
     def say(self, *announcements: m.Announcement, table: str = "") -> None:
         for announcement in announcements:
-            for topic, payload, _ in codec.write_announcement(announcement, table):
+            for topic, payload, _ in write_announcement(announcement, table):
                 self.deliver(topic, payload)
 
     def deliver(self, topic: str, payload: bytes) -> None:
@@ -113,7 +116,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def kept(*announcements: m.Announcement) -> list[tuple[str, bytes]]:
     """Return what the broker keeps of announcements, the last of each topic."""
-    written = (each for announcement in announcements for each in codec.write_announcement(announcement))
+    written = (each for announcement in announcements for each in write_announcement(announcement))
     return list({topic: payload for topic, payload, retain in written if retain}.items())
 
 
@@ -401,7 +404,7 @@ def test_a_recap_that_the_team_asked_for_shows_its_fleet_and_shots() -> None:
     recap = m.Recap("alice", 1, 2, fleet.placements, (m.OwnShot(1, "bob", 9, 9),), ((1, 1),), (), ("alice", "bob"))
     held, screen = connected(TeamWatcher, "", "alice", "secret")
     begin(held)
-    blob = seal.make_blob(codec.write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
+    blob = seal.make_blob(write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
     held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
     assert lines(screen)[-1] == "recap: game 1, turn 2"
     assert screen.own_marks()[0] in (Mark.HIT, Mark.MISS)
@@ -415,7 +418,7 @@ def test_a_recap_that_the_team_asked_for_shows_its_fleet_and_shots() -> None:
 
 def recap_message(recap: m.Recap) -> Inbound:
     sealer = seal.Sealer("secret", bytes(16))
-    blob = seal.make_blob(codec.write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
+    blob = seal.make_blob(write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
     return Inbound(f"/players/{recap.to}/recap", blob.encode(), False, 1, 1)
 
 
@@ -425,12 +428,12 @@ def test_a_screen_shows_what_a_recap_of_a_very_long_game_sums_up(monkeypatch: py
     shots = tuple(m.OwnShot(turn, "bob", turn // 2 % 10 + 1, 1) for turn in range(1, 41, 2))
     landed = tuple((number % 10 + 1, 10) for number in range(20))
     recap = m.Recap("alice", 1, 41, fleet.placements, shots, landed, results, ("alice", "bob"))
-    monkeypatch.setattr("salvo.codec.recap.MAX_RECAP_BYTES", 700)
-    monkeypatch.setattr("salvo.codec.recap._MAX_HITS", 3)
+    monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", 700)
+    monkeypatch.setattr("salvo.codec.recap_writer._MAX_HITS", 3)
     held, screen = connected(TeamWatcher, "", "alice", "secret")
     begin(held)
     message = recap_message(recap)
-    told = codec.read_recap("alice", codec.write_recap(recap, SALVO.grid))
+    told = read_recap("alice", write_recap(recap, SALVO.grid))
     assert told.earlier is not None
     assert len({shot.x for shot in told.shots}) < 10
     held.arriving.append(message)
@@ -470,7 +473,7 @@ def test_a_recap_under_another_secret_is_told_and_changes_nothing() -> None:
     held, screen = connected(TeamWatcher, "", "alice", "secret")
     begin(held)
     recap = m.Recap("alice", 1, 2, (Placement("carrier", 1, 1, Orientation.VERTICAL),), (), (), ())
-    blob = seal.make_blob(codec.write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
+    blob = seal.make_blob(write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
     held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
     assert "forged" in lines(screen)[-1]
     assert set(screen.own_marks()) == {Mark.BLANK}
@@ -539,7 +542,7 @@ def test_a_teams_screen_sees_what_was_said_to_it_alone() -> None:
 
 def test_a_line_that_somebody_left_behind_or_made_up_is_not_shown() -> None:
     held, watcher = connected(Watcher, "")
-    [line] = codec.write_announcement(m.ChatSaid("bob", "for ever"))
+    [line] = write_announcement(m.ChatSaid("bob", "for ever"))
     held.arriving.append(Inbound(line.topic, line.payload, True, 1, 1))
     held.arriving.append(Inbound(line.topic, b'{"from":"turn 9","text":"alice hits 5 of 5"}', False, 1, 1))
     assert lines(watcher) == []

@@ -1,8 +1,4 @@
-"""What the server publishes: writing it, and reading it on a team's side.
-
-One announcement becomes one or more publications, in the order of SALVO-TOPIC-4. Announcements to one player go to
-topics that only this player may read.
-"""
+"""What the server publishes: the bodies, and reading them; :mod:`salvo.codec.announcement_writer` writes them."""
 
 from __future__ import annotations
 
@@ -88,77 +84,13 @@ MESSAGE: Final[Codec[m.MessageSaid]] = _codec(m.MessageSaid, "to")
 HIT: Final[Codec[m.ShotLanded]] = Codec(m.ShotLanded, "to")
 
 
-# --- writing ------------------------------------------------------------------------------------------------------
-
-
-def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:
-    """Return the publications of an announcement.
-
-    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`salvo.codec.write_recap`.
-    What ``PlayerLeft`` and ``TableReset`` clear depends on what is retained, which only the publisher knows.
-    """
-    return [
-        Publication(topic.of(table, player=player, ship=ship), payload, topic.retained)
-        for topic, player, ship, payload in _WRITERS[type(announcement)](announcement)
-    ]
-
-
-_Part = tuple[Topic, str, str, bytes]  # topic, player, ship, payload
-
-
-def _salvo(a: m.SalvoResolved) -> list[_Part]:
-    parts = [(topics.HITS, "", "", b"%d" % a.hits), (topics.RESULT, "", "", RESULT.write(a))]
-    for ship in a.sunk:
-        parts += [
-            (topic, ship.player, ship.spelling or ship.ship, b"true") for topic in (topics.SUNK, topics.SUNK_AS_PRINTED)
-        ]
-    for player in a.defeated:
-        parts += [(topic, player, "", b"true") for topic in (topics.DEFEATED, topics.DEFEATED_AS_PRINTED)]
-    return parts
-
-
-def _refusal(a: m.PlacementRefused | m.CommandRefused) -> bytes:
-    return f"{a.code}: {a.text}".encode()
-
-
-_WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
-    m.StateChanged: lambda a: [(topics.STATE, "", "", a.state.encode())],
-    m.PlayersListed: lambda a: [
-        (topics.COUNT, "", "", b"%d" % len(a.names)),
-        (topics.LIST, "", "", NAMES.write(a.names)),
-    ],
-    m.PlacementJudged: lambda a: [(topics.APPROVED, a.player, a.spelling, b"true" if a.approved else b"false")],
-    m.SpellingDropped: lambda a: [(topics.APPROVED, a.player, a.spelling, b"")],
-    m.TurnBegan: lambda a: [(topics.TURN, "", "", TURN.write(a)), (topics.CURRENT, "", "", a.player.encode())],
-    # Not ``current``: a client of the plain specification would answer it with another salvo.
-    m.TurnResumed: lambda a: [(topics.TURN, "", "", TURN_RESUMED.write(a))],
-    m.SalvoResolved: _salvo,
-    m.BoardShown: lambda a: [(topics.BOARD, a.player, "", a.cells.encode())],
-    m.FleetRevealed: lambda a: [(topics.FLEET, a.player, "", FLEET.write(a))],
-    m.PlayerStats: lambda a: [(topics.STATS, a.player, "", STATS.write(a))],
-    m.GameWon: lambda a: [(topics.WINNER, "", "", NAMES.write(a.tied) if a.tied else a.winner.encode())],
-    m.ShotLanded: lambda a: [(topics.HIT, a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
-    m.ShotAccepted: lambda a: [],  # nothing is published before the end of the round
-    m.PlacementRefused: lambda a: [(topics.PLACEMENT_ERROR, a.to, a.spelling, _refusal(a))],
-    m.CommandRefused: lambda a: [(topics.ERROR, a.to, "", _refusal(a))],
-    m.RulesAnnounced: lambda a: [(topics.RULES, "", "", RULES.write(a))],
-    m.ServerStatus: lambda a: [(topics.SERVER, "", "", SERVER.write(a))],
-    m.RefereeView: lambda a: [(topics.REFEREE, "", "", REFEREE.write(a))],
-    m.ChatSaid: lambda a: [(topics.CHAT, "", "", CHAT.write(a))],
-    m.MessageSaid: lambda a: [(topics.MESSAGE, a.to, "", MESSAGE.write(a))],
-}
-
-
-# --- reading ------------------------------------------------------------------------------------------------------
-
-
 def read_announcement(address: Address, payload: bytes) -> m.Announcement | None:
     """Read what the server published.
 
     Returns:
         the announcement; None for a cleared topic, for the topics that only repeat, in the specification's form, what
         another one has in full (count, current, hits, sunk, defeated), and for a recap, which
-        :func:`salvo.codec.read_recap` reads once it is opened.
+        :func:`salvo.codec.recap.read_recap` reads once it is opened.
 
     Raises:
         WireError: the server at the other end is not one of ours.

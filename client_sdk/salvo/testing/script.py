@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
+from salvo.codec.command_reader import (
+    SealedParticipation,
+    SealedPlacement,
+    SignedLeave,
+    SignedShot,
+    SignedSkip,
+    read_command,
+    read_leave,
+    read_participation,
+    read_placement,
+    read_shot,
+    read_skip,
+)
+from salvo.codec.commands import ParticipationRequest, ResendRequest
+from salvo.codec.recap_writer import write_recap
 from salvo.events import Event
 from salvo.messages import State
 from salvo.rules import SALVO, RuleBook
@@ -44,13 +61,13 @@ class ScriptedServer:
         """Publish announcements in order; return the session's events."""
         events: list[Event] = []
         for announcement in announcements:
-            for publication in codec.write_announcement(announcement, self._session.table):
+            for publication in write_announcement(announcement, self._session.table):
                 events += self._deliver(publication.topic, publication.payload, retained)
         return events
 
     def say_recap(self, recap: m.Recap, sealer: Sealer) -> list[Event]:
         """Publish a recap, sealed for the team."""
-        blob = make_blob(codec.write_recap(recap, self._book.grid), key_to_team(sealer.key), sealer.salt)
+        blob = make_blob(write_recap(recap, self._book.grid), key_to_team(sealer.key), sealer.salt)
         topic = topics.RECAP.of(self._session.table, player=self._session.name)
         return self._deliver(topic, blob.encode(), False)
 
@@ -71,24 +88,24 @@ class ScriptedServer:
 
     def commands(
         self, sealer: Sealer
-    ) -> list[m.PlaceShip | m.Fire | m.Skip | m.Leave | codec.ParticipationRequest | codec.ResendRequest]:
+    ) -> list[m.PlaceShip | m.Fire | m.Skip | m.Leave | ParticipationRequest | ResendRequest]:
         """Return what the session wants to publish, opened with its key."""
         return [self._read(publication, sealer) for publication in self._session.take_outbox()]
 
     def _read(
-        self, publication: codec.Publication, sealer: Sealer
-    ) -> m.PlaceShip | m.Fire | m.Skip | m.Leave | codec.ParticipationRequest | codec.ResendRequest:
-        request = codec.read_command(topics.parse(publication.topic), publication.payload, self._book)
-        if isinstance(request, codec.SealedPlacement):
-            return codec.read_placement(request, open_blob(request.blob, sealer.key))
-        if isinstance(request, codec.SignedSkip):
-            return codec.read_skip(request, open_blob(request.blob, sealer.key))
-        if isinstance(request, codec.SignedLeave):
-            return codec.read_leave(request, open_blob(request.blob, sealer.key))
-        if isinstance(request, codec.SignedShot):
-            return codec.read_shot(request, self._session.name, open_blob(request.blob, sealer.key))
-        if isinstance(request, codec.SealedParticipation):
-            return codec.read_participation(request.table, open_sealed(request.sealed, self._private_key))
+        self, publication: Publication, sealer: Sealer
+    ) -> m.PlaceShip | m.Fire | m.Skip | m.Leave | ParticipationRequest | ResendRequest:
+        request = read_command(topics.parse(publication.topic), publication.payload, self._book)
+        if isinstance(request, SealedPlacement):
+            return read_placement(request, open_blob(request.blob, sealer.key))
+        if isinstance(request, SignedSkip):
+            return read_skip(request, open_blob(request.blob, sealer.key))
+        if isinstance(request, SignedLeave):
+            return read_leave(request, open_blob(request.blob, sealer.key))
+        if isinstance(request, SignedShot):
+            return read_shot(request, self._session.name, open_blob(request.blob, sealer.key))
+        if isinstance(request, SealedParticipation):
+            return read_participation(request.table, open_sealed(request.sealed, self._private_key))
         return request
 
 

@@ -24,10 +24,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from salvo import codec, topics
 from salvo import events as e
 from salvo import messages as m
+from salvo import topics
 from salvo.client import FINAL
+from salvo.codec.command_reader import SignedShot, read_command
+from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.strict_json import MAX_PAYLOAD_BYTES
 from salvo.errors import ConnectionLost, SalvoError, WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl, Connection
@@ -230,8 +233,8 @@ class Troublemaker:
             case topics.ERROR | topics.PLACEMENT_ERROR:
                 self.report.heard[message.payload.decode().partition(":")[0]] += 1
             case topics.FIRE if message.payload not in self._own:
-                shot = codec.read_command(address, message.payload, self._session.rules or SALVO)
-                if isinstance(shot, codec.SignedShot):
+                shot = read_command(address, message.payload, self._session.rules or SALVO)
+                if isinstance(shot, SignedShot):
                     self._overheard.append(_Overheard(shot.target, message.payload, shot.blob.salt))
 
     def _handle(self, event: e.Event) -> None:
@@ -287,7 +290,7 @@ class Troublemaker:
 
     def ask(self, name: str) -> None:
         """Ask to take part under a name."""
-        self.say(topics.REQUEST_PARTICIPATION, codec.write_participation(name, "a guess"))
+        self.say(topics.REQUEST_PARTICIPATION, write_participation(name, "a guess"))
 
     def fire_at(self, target: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish anything where shots at a player go."""
@@ -296,11 +299,11 @@ class Troublemaker:
     def place(self, player: str, ship: str, x: int, y: int) -> None:
         """Place a ship for somebody with the own key."""
         placement = Placement(ship, x, y, Orientation.HORIZONTAL)
-        self.say(topics.PLACE, codec.write_placement(placement, self._sealer), player=player, ship=ship)
+        self.say(topics.PLACE, write_placement(placement, self._sealer), player=player, ship=ship)
 
     def signed(self, x: int, y: int, context: m.ShotContext | None = None) -> bytes:
         """Return an authentic shot of the own team that its session knows nothing of."""
-        return codec.write_shot(x, y, context, self._sealer)
+        return write_shot(x, y, context, self._sealer)
 
     def raw(self, will: tuple[str, bytes] | None = None) -> RawClient:
         """Return one more connection."""
@@ -411,7 +414,7 @@ def _flood_shots(rude: Troublemaker) -> bool:
 
 
 def _say_too_much(rude: Troublemaker) -> bool:
-    rude.fire_at(rude.victim(), _shot_with(" " * codec.MAX_PAYLOAD_BYTES))
+    rude.fire_at(rude.victim(), _shot_with(" " * MAX_PAYLOAD_BYTES))
     return True
 
 
@@ -462,7 +465,7 @@ def _replay_shots(rude: Troublemaker) -> bool:
 
 def _leave_commands_behind(rude: Troublemaker) -> bool:
     rude.fire_at(rude.victim(), b"kept", retain=True)
-    rude.say(topics.REQUEST_PARTICIPATION, codec.write_participation("kept", "kept"), retain=True)
+    rude.say(topics.REQUEST_PARTICIPATION, write_participation("kept", "kept"), retain=True)
     return True
 
 

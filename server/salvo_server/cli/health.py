@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from salvo import codec, topics
+from salvo import topics
+from salvo.codec.announcements import read_announcement
 from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
@@ -69,7 +70,7 @@ def ask(broker: str, table: str, timeout_seconds: float, account: Account | None
         connection.connect(timeout_seconds)
         while (left := end - time.monotonic()) > 0:
             for message in connection.poll(left):
-                found = codec.read_announcement(topics.parse(message.topic), message.payload)
+                found = read_announcement(topics.parse(message.topic), message.payload)
                 if isinstance(found, ServerStatus):
                     return found
         return None

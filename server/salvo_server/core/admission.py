@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from salvo import codec
 from salvo import messages as m
+from salvo.codec.command_reader import SealedParticipation, read_participation
+from salvo.codec.commands import ParticipationRequest
 from salvo.errors import SealError
 from salvo_server.core.authenticator import BUCKET_REFILL_A_SECOND, BUCKET_SIZE, Buckets, Command
 from salvo_server.core.identity import Identity
@@ -36,7 +37,7 @@ class AdmissionPolicy:
         self._identity = identity
         self._askers: Buckets[tuple[str, str]] = Buckets(MAX_ASKERS, BUCKET_SIZE, BUCKET_REFILL_A_SECOND)
 
-    def unseal(self, table: str, request: codec.SealedParticipation) -> codec.ParticipationRequest:
+    def unseal(self, table: str, request: SealedParticipation) -> ParticipationRequest:
         """Open a request that is sealed for this server.
 
         Raises:
@@ -45,9 +46,9 @@ class AdmissionPolicy:
         """
         if self._identity is None:
             raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
-        return codec.read_participation(table, self._identity.open(request.sealed))
+        return read_participation(table, self._identity.open(request.sealed))
 
-    def why_not(self, request: codec.ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
+    def why_not(self, request: ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
         """Return why a team may not take part in this contest; None when it may."""
         if self._strict and not sealed:
             text = "in profile strict a request to take part is sealed with the key in /game/server"

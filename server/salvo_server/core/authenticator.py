@@ -27,7 +27,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec import (
+from salvo.codec.command_reader import (
     Sealed,
     SealedPlacement,
     SignedLeave,

@@ -11,8 +11,11 @@ from collections import Counter
 from collections.abc import Container
 from typing import Final
 
-from salvo import codec
 from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
+from salvo.codec.command_reader import read_say
+from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo.topics import Address, check_name
 from salvo_server.core.authenticator import Buckets
@@ -42,7 +45,7 @@ class Chat:
         self._tables: Buckets[str] = Buckets(MAX_NAMES, TABLE_LINES_AT_ONCE, TABLE_LINES_A_SECOND)
         self._answers: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, LINES_AT_ONCE, LINES_A_SECOND)
 
-    def hear(self, address: Address, payload: bytes, players: Container[str], now: int) -> list[codec.Publication]:
+    def hear(self, address: Address, payload: bytes, players: Container[str], now: int) -> list[Publication]:
         """Return what comes of a payload on ``say``: the line for its readers, a refusal, or nothing.
 
         Args:
@@ -56,10 +59,10 @@ class Chat:
             self._counts[error.code] += 1
             return self._answer(address, error, now)
         if line.to:
-            return codec.write_announcement(m.MessageSaid(line.to, speaker, line.text), address.table)
-        return codec.write_announcement(m.ChatSaid(speaker, line.text), address.table)
+            return write_announcement(m.MessageSaid(line.to, speaker, line.text), address.table)
+        return write_announcement(m.ChatSaid(speaker, line.text), address.table)
 
-    def _read(self, address: Address, payload: bytes, players: Container[str], now: int) -> codec.Line:
+    def _read(self, address: Address, payload: bytes, players: Container[str], now: int) -> Line:
         """Return a line that may be said.
 
         Raises:
@@ -74,7 +77,7 @@ class Chat:
             )
         if not self._players.take((address.table, speaker), now):
             raise _too_much("you", LINES_AT_ONCE, LINES_A_SECOND)
-        line = codec.read_say(payload)
+        line = read_say(payload)
         if line.to == speaker or (line.to and line.to not in players):
             raise WireError(
                 "unknown_player", f"to {line.to[:40]!r}: name another player of this table, or no one to address all"
@@ -83,7 +86,7 @@ class Chat:
             raise _too_much("this table", TABLE_LINES_AT_ONCE, TABLE_LINES_A_SECOND)
         return line
 
-    def _answer(self, address: Address, error: WireError, now: int) -> list[codec.Publication]:
+    def _answer(self, address: Address, error: WireError, now: int) -> list[Publication]:
         """Answer the player in the topic, unless that is no name, or has had answers enough."""
         speaker = address.player
         try:
@@ -92,7 +95,7 @@ class Chat:
             return []
         if not self._answers.take((address.table, speaker), now):
             return []
-        return codec.write_announcement(m.CommandRefused(speaker, error.code, error.text), address.table)
+        return write_announcement(m.CommandRefused(speaker, error.code, error.text), address.table)
 
 
 def _too_much(who: str, at_once: int, a_second: float) -> WireError:

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec import Publication
+from salvo.codec.announcements import Publication
 from salvo.codec.log import (
     MAX_REVEAL_BYTES,
     OF_BYTES,

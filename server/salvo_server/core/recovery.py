@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from salvo import codec
 from salvo import messages as m
+from salvo.codec.announcements import Publication
 from salvo.codec.transcript import Header, read_header, read_input
 from salvo.errors import WireError
 from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
@@ -34,7 +34,7 @@ class Recovered:
     game: SavedGame
     table: Table
     log: TableLog | None
-    unsent: Sequence[codec.Publication]
+    unsent: Sequence[Publication]
 
 
 def recover(
@@ -57,7 +57,7 @@ def recover(
     """
     table = open_table(game, status)
     game_log = None if signer is None else TableLog(table.header, signer)
-    unsent: list[codec.Publication] = []
+    unsent: list[Publication] = []
     if game_log is not None and game.steps and game.steps[0].id > sent_through:
         unsent += game_log.opening()
     for number, record in enumerate(game.steps, start=1):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from salvo import messages as m
-from salvo.codec import read_ship
+from salvo.codec.command_reader import read_ship
 from salvo.errors import IllegalCommand
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, Announce, Fleet, Order, Placement, Repeats, RuleBook, Salvo, Targets, check_placement

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from salvo.codec import Publication
+from salvo.codec.announcements import Publication
 from salvo_server.core.authenticator import Bucket
 from salvo_server.core.log import TableLog
 

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Mapping
 
 from salvo import topics
-from salvo.codec import Publication
+from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound
 from salvo_server.core.table import Table
 

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
 from salvo.codec.transcript import Header, write_header, write_input
 from salvo_server import __version__
 from salvo_server.core.referee import Referee
@@ -40,7 +42,7 @@ class Step(NamedTuple):
     recorded: bool
     text: str
     announcements: Sequence[m.Announcement]
-    publications: Sequence[codec.Publication]
+    publications: Sequence[Publication]
     check: bytes
 
 
@@ -71,7 +73,7 @@ class Table:
         self.steps = 0
         self.check = header_check(self.header)
 
-    def open(self) -> tuple[Sequence[m.Announcement], list[codec.Publication]]:
+    def open(self) -> tuple[Sequence[m.Announcement], list[Publication]]:
         """Say what a table says when it opens."""
         announcements = self.referee.open()
         return announcements, self._write(announcements)
@@ -94,12 +96,12 @@ class Table:
             self._begin_game()
         return step
 
-    def write_status(self, status: m.ServerStatus) -> list[codec.Publication]:
+    def write_status(self, status: m.ServerStatus) -> list[Publication]:
         """Write the server's status and keep it as retained."""
-        return [kept for each in codec.write_announcement(status, self.name) if (kept := self._keep(each))]
+        return [kept for each in write_announcement(status, self.name) if (kept := self._keep(each))]
 
-    def _write(self, announcements: Iterable[m.Announcement]) -> list[codec.Publication]:
-        written: list[codec.Publication] = []
+    def _write(self, announcements: Iterable[m.Announcement]) -> list[Publication]:
+        written: list[Publication] = []
         for announcement in announcements:
             match announcement:
                 case m.Recap():
@@ -111,12 +113,12 @@ class Table:
                 case m.TableReset():
                     written += self._clear()
                 case _:
-                    for publication in codec.write_announcement(announcement, self.name):
+                    for publication in write_announcement(announcement, self.name):
                         if self._keep(publication):
                             written.append(publication)
         return written
 
-    def _keep(self, publication: codec.Publication) -> codec.Publication | None:
+    def _keep(self, publication: Publication) -> Publication | None:
         """Note what becomes retained; None for clearing what was not there."""
         topic, payload, retain = publication
         if retain:
@@ -126,14 +128,14 @@ class Table:
                 return None
         return publication
 
-    def _clear(self, player: str | None = None) -> list[codec.Publication]:
+    def _clear(self, player: str | None = None) -> list[Publication]:
         """Clear what is retained about a player, or at a reset about all players."""
         gone = []
         for topic in self.retained:
             address = topics.parse(topic)
             if address.topic not in _KEPT if player is None else address.player == player:
                 gone.append(topic)
-        return [kept for topic in gone if (kept := self._keep(codec.Publication(topic, b"", True)))]
+        return [kept for topic in gone if (kept := self._keep(Publication(topic, b"", True)))]
 
 
 def header_check(header: Header) -> bytes:
@@ -152,7 +154,7 @@ def _moves(command: m.Input, announcements: Sequence[m.Announcement]) -> bool:
     return bool(announcements) or not isinstance(command, m.Unreadable) or command.proven
 
 
-def _chain(previous: bytes, at: int, text: str, publications: Iterable[codec.Publication]) -> bytes:
+def _chain(previous: bytes, at: int, text: str, publications: Iterable[Publication]) -> bytes:
     digest = hashlib.blake2b(previous, digest_size=CHECK_BYTES)
     digest.update(b"%d\0%s" % (at, text.encode()))
     for topic, payload, _ in publications:

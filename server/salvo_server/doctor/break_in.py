@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from salvo import codec, topics
+from salvo import topics
+from salvo.codec.commands import write_participation
 from salvo.topics import Action, Publisher, Reader, Role
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped
 from salvo_server.doctor.probe import Login, Probe, ProbeError
@@ -137,7 +138,7 @@ def _make_private_news(patient: Patient, control: Probe) -> bool:
         return False
     else:
         asked = topics.REQUEST_PARTICIPATION.of(patient.tables[0])
-        control.publish(asked, codec.write_participation(victim, secrets.token_urlsafe(16)))
+        control.publish(asked, write_participation(victim, secrets.token_urlsafe(16)))
     left = already
 
     def fresh(heard: object) -> bool:

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import read_announcement
 from salvo.errors import ConnectionLost, WireError
 from salvo.net.mqtt import Connection
 from salvo.seal import fingerprint
@@ -161,7 +162,7 @@ def _at_a_table(patient: Patient) -> str:
             probe.ping()
             for heard in probe.heard:
                 with contextlib.suppress(WireError):
-                    listed = codec.read_announcement(topics.parse(heard.topic), heard.payload)
+                    listed = read_announcement(topics.parse(heard.topic), heard.payload)
                     if isinstance(listed, m.PlayersListed) and login.user in listed.names:
                         return login.user
     return ""
@@ -183,7 +184,7 @@ def check_server(patient: Patient) -> Iterator[Finding]:
         yield failed("server", f"nothing is retained at {topic}: no server has ever been on this broker", "salvo serve")
         return
     try:
-        status = codec.read_announcement(topics.parse(topic), found.payload)
+        status = read_announcement(topics.parse(topic), found.payload)
     except WireError as error:
         yield failed("server", f"{topic} is unreadable: {error.text}", "use doctor and server of one version")
         return
@@ -240,7 +241,7 @@ def check_clock(patient: Patient) -> Iterator[Finding]:
 
 def _read(heard: Heard | None) -> m.Announcement | None:
     with contextlib.suppress(WireError):
-        return None if heard is None else codec.read_announcement(topics.parse(heard.topic), heard.payload)
+        return None if heard is None else read_announcement(topics.parse(heard.topic), heard.payload)
     return None
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from salvo import codec, topics
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import read_announcement
 from salvo.errors import ConnectionLost, WireError
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection
@@ -174,7 +175,7 @@ class TableWatch:
             address = topics.parse(topic)
             if address.table == self.table and address.topic in _HEARD:
                 cleared = address.topic is topics.LIST and not payload
-                self._hear(m.PlayersListed(()) if cleared else codec.read_announcement(address, payload))
+                self._hear(m.PlayersListed(()) if cleared else read_announcement(address, payload))
         except WireError as error:
             log.warning("ignored noise on %s: %s", topic, error)
 

@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from salvo import codec, topics
 from salvo import messages as m
-from salvo.codec import Publication
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
 from salvo.lab.pictures.marks import Mark
 from salvo_server.core.table import Step, Table
 from salvo_server.spectate.replay import REFEREE, Frame, RefereeOnlooker, told_to
@@ -104,7 +105,7 @@ class RefereeViews:
             self._wait(table.name, snapshot(self._games[table.name], charts, frame))
 
     def _wait(self, table: str, view: m.RefereeView) -> None:
-        [publication] = codec.write_announcement(view, table)
+        [publication] = write_announcement(view, table)
         if len(publication.payload) > MAX_SNAPSHOT_BYTES:
             text = "table %r: the referee's view has %d bytes, more than the %d that every broker takes; it is left out"
             log.warning(text, table, len(publication.payload), MAX_SNAPSHOT_BYTES)

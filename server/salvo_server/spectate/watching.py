@@ -16,9 +16,12 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from salvo import codec, seal, topics
 from salvo import messages as m
-from salvo.codec.commands import plain_ship
+from salvo import seal, topics
+from salvo.codec import announcements
+from salvo.codec.announcements import RESULT, read_announcement
+from salvo.codec.command_reader import plain_ship
+from salvo.codec.recap import read_recap
 from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.fairness.proof import ProofConnection
 from salvo.lab.pictures.marks import Mark, picture
@@ -219,7 +222,7 @@ class Watcher:
     def _receive(self, message: Inbound) -> list[News]:
         try:
             address = topics.parse(message.topic)
-            announcement = codec.read_announcement(address, message.payload)
+            announcement = read_announcement(address, message.payload)
         except WireError:
             return []
         if isinstance(announcement, (m.ChatSaid, m.MessageSaid)):
@@ -387,7 +390,7 @@ class Watcher:
         line = f"turn {result.turn}: {result.player} hits {last}"
         line += "".join(f"; {ship.player}'s {ship.ship} sunk" for ship in result.sunk)
         line += "".join(f"; {name} defeated" for name in result.defeated)
-        return [News(line, {"event": "salvo", **codec.announcements.RESULT.value(result)})]
+        return [News(line, {"event": "salvo", **RESULT.value(result)})]
 
     def _tell_of_the_end(self) -> list[News]:
         """Tell who has won, once for each game; the last turn tells which one it was."""
@@ -521,7 +524,7 @@ class TeamWatcher(Watcher):
         try:
             blob = seal.parse_blob(payload.decode(errors="replace"), seal.MAX_RECAP_BLOB_BYTES)
             plain = seal.open_blob(blob, seal.key_to_team(seal.derive_key(self._secret, blob.salt)))
-            recap = codec.read_recap(self.name, plain)
+            recap = read_recap(self.name, plain)
         except (SealError, WireError) as error:
             return [News(f"a recap that cannot be read: {error}", {"event": "notice", "text": str(error)})]
         if self._is_old(recap):
@@ -617,7 +620,7 @@ class RefereeWatcher(Watcher):
             self._last_salvos[last.player] = f"{sum(shot.hit for shot in last.shots)} of {len(last.shots)}"
         if announcement.winners and (announcement.game, announcement.turn) != self._end_counted:
             self.games_ended += 1
-        return [News(boards_line(announcement), {"event": "boards", **codec.announcements.REFEREE.value(announcement)})]
+        return [News(boards_line(announcement), {"event": "boards", **announcements.REFEREE.value(announcement)})]
 
     def take_in_fact(self, address: topics.Address, *, there: bool) -> None:
         """Take in what a retained topic says by being there, or that a topic is cleared."""

@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec import read_ship
+from salvo.codec.command_reader import read_ship
 from salvo.codec.commands import SHOT, SKIP, Shot, Skip
 from salvo.codec.log import Fault, LogStep, read_hidden
 from salvo.coordinates import read_row

@@ -1,0 +1,171 @@
+"""The recap as the server writes it: whole, or with its oldest turns summed up (SALVO-JOIN-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from salvo import messages as m
+from salvo.codec.recap import RECAP, RecapBefore, RecapBody
+from salvo.rules import Grid
+from salvo.seal import MAX_RECAP_BLOB_BYTES, NONCE_BYTES, PADDING_BYTES, SALT_BYTES, TAG_BYTES
+
+#: The longest text of a recap: padded, it makes a blob of exactly the largest size.
+MAX_RECAP_BYTES: Final = (MAX_RECAP_BLOB_BYTES - SALT_BYTES - NONCE_BYTES - TAG_BYTES) // PADDING_BYTES * PADDING_BYTES
+#: Shots on the own board that are kept in order when there is no room for all: about three per cell of a board.
+_MAX_HITS: Final = 1024
+
+
+def write_recap(recap: m.Recap, grid: Grid) -> bytes:
+    """Return the plaintext of a whole recap, at most :data:`MAX_RECAP_BYTES`; the publisher seals it.
+
+    Args:
+        grid: numbers the cells of shots that are left out.
+    """
+    text = RECAP.write(_body(recap, recap.results, recap.shots, recap.landed))
+    return text if len(text) <= MAX_RECAP_BYTES else RECAP.write(_shortened(recap, grid))
+
+
+def _body(
+    recap: m.Recap,
+    results: Sequence[m.SalvoResolved],
+    shots: Sequence[m.OwnShot],
+    landed: tuple[tuple[int, int], ...],
+    before: RecapBefore | None = None,
+) -> RecapBody:
+    """Return a recap with these of its results, shots and hits."""
+    player, ship = _numbers(recap)
+    told = any(each.outcomes is not None for each in results)
+    aimed = any(each.aims is not None for each in results)
+    return RecapBody(
+        game=recap.game,
+        turn=recap.turn,
+        players=recap.players,
+        fleet=recap.fleet,
+        first=results[0].turn if results else recap.results[-1].turn + 1 if recap.results else 1,
+        results=tuple((player[each.player], each.shots, each.hits) for each in results),
+        sunk=tuple((r.turn, player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
+        defeated=tuple((r.turn, player[name]) for r in results for name in r.defeated),
+        shots=tuple((shot.turn, player[shot.target], shot.x, shot.y) for shot in shots),
+        hits=landed,
+        outcomes="".join("01"[hit] for each in results for hit in each.outcomes or ()) if told else None,
+        aims=tuple((player[to], x, y) for each in results for to, x, y in each.aims or ()) if aimed else None,
+        before=before,
+    )
+
+
+def _numbers(recap: m.Recap) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the numbers of players and ships."""
+    player = {name: number for number, name in enumerate(recap.players)}
+    return player, {placement.ship: number for number, placement in enumerate(recap.fleet)}
+
+
+def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
+    """Leave out as many of the oldest turns as necessary."""
+    landed = recap.landed[-_MAX_HITS:]
+    # Numbers never get longer when less is left out, so what fits next to this summary fits next to the final one.
+    bare = _body(recap, (), (), landed, _before(recap, recap.results, recap.shots, landed, grid))
+    if recap.results:
+        latest = recap.results[-1]
+        bare = replace(bare, outcomes=None if latest.outcomes is None else "", aims=None if latest.aims is None else ())
+    kept, shots = _latest(recap, MAX_RECAP_BYTES - len(RECAP.write(bare)))
+    older, results = recap.results[: len(recap.results) - kept], recap.results[len(recap.results) - kept :]
+    left_out = recap.shots[: len(recap.shots) - shots]
+    before = _before(recap, older, left_out, landed, grid)
+    return _body(recap, results, recap.shots[len(left_out) :], landed, before)
+
+
+def _latest(recap: m.Recap, room: int) -> tuple[int, int]:
+    """Return how many of the latest results, and of the latest own shots, fit into this many bytes."""
+    last = recap.results[-1].turn if recap.results else 0
+    shots = sum(
+        shot.turn > last for shot in recap.shots
+    )  # of the current salvo: without them, its next shot would have no number
+    room -= sum(_length(recap.players, shot) for shot in recap.shots[len(recap.shots) - shots :])
+    for kept, result in enumerate(reversed(recap.results)):
+        room -= _length_of_result(recap.players, result)
+        fired = shots
+        while fired < len(recap.shots) and recap.shots[-fired - 1].turn == result.turn:
+            fired += 1
+            room -= _length(recap.players, recap.shots[-fired])
+        if room < 0:
+            return kept, shots
+        shots = fired
+    return len(recap.results), shots
+
+
+def _length_of_result(players: Sequence[str], result: m.SalvoResolved) -> int:
+    numbers = f"{len(players)},{result.shots},{result.hits}," + "".join(
+        f"{len(players)},{x},{y}," for _, x, y in result.aims or ()
+    )
+    # Sinkings and defeats are always included, but only a result that is kept adds their turns.
+    turns = (len(result.sunk) + len(result.defeated)) * len(f"{result.turn},")
+    return len(numbers) + len(result.outcomes or ()) + turns
+
+
+def _length(players: Sequence[str], shot: m.OwnShot) -> int:
+    return len(f"{shot.turn},{len(players)},{shot.x},{shot.y},")
+
+
+def _before(
+    recap: m.Recap,
+    results: Sequence[m.SalvoResolved],
+    shots: Sequence[m.OwnShot],
+    told: Sequence[tuple[int, int]],
+    grid: Grid,
+) -> RecapBefore:
+    """Sum up what is left out.
+
+    Args:
+        results: those that are left out; likewise ``shots``.
+        told: the shots on the own board that are kept.
+    """
+    player, ship = _numbers(recap)
+    aimed, met = _known_cells(recap, results, shots, grid)
+    hidden = recap.landed[: len(recap.landed) - len(told)]
+    return RecapBefore(
+        tallies=_tallies(recap.players, results),
+        sunk=tuple((player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
+        defeated=tuple(player[name] for r in results for name in r.defeated),
+        shots=len(shots),
+        aimed=tuple(_digits(aimed[name], grid) for name in recap.players),
+        hits=len(hidden),
+        struck=_digits({grid.cell(x, y) for x, y in hidden}, grid),
+        met=None if met is None else tuple(_digits(met[name], grid) for name in recap.players),
+    )
+
+
+def _tallies(players: Sequence[str], results: Iterable[m.SalvoResolved]) -> tuple[m.Tally, ...]:
+    tallies = dict.fromkeys(players, m.Tally(0, 0, 0))
+    for each in results:
+        turns, shots, hits = tallies[each.player]
+        tallies[each.player] = m.Tally(turns + 1, shots + each.shots, hits + each.hits)
+    return tuple(tallies.values())
+
+
+def _known_cells(
+    recap: m.Recap, results: Sequence[m.SalvoResolved], shots: Sequence[m.OwnShot], grid: Grid
+) -> tuple[dict[str, set[int]], dict[str, set[int]] | None]:
+    """Return, by target, the cells that the reader knows were shot at, and which were hits, if that is announced."""
+    aimed: dict[str, set[int]] = {name: set() for name in recap.players}
+    own: dict[int, list[tuple[str, int, int]]] = {}
+    for shot in shots:
+        aimed[shot.target].add(grid.cell(shot.x, shot.y))
+        own.setdefault(shot.turn, []).append((shot.target, shot.x, shot.y))
+    if not any(result.outcomes is not None for result in results):
+        return aimed, None
+    met: dict[str, set[int]] = {name: set() for name in recap.players}
+    for result in results:
+        aims = own.get(result.turn, ()) if result.aims is None else result.aims
+        for (target, x, y), hit in zip(aims, result.outcomes or (), strict=False):
+            aimed[target].add(grid.cell(x, y))
+            if hit:
+                met[target].add(grid.cell(x, y))
+    return aimed, met
+
+
+def _digits(cells: set[int], grid: Grid) -> str:
+    """Return a set of cells as hexadecimal digits, four cells each, the first most significant; empty for none."""
+    digits = -(-grid.size // 4)
+    return f"{sum(1 << (4 * digits - 1 - cell) for cell in cells):0{digits}x}" if cells else ""
