@@ -140,7 +140,7 @@ def _keep(folder: Path, contents: Mapping[str, bytes]) -> Path:
                 (part / name).write_bytes(data)
             try:
                 part.rename(version)
-            except OSError:  # somebody else was quicker
+            except OSError:  # another process was quicker
                 shutil.rmtree(part)
                 if not version.is_dir():
                     raise
