@@ -33,7 +33,7 @@ from salvo.fairness.witness import Witness
 from salvo.messages import State
 from salvo.rules import Fleet, Placement, RuleBook, generator
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
-from salvo.topics import BY_NAME, Reader
+from salvo.topics import Reader
 from salvo.view import Shot, View
 
 #: How long a placement or a salvo may go unanswered before it is sent again. A server that derives keys for a
@@ -142,9 +142,9 @@ class Session:
     def filters(self) -> list[str]:
         """Return the topics to subscribe to: exactly those that this player may read."""
         own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]
-        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.name in _HEARD]
+        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic in _HEARD]
         filters = [topic.filter(self.table) for topic in [*public, *own]]
-        everybody_s = BY_NAME["fleet"].filter(self.table)
+        everybody_s = topics.FLEET.filter(self.table)
         return [
             wanted if wanted == everybody_s else wanted.replace("/players/+/", f"/players/{self.name}/", 1)
             for wanted in filters
@@ -235,7 +235,7 @@ class Session:
         first = self.witness.missed(now)
         if first is None:
             return []
-        topic = BY_NAME["resend"].of(self.table, player=self.name)
+        topic = topics.RESEND.of(self.table, player=self.name)
         return [codec.Publication(topic, codec.write_resend(first), False)]
 
     def _send_fleet(self, now: float) -> None:
@@ -244,7 +244,7 @@ class Session:
         missing = [placement for placement in self._fleet.placements if placement.ship not in self._approved]
         messages = []
         for placement in missing:
-            topic = BY_NAME["place"].of(self.table, player=self.name, ship=placement.ship)
+            topic = topics.PLACE.of(self.table, player=self.name, ship=placement.ship)
             payload = codec.write_placement(placement, self._sealer)
             messages.append(message_digest(topic, payload))
             self._outbox.append(codec.Publication(topic, payload, False))
@@ -278,7 +278,7 @@ class Session:
         if self.state is State.LOBBY:
             self._fleet = None
             payload = codec.write_leave(self.game or None, self._sealer)
-            self._outbox.append(codec.Publication(BY_NAME["leave"].of(self.table, player=self.name), payload, False))
+            self._outbox.append(codec.Publication(topics.LEAVE.of(self.table, player=self.name), payload, False))
 
     def say(self, text: str, to: str = "") -> codec.Publication:
         """Return the message for a chat line to everybody, or to one other player; it is not part of the game.
@@ -288,13 +288,13 @@ class Session:
         """
         if not self.chat:
             raise WireError("chat_off", "whoever runs this contest has turned the chat off")
-        return codec.Publication(BY_NAME["say"].of(self.table, player=self.name), codec.write_say(text, to), False)
+        return codec.Publication(topics.SAY.of(self.table, player=self.name), codec.write_say(text, to), False)
 
     def _send_skip(self, context: m.TurnContext) -> None:
         self._skipped = context
         payload = codec.write_skip(context, self._sealer)
         self.witness.skipped(context)
-        self._outbox.append(codec.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
+        self._outbox.append(codec.Publication(topics.SKIP.of(self.table, player=self.name), payload, False))
 
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
         """Send shots after those of this turn that the view has as fired, and add them to the view."""
@@ -307,7 +307,7 @@ class Session:
             context = m.ShotContext(view.game, view.turn, number, shot.player)
             payload = codec.write_shot(shot.x, shot.y, context, self._sealer)
             self.witness.fired(context, shot)
-            self._outbox.append(codec.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
+            self._outbox.append(codec.Publication(topics.FIRE.of(self.table, player=shot.player), payload, False))
 
     def _send_salvo_again(self, now: float) -> None:
         """Send the shots and the skip of the own turn again if no result has followed (SALVO-FIRE-13).
@@ -347,13 +347,13 @@ class Session:
             address = topics.parse(topic)
         except WireError:
             return []
-        if address.table != self.table or address.topic.name not in _HEARD_OR_OWN:
+        if address.table != self.table or address.topic not in _HEARD_OR_OWN:
             return []
-        if address.player not in ("", self.name) and address.topic.name not in _OF_ALL_PLAYERS:
+        if address.player not in ("", self.name) and address.topic not in _OF_ALL_PLAYERS:
             return []
-        if address.topic.name == "recap":
+        if address.topic is topics.RECAP:
             return self._recalled(payload, now)
-        if address.topic.name == "log":
+        if address.topic is topics.LOG:
             return list(self.witness.logged(payload))
         announcement = codec.read_announcement(address, payload)
         self._heard_of_table = True
@@ -430,7 +430,7 @@ class Session:
             self._unanswered_since = now
         sealing_key = None if self._keys is None else self._keys.seal
         payload = codec.write_participation(self.name, self._secret, sealing_key)
-        self._outbox.append(codec.Publication(BY_NAME["request_participation"].of(self.table), payload, False))
+        self._outbox.append(codec.Publication(topics.REQUEST_PARTICIPATION.of(self.table), payload, False))
 
     def _meet(self, keys: m.ServerKeys | None, profile: str) -> list[Event]:
         """Take in the server's identity, which is fixed for the length of the session (SALVO-IDENT-2).
@@ -790,9 +790,22 @@ class Session:
 _OF_THE_NAME = frozenset({"not_in_roster", "sealed_required"})
 #: Public topics that a session listens to; the others repeat them in the specification's form.
 _HEARD = frozenset(
-    {"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server", "fleet", "log", "chat"}
+    {
+        topics.STATE,
+        topics.LIST,
+        topics.APPROVED,
+        topics.TURN,
+        topics.RESULT,
+        topics.STATS,
+        topics.WINNER,
+        topics.RULES,
+        topics.SERVER,
+        topics.FLEET,
+        topics.LOG,
+        topics.CHAT,
+    }
 )
 #: Topics that a session hears for all players; of the others, only those of its own player.
-_OF_ALL_PLAYERS = frozenset({"stats", "fleet"})
-_OWN = frozenset(topic.name for topic in topics.TOPICS if topic.reader is Reader.OWNER)
+_OF_ALL_PLAYERS = frozenset({topics.STATS, topics.FLEET})
+_OWN = frozenset(topic for topic in topics.TOPICS if topic.reader is Reader.OWNER)
 _HEARD_OR_OWN = _HEARD | _OWN

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from salvo.errors import WireError
 
@@ -60,7 +60,7 @@ class Right(NamedTuple):
     filter: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Topic:
     """One row of the topic table.
 
@@ -97,139 +97,146 @@ class Topic:
         return self.of(table, player=player, ship="+")
 
 
+_rows: list[Topic] = []
+
+
 def _row(name: str, pattern: str, publisher: str, reader: str, retained: bool, payload: str, source: str) -> Topic:
-    return Topic(name, pattern, Publisher(publisher), Reader(reader), retained, payload, source)
+    _rows.append(Topic(name, pattern, Publisher(publisher), Reader(reader), retained, payload, source))
+    return _rows[-1]
 
 
 _SHIP = "/players/{player}/ships/{ship}"
 
-TOPICS = (
-    _row("state", "/game/state", "server", "everybody", True, "`lobby`, `turn` or `over`", "S"),
-    _row(
-        "request_participation",
-        "/game/request_participation",
-        "team",
-        "server",
-        False,
-        '`{"name": "...", "secret": "..."}`, open or sealed for the server',
-        "S",
-    ),
-    _row(
-        "leave",
-        "/players/{player}/leave",
-        "owner",
-        "server",
-        False,
-        '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby',
-        "X",
-    ),
-    _row("count", "/players/count", "server", "everybody", True, "`2`", "S"),
-    _row("list", "/players/list", "server", "everybody", True, '`["a", "b"]`', "S"),
-    _row(
-        "place",
-        f"{_SHIP}/place",
-        "owner",
-        "server",
-        False,
-        'blob of `{"coordinates": "<x>;<y>", "Orientation": "HORIZONTAL"}`',
-        "S",
-    ),
-    _row("approved", f"{_SHIP}/approved", "server", "everybody", True, "`true` or `false`", "S"),
-    _row("placement_error", f"{_SHIP}/error", "server", "owner", False, "`<code>: <sentence>`", "S"),
-    _row("current", "/game/current", "server", "everybody", True, "a player's name", "S"),
-    _row(
-        "fire",
-        "/players/{player}/fire",
-        "team",
-        "server",
-        False,
-        '`{"data": {"x": 3, "y": 4}, "signature": "<blob>"}`, one shot a message',
-        "S",
-    ),
-    _row(
-        "skip",
-        "/players/{player}/skip",
-        "owner",
-        "server",
-        False,
-        '`{"data": {"g": 1, "t": 9}, "signature": "<blob>"}`, where the rules have it',
-        "X",
-    ),
-    _row("hit", "/players/{player}/hit", "server", "owner", False, '`{"x": 3, "y": 4}` for every shot', "S"),
-    _row("hits", "/game/hits", "server", "everybody", False, "`2`", "S"),
-    _row("sunk", f"{_SHIP}/sunk", "server", "everybody", True, "`true`", "S"),
-    _row("sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "server", "everybody", True, "`true`", "S"),
-    _row("defeated", "/players/{player}/defeated", "server", "everybody", True, "`true`", "S"),
-    _row("defeated_as_printed", "/player/{player}/defeated", "server", "everybody", True, "`true`", "S"),
-    _row(
-        "winner",
-        "/game/winner",
-        "server",
-        "everybody",
-        True,
-        'a player\'s name; after a tie `["a", "b"]`, where the rules have it',
-        "S",
-    ),
-    _row(
-        "stats",
-        "/game/stats/{player}",
-        "server",
-        "everybody",
-        True,
-        '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`',
-        "S",
-    ),
-    _row("error", "/players/{player}/error", "server", "owner", False, "`<code>: <sentence>`", "X"),
-    _row("rules", "/game/rules", "server", "everybody", True, "JSON: rule book, grid, fleet, time limits", "X"),
-    _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile, keys", "X"),
-    _row(
-        "turn",
-        "/game/turn",
-        "server",
-        "everybody",
-        True,
-        "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)",
-        "X",
-    ),
-    _row(
-        "result",
-        "/game/result",
-        "server",
-        "everybody",
-        True,
-        "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo",
-        "X",
-    ),
-    _row(
-        "board",
-        "/players/{player}/board",
-        "server",
-        "everybody",
-        True,
-        "a letter a cell: `.`, `X` hit, `0` miss, where the rules announce cells",
-        "X",
-    ),
-    _row(
-        "fleet",
-        "/players/{player}/fleet",
-        "server",
-        "everybody",
-        True,
-        "JSON: all ships, at the end, where the rules reveal them",
-        "X",
-    ),
-    _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X"),
-    _row("log", "/game/log", "server", "everybody", False, "signed, hash-chained public events", "X"),
-    _row(
-        "resend", "/players/{player}/resend", "owner", "server", False, '`{"log": 17}`: the log again from there', "X"
-    ),
-    _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X"),
-    _row("say", "/players/{player}/say", "owner", "server", False, '`{"text": "..."}`, with `"to": "b"` for one', "X"),
-    _row("chat", "/game/chat", "server", "everybody", False, '`{"from": "a", "text": "..."}`', "X"),
-    _row("message", "/players/{player}/message", "server", "owner", False, '`{"from": "a", "text": "..."}`', "X"),
+STATE = _row("state", "/game/state", "server", "everybody", True, "`lobby`, `turn` or `over`", "S")
+REQUEST_PARTICIPATION = _row(
+    "request_participation",
+    "/game/request_participation",
+    "team",
+    "server",
+    False,
+    '`{"name": "...", "secret": "..."}`, open or sealed for the server',
+    "S",
 )
+LEAVE = _row(
+    "leave",
+    "/players/{player}/leave",
+    "owner",
+    "server",
+    False,
+    '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby',
+    "X",
+)
+COUNT = _row("count", "/players/count", "server", "everybody", True, "`2`", "S")
+LIST = _row("list", "/players/list", "server", "everybody", True, '`["a", "b"]`', "S")
+PLACE = _row(
+    "place",
+    f"{_SHIP}/place",
+    "owner",
+    "server",
+    False,
+    'blob of `{"coordinates": "<x>;<y>", "Orientation": "HORIZONTAL"}`',
+    "S",
+)
+APPROVED = _row("approved", f"{_SHIP}/approved", "server", "everybody", True, "`true` or `false`", "S")
+PLACEMENT_ERROR = _row("placement_error", f"{_SHIP}/error", "server", "owner", False, "`<code>: <sentence>`", "S")
+CURRENT = _row("current", "/game/current", "server", "everybody", True, "a player's name", "S")
+FIRE = _row(
+    "fire",
+    "/players/{player}/fire",
+    "team",
+    "server",
+    False,
+    '`{"data": {"x": 3, "y": 4}, "signature": "<blob>"}`, one shot a message',
+    "S",
+)
+SKIP = _row(
+    "skip",
+    "/players/{player}/skip",
+    "owner",
+    "server",
+    False,
+    '`{"data": {"g": 1, "t": 9}, "signature": "<blob>"}`, where the rules have it',
+    "X",
+)
+HIT = _row("hit", "/players/{player}/hit", "server", "owner", False, '`{"x": 3, "y": 4}` for every shot', "S")
+HITS = _row("hits", "/game/hits", "server", "everybody", False, "`2`", "S")
+SUNK = _row("sunk", f"{_SHIP}/sunk", "server", "everybody", True, "`true`", "S")
+SUNK_AS_PRINTED = _row(
+    "sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "server", "everybody", True, "`true`", "S"
+)
+DEFEATED = _row("defeated", "/players/{player}/defeated", "server", "everybody", True, "`true`", "S")
+DEFEATED_AS_PRINTED = _row(
+    "defeated_as_printed", "/player/{player}/defeated", "server", "everybody", True, "`true`", "S"
+)
+WINNER = _row(
+    "winner",
+    "/game/winner",
+    "server",
+    "everybody",
+    True,
+    'a player\'s name; after a tie `["a", "b"]`, where the rules have it',
+    "S",
+)
+STATS = _row(
+    "stats",
+    "/game/stats/{player}",
+    "server",
+    "everybody",
+    True,
+    '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`',
+    "S",
+)
+ERROR = _row("error", "/players/{player}/error", "server", "owner", False, "`<code>: <sentence>`", "X")
+RULES = _row("rules", "/game/rules", "server", "everybody", True, "JSON: rule book, grid, fleet, time limits", "X")
+SERVER = _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile, keys", "X")
+TURN = _row(
+    "turn",
+    "/game/turn",
+    "server",
+    "everybody",
+    True,
+    "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)",
+    "X",
+)
+RESULT = _row(
+    "result",
+    "/game/result",
+    "server",
+    "everybody",
+    True,
+    "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo",
+    "X",
+)
+BOARD = _row(
+    "board",
+    "/players/{player}/board",
+    "server",
+    "everybody",
+    True,
+    "a letter a cell: `.`, `X` hit, `0` miss, where the rules announce cells",
+    "X",
+)
+FLEET = _row(
+    "fleet",
+    "/players/{player}/fleet",
+    "server",
+    "everybody",
+    True,
+    "JSON: all ships, at the end, where the rules reveal them",
+    "X",
+)
+RECAP = _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X")
+LOG = _row("log", "/game/log", "server", "everybody", False, "signed, hash-chained public events", "X")
+RESEND = _row(
+    "resend", "/players/{player}/resend", "owner", "server", False, '`{"log": 17}`: the log again from there', "X"
+)
+REFEREE = _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X")
+SAY = _row("say", "/players/{player}/say", "owner", "server", False, '`{"text": "..."}`, with `"to": "b"` for one', "X")
+CHAT = _row("chat", "/game/chat", "server", "everybody", False, '`{"from": "a", "text": "..."}`', "X")
+MESSAGE = _row("message", "/players/{player}/message", "server", "owner", False, '`{"from": "a", "text": "..."}`', "X")
 
-BY_NAME = {topic.name: topic for topic in TOPICS}
+TOPICS: Final = tuple(_rows)
+
 
 #: Words that may not be names of players or tables: they are levels of the topic tree (SALVO-NAME-3).
 RESERVED = frozenset(level for topic in TOPICS for level in topic.levels if not level.startswith("{"))

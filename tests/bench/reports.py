@@ -11,7 +11,8 @@ from salvo.lab import arena
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.lab.solo import clear, summary
-from salvo.rules import CLASSIC, SALVO, STREAK, XBS, Fleet, Game, generator, random_fleet, sample
+from salvo.rules import CLASSIC, SALVO, STREAK, XBS, Fleet, generator, random_fleet, sample
+from salvo.rules.game import Game
 
 # --- the engine ---------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,8 @@ from salvo import codec, seal, topics
 from salvo import messages as m
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
-from salvo.rules import SALVO, Fleet, draw_starter, generator
+from salvo.rules import SALVO, Fleet, generator
+from salvo.rules.game import draw_starter
 from salvo.topics import Role
 from salvo.view import Shot, View, board_shots
 from salvo_server.core.authenticator import Authenticator

@@ -13,7 +13,8 @@ from salvo.codec.announcements import RESULT
 from salvo.codec.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
 from salvo.codec.transcript import Header
 from salvo.messages import State
-from salvo.rules import Announce, Game, Order, Sinkings
+from salvo.rules import Announce, Order, Sinkings
+from salvo.rules.game import Game
 from salvo.session import Session
 from salvo.view import Shot, View
 from salvo_server.core.identity import Identity

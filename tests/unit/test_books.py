@@ -26,7 +26,6 @@ from salvo.rules import (
     Announce,
     Ending,
     Fleet,
-    Game,
     Grid,
     Order,
     Orientation,
@@ -38,11 +37,10 @@ from salvo.rules import (
     Spacing,
     Starter,
     UnplayableBook,
-    begin,
     generator,
     random_fleet,
-    set_starter,
 )
+from salvo.rules.game import Game, begin, set_starter
 from salvo.testing import check_bot
 from salvo.view import Shot, View
 from salvo_server.storage.transcript import play_at_table

@@ -16,7 +16,6 @@ from salvo.rules import (
     Announce,
     Ending,
     Fleet,
-    Game,
     Grid,
     Order,
     Orientation,
@@ -27,13 +26,13 @@ from salvo.rules import (
     Spacing,
     Starter,
     check_placement,
-    draw_starter,
     generator,
     random_fleet,
     sample,
 )
 from salvo.rules import fleet as drawing
 from salvo.rules.fleet import _drawn_mask
+from salvo.rules.game import Game, draw_starter
 from salvo.testing import board, draw
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL

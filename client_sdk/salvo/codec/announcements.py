@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, NamedTuple
 
 from salvo import messages as m
+from salvo import topics
 from salvo.chat import check_text
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules, check_playable
@@ -18,7 +19,7 @@ from salvo.codec.strict_json import read_text
 from salvo.errors import SealError, WireError
 from salvo.seal import seal_for_server
 from salvo.shape import UNLESS_EMPTY, Count, Strict, Via, unless
-from salvo.topics import BY_NAME, Address, check_name
+from salvo.topics import Address, Topic, check_name
 
 #: The rules of a large fleet and a recap of a long game are bigger than any command.
 MAX_ANNOUNCEMENT_BYTES: Final = 64 * 1024
@@ -97,20 +98,22 @@ def write_announcement(announcement: m.Announcement, table: str = "") -> list[Pu
     What ``PlayerLeft`` and ``TableReset`` clear depends on what is retained, which only the publisher knows.
     """
     return [
-        Publication(BY_NAME[name].of(table, player=player, ship=ship), payload, BY_NAME[name].retained)
-        for name, player, ship, payload in _WRITERS[type(announcement)](announcement)
+        Publication(topic.of(table, player=player, ship=ship), payload, topic.retained)
+        for topic, player, ship, payload in _WRITERS[type(announcement)](announcement)
     ]
 
 
-_Part = tuple[str, str, str, bytes]  # topic's name, player, ship, payload
+_Part = tuple[Topic, str, str, bytes]  # topic, player, ship, payload
 
 
 def _salvo(a: m.SalvoResolved) -> list[_Part]:
-    parts = [("hits", "", "", b"%d" % a.hits), ("result", "", "", RESULT.write(a))]
+    parts = [(topics.HITS, "", "", b"%d" % a.hits), (topics.RESULT, "", "", RESULT.write(a))]
     for ship in a.sunk:
-        parts += [(name, ship.player, ship.spelling or ship.ship, b"true") for name in ("sunk", "sunk_as_printed")]
+        parts += [
+            (topic, ship.player, ship.spelling or ship.ship, b"true") for topic in (topics.SUNK, topics.SUNK_AS_PRINTED)
+        ]
     for player in a.defeated:
-        parts += [(name, player, "", b"true") for name in ("defeated", "defeated_as_printed")]
+        parts += [(topic, player, "", b"true") for topic in (topics.DEFEATED, topics.DEFEATED_AS_PRINTED)]
     return parts
 
 
@@ -119,27 +122,30 @@ def _refusal(a: m.PlacementRefused | m.CommandRefused) -> bytes:
 
 
 _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
-    m.StateChanged: lambda a: [("state", "", "", a.state.encode())],
-    m.PlayersListed: lambda a: [("count", "", "", b"%d" % len(a.names)), ("list", "", "", NAMES.write(a.names))],
-    m.PlacementJudged: lambda a: [("approved", a.player, a.spelling, b"true" if a.approved else b"false")],
-    m.SpellingDropped: lambda a: [("approved", a.player, a.spelling, b"")],
-    m.TurnBegan: lambda a: [("turn", "", "", TURN.write(a)), ("current", "", "", a.player.encode())],
+    m.StateChanged: lambda a: [(topics.STATE, "", "", a.state.encode())],
+    m.PlayersListed: lambda a: [
+        (topics.COUNT, "", "", b"%d" % len(a.names)),
+        (topics.LIST, "", "", NAMES.write(a.names)),
+    ],
+    m.PlacementJudged: lambda a: [(topics.APPROVED, a.player, a.spelling, b"true" if a.approved else b"false")],
+    m.SpellingDropped: lambda a: [(topics.APPROVED, a.player, a.spelling, b"")],
+    m.TurnBegan: lambda a: [(topics.TURN, "", "", TURN.write(a)), (topics.CURRENT, "", "", a.player.encode())],
     # Not ``current``: a client of the plain specification would answer it with another salvo.
-    m.TurnResumed: lambda a: [("turn", "", "", TURN_RESUMED.write(a))],
+    m.TurnResumed: lambda a: [(topics.TURN, "", "", TURN_RESUMED.write(a))],
     m.SalvoResolved: _salvo,
-    m.BoardShown: lambda a: [("board", a.player, "", a.cells.encode())],
-    m.FleetRevealed: lambda a: [("fleet", a.player, "", FLEET.write(a))],
-    m.PlayerStats: lambda a: [("stats", a.player, "", STATS.write(a))],
-    m.GameWon: lambda a: [("winner", "", "", NAMES.write(a.tied) if a.tied else a.winner.encode())],
-    m.ShotLanded: lambda a: [("hit", a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
+    m.BoardShown: lambda a: [(topics.BOARD, a.player, "", a.cells.encode())],
+    m.FleetRevealed: lambda a: [(topics.FLEET, a.player, "", FLEET.write(a))],
+    m.PlayerStats: lambda a: [(topics.STATS, a.player, "", STATS.write(a))],
+    m.GameWon: lambda a: [(topics.WINNER, "", "", NAMES.write(a.tied) if a.tied else a.winner.encode())],
+    m.ShotLanded: lambda a: [(topics.HIT, a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
     m.ShotAccepted: lambda a: [],  # nothing is published before the end of the round
-    m.PlacementRefused: lambda a: [("placement_error", a.to, a.spelling, _refusal(a))],
-    m.CommandRefused: lambda a: [("error", a.to, "", _refusal(a))],
-    m.RulesAnnounced: lambda a: [("rules", "", "", RULES.write(a))],
-    m.ServerStatus: lambda a: [("server", "", "", SERVER.write(a))],
-    m.RefereeView: lambda a: [("referee", "", "", REFEREE.write(a))],
-    m.ChatSaid: lambda a: [("chat", "", "", CHAT.write(a))],
-    m.MessageSaid: lambda a: [("message", a.to, "", MESSAGE.write(a))],
+    m.PlacementRefused: lambda a: [(topics.PLACEMENT_ERROR, a.to, a.spelling, _refusal(a))],
+    m.CommandRefused: lambda a: [(topics.ERROR, a.to, "", _refusal(a))],
+    m.RulesAnnounced: lambda a: [(topics.RULES, "", "", RULES.write(a))],
+    m.ServerStatus: lambda a: [(topics.SERVER, "", "", SERVER.write(a))],
+    m.RefereeView: lambda a: [(topics.REFEREE, "", "", REFEREE.write(a))],
+    m.ChatSaid: lambda a: [(topics.CHAT, "", "", CHAT.write(a))],
+    m.MessageSaid: lambda a: [(topics.MESSAGE, a.to, "", MESSAGE.write(a))],
 }
 
 
@@ -157,7 +163,7 @@ def read_announcement(address: Address, payload: bytes) -> m.Announcement | None
     Raises:
         WireError: the server at the other end is not one of ours.
     """
-    reader = _READERS.get(address.topic.name)
+    reader = _READERS.get(address.topic)
     return reader(address, payload) if payload and reader is not None else None
 
 
@@ -199,22 +205,22 @@ def _line(line: m.ChatSaid | m.MessageSaid) -> m.ChatSaid | m.MessageSaid:
     return line
 
 
-_READERS: Final[dict[str, Callable[[Address, bytes], m.Announcement]]] = {
-    "state": lambda address, payload: _state(read_text(payload)),
-    "list": lambda address, payload: m.PlayersListed(NAMES.read(payload)),
-    "turn": lambda address, payload: TURN.read(payload),
-    "result": lambda address, payload: RESULT.read(payload),
-    "stats": lambda address, payload: STATS.read(payload, address.player),
-    "winner": lambda address, payload: _winner(payload),
-    "board": lambda address, payload: m.BoardShown(address.player, read_text(payload)),
-    "fleet": lambda address, payload: FLEET.read(payload, address.player),
-    "hit": lambda address, payload: HIT.read(payload, address.player),
-    "approved": lambda address, payload: m.PlacementJudged(address.player, address.ship, payload == b"true"),
-    "placement_error": lambda a, payload: m.PlacementRefused(a.player, a.ship, *_code_and_text(payload)),
-    "error": lambda address, payload: m.CommandRefused(address.player, *_code_and_text(payload)),
-    "rules": lambda address, payload: _rules(payload),
-    "server": lambda address, payload: SERVER.read(payload),
-    "referee": lambda address, payload: _referee(payload),
-    "chat": lambda address, payload: _line(CHAT.read(payload)),
-    "message": lambda address, payload: _line(MESSAGE.read(payload, address.player)),
+_READERS: Final[dict[Topic, Callable[[Address, bytes], m.Announcement]]] = {
+    topics.STATE: lambda address, payload: _state(read_text(payload)),
+    topics.LIST: lambda address, payload: m.PlayersListed(NAMES.read(payload)),
+    topics.TURN: lambda address, payload: TURN.read(payload),
+    topics.RESULT: lambda address, payload: RESULT.read(payload),
+    topics.STATS: lambda address, payload: STATS.read(payload, address.player),
+    topics.WINNER: lambda address, payload: _winner(payload),
+    topics.BOARD: lambda address, payload: m.BoardShown(address.player, read_text(payload)),
+    topics.FLEET: lambda address, payload: FLEET.read(payload, address.player),
+    topics.HIT: lambda address, payload: HIT.read(payload, address.player),
+    topics.APPROVED: lambda address, payload: m.PlacementJudged(address.player, address.ship, payload == b"true"),
+    topics.PLACEMENT_ERROR: lambda a, payload: m.PlacementRefused(a.player, a.ship, *_code_and_text(payload)),
+    topics.ERROR: lambda address, payload: m.CommandRefused(address.player, *_code_and_text(payload)),
+    topics.RULES: lambda address, payload: _rules(payload),
+    topics.SERVER: lambda address, payload: SERVER.read(payload),
+    topics.REFEREE: lambda address, payload: _referee(payload),
+    topics.CHAT: lambda address, payload: _line(CHAT.read(payload)),
+    topics.MESSAGE: lambda address, payload: _line(MESSAGE.read(payload, address.player)),
 }

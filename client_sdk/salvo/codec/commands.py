@@ -238,21 +238,21 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
         WireError: any code of SALVO-WIRE, ``bad_name``, ``sealed_unreadable``, ``unknown_ship`` or
             ``unknown_topic``.
     """
-    match address.topic.name:
-        case "request_participation":
+    match address.topic:
+        case topics.REQUEST_PARTICIPATION:
             if payload[:1] in _BASE64:
                 return SealedParticipation(address.table, read_base64(read_text(payload), "sealed_unreadable"))
             return read_participation(address.table, payload)
-        case "place":
+        case topics.PLACE:
             ship = read_ship(address.ship, book)
             return SealedPlacement(address.table, address.player, address.ship, ship, parse_blob(read_text(payload)))
-        case "fire":
+        case topics.FIRE:
             return SignedShot(address.table, address.player, *_read_signed(payload), payload)
-        case "skip":
+        case topics.SKIP:
             return SignedSkip(address.table, address.player, *_read_signed(payload), payload)
-        case "leave":
+        case topics.LEAVE:
             return SignedLeave(address.table, address.player, *_read_signed(payload), payload)
-        case "resend":
+        case topics.RESEND:
             return RESEND.read(payload, address.table, address.player)
     raise WireError("unknown_topic", f"no command of the game is sent on {address.topic.pattern}")
 

@@ -222,10 +222,10 @@ SENT_LINE: Final[Codec[SentCommand]] = Codec(Annotated[SentCommand, SENT_COMMAND
 
 def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
     """Return the line that notes a placement, shot, skip or leave; None for the rest, such as a request to play."""
-    name = topics.parse(topic).topic.name
-    if name == "place":
+    sent_on = topics.parse(topic).topic
+    if sent_on is topics.PLACE:
         return SENT_LINE.write(SentCommand(team, topic, message=message_digest(topic, payload)))
-    if name in ("fire", "skip", "leave"):
+    if sent_on in (topics.FIRE, topics.SKIP, topics.LEAVE):
         body, _ = read_envelope(payload)
         return SENT_LINE.write(SentCommand(team, topic, body=SentBody(**body)))
     return None
@@ -256,7 +256,7 @@ class ProofConnection(Connection):
 
     def record(self, proof: Proof, table: str, team: str = "") -> None:
         """Record a table's log from the next connection on, and given a team's name, what it sends."""
-        self._recording = _Recording(proof, topics.BY_NAME["log"].of(table), team)
+        self._recording = _Recording(proof, topics.LOG.of(table), team)
 
     _recording: _Recording | None = None
 

@@ -20,23 +20,8 @@ from salvo.lab.sources import line_of, trace_of
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.notebook import Pictured
 from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo, settle
-from salvo.rules import (
-    SALVO,
-    Announce,
-    Fleet,
-    Game,
-    Grid,
-    Order,
-    Repeats,
-    RuleBook,
-    Shots,
-    Targets,
-    begin,
-    draw_starter,
-    generator,
-    own_seed,
-    set_starter,
-)
+from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
+from salvo.rules.game import Game, begin, draw_starter, set_starter
 from salvo.view import News, Shot, View, board_shots
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).

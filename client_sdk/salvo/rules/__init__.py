@@ -1,4 +1,4 @@
-"""The game itself: rule books, fleets, and the engine that plays them.
+"""The game itself: rule books and fleets; the engine that plays them is :mod:`salvo.rules.game`.
 
 Standard library only. Nothing here knows of MQTT, of JSON, of clocks or of secrets. Cells are ints, counted
 row by row from 0; people and the wire count from 1 (SALVO-GAME-2).
@@ -11,6 +11,7 @@ from salvo.rules.book import (
     Order,
     Repeats,
     RuleBook,
+    Salvo,
     ShipClass,
     Shots,
     Sinkings,
@@ -20,7 +21,6 @@ from salvo.rules.book import (
 )
 from salvo.rules.books import BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS
 from salvo.rules.fleet import Fleet, Orientation, Placement, Spacing, check_placement, check_room, random_fleet
-from salvo.rules.game import Game, Points, Rounds, Salvo, begin, draw_fair_starter, draw_starter, set_starter
 from salvo.rules.randomness import draw, generator, own_seed, sample
 
 __all__ = [
@@ -33,14 +33,11 @@ __all__ = [
     "Announce",
     "Ending",
     "Fleet",
-    "Game",
     "Grid",
     "Order",
     "Orientation",
     "Placement",
-    "Points",
     "Repeats",
-    "Rounds",
     "RuleBook",
     "Salvo",
     "ShipClass",
@@ -50,15 +47,11 @@ __all__ = [
     "Starter",
     "Targets",
     "UnplayableBook",
-    "begin",
     "check_placement",
     "check_room",
     "draw",
-    "draw_fair_starter",
-    "draw_starter",
     "generator",
     "own_seed",
     "random_fleet",
     "sample",
-    "set_starter",
 ]

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from random import Random
+from typing import NamedTuple
 
 from salvo.errors import IllegalCommand
 from salvo.rules.fleet import Choice, Fleet, Spacing, choices_of, random_fleet
 
+#: Seat and cell that are fired at; seat and number of a ship that sinks.
+Shot = tuple[int, int]
+Sinking = tuple[int, int]
 #: Rows are named by one letter, so a grid is at most 26 high; the same bound for the width keeps it printable.
 MAX_SIDE = 26
 #: The referee's view has one letter for each ship of a fleet (SALVO-VIEW-5).
@@ -257,3 +262,39 @@ class RuleBook:
     def longest_salvo(self) -> int:
         """The most shots that the first turn of a player can have."""
         return len(self.fleet) if self.shots is Shots.AFLOAT else 1
+
+
+class Salvo(NamedTuple):
+    """The outcome of one turn.
+
+    Attributes:
+        turn: counted from 1.
+        seat: the one that fired.
+        shots: how many were fired.
+        hits: how many of them were hits (SALVO-FIRE-9).
+        outcomes: whether each shot was a hit, in order.
+        sunk: (seat, ship number) in the order of sinking.
+        defeated: seats in the order of their defeat.
+        aims: the shots themselves, in order.
+    """
+
+    turn: int
+    seat: int
+    shots: int
+    hits: int
+    outcomes: Sequence[bool]
+    sunk: tuple[Sinking, ...]
+    defeated: tuple[int, ...]
+    aims: Sequence[Shot]
+
+    def announced_outcomes(self, book: RuleBook) -> tuple[bool, ...] | None:
+        """Hit or miss of each shot if the rule book announces that, else None."""
+        return None if book.announce is Announce.COUNT else tuple(self.outcomes)
+
+    def announced_aims(self, book: RuleBook) -> Sequence[Shot] | None:
+        """The shots themselves if the rule book announces them, else None."""
+        return self.aims if book.announce is Announce.CELLS else None
+
+    def announced_sinkings(self, book: RuleBook) -> tuple[Sinking, ...]:
+        """The ships sunk, as far as the rule book announces that."""
+        return self.sunk if book.sinkings is Sinkings.TOLD else ()

@@ -19,11 +19,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Starter
+from salvo.rules.book import Ending, Order, Repeats, RuleBook, Salvo, Shot, Shots, Sinking, Starter
 from salvo.rules.fleet import Fleet
 
-Shot = tuple[int, int]
-Sinking = tuple[int, int]
 #: Of a turn with hits or defeats: the number of hits, ships sunk, players out.
 Damage = tuple[int, tuple[Sinking, ...], tuple[int, ...]]
 NO_DAMAGE: Damage = (0, (), ())
@@ -36,42 +34,6 @@ STRUCK = -1
 def _board(seat: int, size: int) -> tuple[Shot, ...]:
     """Return the shots at every cell of a seat's board."""
     return tuple([(seat, cell) for cell in range(size)])
-
-
-class Salvo(NamedTuple):
-    """The outcome of one turn.
-
-    Attributes:
-        turn: counted from 1.
-        seat: the one that fired.
-        shots: how many were fired.
-        hits: how many of them were hits (SALVO-FIRE-9).
-        outcomes: whether each shot was a hit, in order.
-        sunk: (seat, ship number) in the order of sinking.
-        defeated: seats in the order of their defeat.
-        aims: the shots themselves, in order.
-    """
-
-    turn: int
-    seat: int
-    shots: int
-    hits: int
-    outcomes: Sequence[bool]
-    sunk: tuple[Sinking, ...]
-    defeated: tuple[int, ...]
-    aims: Sequence[Shot]
-
-    def announced_outcomes(self, book: RuleBook) -> tuple[bool, ...] | None:
-        """Hit or miss of each shot if the rule book announces that, else None."""
-        return None if book.announce is Announce.COUNT else tuple(self.outcomes)
-
-    def announced_aims(self, book: RuleBook) -> Sequence[Shot] | None:
-        """The shots themselves if the rule book announces them, else None."""
-        return self.aims if book.announce is Announce.CELLS else None
-
-    def announced_sinkings(self, book: RuleBook) -> tuple[Sinking, ...]:
-        """The ships sunk, as far as the rule book announces that."""
-        return self.sunk if book.sinkings is Sinkings.TOLD else ()
 
 
 class Tally(NamedTuple):

@@ -25,8 +25,9 @@ from salvo.lab.simulation.seats import places_alike, seating
 from salvo.lab.sources import EXEC, make
 from salvo.lab.time_limits import TimeLimits, limit_time
 from salvo.player import Bot
-from salvo.rules import RuleBook, draw_starter
+from salvo.rules import RuleBook
 from salvo.rules.files import load_book
+from salvo.rules.game import draw_starter
 from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import (
     FORCE,

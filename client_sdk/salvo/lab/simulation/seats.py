@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from salvo.player import Bot
-from salvo.rules import Fleet, RuleBook, Starter, draw_starter, generator
+from salvo.rules import Fleet, RuleBook, Starter, generator
+from salvo.rules.game import draw_starter
 
 
 class Seats(StrEnum):

@@ -1,7 +1,7 @@
-"""One game of a house bot against a program that answers for a fleet of its own, which nobody has seen.
+"""One game of a house bot against a program that answers for its own fleet without showing it.
 
-The engine judges all of it: the house's fleet is known, and for the program's stands one that agrees with its answers
-(:mod:`~salvo_server.gateways.hidden_fleet.replies`).
+The engine judges all of it: the house's fleet is known, and in place of the program's is one that agrees with its
+answers (:mod:`~salvo_server.gateways.hidden_fleet.replies`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from salvo.messages import SalvoResolved
 from salvo.player import Bot, check_salvo, settle
-from salvo.rules import Fleet, Game, Orientation, Placement, Repeats, RuleBook, begin
+from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
+from salvo.rules.game import Game, begin
 from salvo.view import Shot, View
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of
@@ -127,7 +128,7 @@ class UnseenGame:
         """Take in the program's answer to the house's shot; one that is refused leaves it unanswered.
 
         Args:
-            kind: of the ship that sank, where that is told.
+            kind: of the ship that sank, where the protocol tells it.
 
         Raises:
             GatewayError: ``nothing_asked``, or ``contradiction``.

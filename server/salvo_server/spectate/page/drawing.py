@@ -1,7 +1,7 @@
 """The pictures of a page as SVG: boards with their ships and shots, and the course of a game. Styles are the page's.
 
-A board is drawn as it is at the end; what was not there from the beginning the script hides and shows. Where a cell
-lies is in the drawing itself, 10 units a cell, rows and columns counted from 1 as people do.
+A board is drawn as it is at the end; the script hides and shows what was not there from the beginning. A cell's place
+is in the drawing itself, 10 units a cell, rows and columns counted from 1 as people do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from salvo.lab.pictures.marks import Mark
 from salvo.rules import Fleet, Grid, Orientation, RuleBook
 
-#: By mark, the drawing that stands for it, see SYMBOLS.
+#: By mark, its drawing, see SYMBOLS.
 _SYMBOL: Final = {Mark.HIT: "h", Mark.MISS: "m", Mark.FIRED: "f"}
 #: Used by every board and the legend; told apart by their shape alone, too.
 SYMBOLS: Final = (
@@ -34,7 +34,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 96, 10, 24
 _LINE: Final = 11
 #: Letters of a name that have room there.
 _LETTERS: Final = 15
-#: Between two lines that would lie on each other.
+#: Between two lines that would cover each other.
 _APART: Final = 1.6
 
 
@@ -46,7 +46,7 @@ def board(
     Args:
         title: what it is, for those who don't see it.
         marks: one letter a cell.
-        fleet: where its ships lie, as far as that may be shown.
+        fleet: its ships' places, as far as they may be shown.
         sunk: the ships that are drawn as sunk.
         late: whether the ships are seen at the game's end only.
     """
@@ -92,12 +92,12 @@ def symbol(mark: Mark) -> str:
 
 
 def key(seat: int) -> str:
-    """Return the line that stands for a player in the chart."""
+    """Return a player's line for the legend of the chart."""
     return f'<svg class="key" viewBox="0 0 30 6" aria-hidden="true"><path class="{line(seat)}" d="M0 3H30"/></svg>'
 
 
 def line(seat: int) -> str:
-    """Return how a player's line looks: a colour and a dash of its own; from the ninth player on they come again."""
+    """Return the style of a player's line: a colour and a dash; from the ninth player on they repeat."""
     return f"line p{seat % 8}"
 
 
@@ -114,7 +114,7 @@ def chart(courses: Sequence[Course], what: str, known: int | None) -> str:
     Args:
         courses: by seat.
         what: which figure it is.
-        known: how high it goes, where everybody knows that beforehand.
+        known: its maximum, where that is public beforehand.
     """
     turns, most = len(courses[0].values) - 1, max(1, known or 0, *(max(course.values) for course in courses))
     spread = [_APART * (seat - (len(courses) - 1) / 2) for seat in range(len(courses))]
@@ -155,7 +155,7 @@ def _y(value: int, most: int) -> float:
 
 
 def _steps(values: Sequence[int], most: int, off: float) -> str:
-    """Return a line that goes on level until its value changes."""
+    """Return a line that stays level until its value changes."""
     last = max(1, len(values) - 1)
     changed = [turn for turn in range(1, len(values)) if values[turn] != values[turn - 1]]
     steps = (f"H{_LEFT + _WIDE * turn / last:.1f}V{_y(values[turn], most) + off:.1f}" for turn in changed)
@@ -163,7 +163,7 @@ def _steps(values: Sequence[int], most: int, off: float) -> str:
 
 
 def _apart(heights: Sequence[float]) -> list[float]:
-    """Return where to write names that belong to these heights, so that none lies on another."""
+    """Return where to write names that belong to these heights, so that none covers another."""
     order = sorted(range(len(heights)), key=lambda seat: heights[seat])
     room = _TOP + _HIGH + _BOTTOM - 6
     placed, above = list(heights), float("-inf")
