@@ -1,4 +1,4 @@
-"""Every error Salvo raises, split by who is at fault.
+"""Every error that Salvo raises, by the party at fault.
 
 Nothing else lives here. Each error carries a stable ``code`` for programs and a text for people that names the
 value and the allowed range; ``str(error)`` is ``<code>: <text>``, the form that travels in error topics
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Answered(StrEnum):
-    """Who gets the answer that carries a code."""
+    """The recipient of an answer with a code."""
 
     SENDER = "sender"  # the team whose key opened the message
     ADDRESSED = "addressed"  # while nothing proves a sender: the topic's player, for a shot whose turn it is
@@ -22,14 +22,14 @@ class Answered(StrEnum):
 
 
 class Code(NamedTuple):
-    """An error code: what it means, who hears of it, and the sentence behind it."""
+    """An error code: its meaning, its recipient, and the sentence of the contract."""
 
     meaning: str
     answered: Answered
     sentence: str
 
 
-#: Every code that travels in an error topic or stands in a log line. proto/README.md prints it.
+#: Every code in error topics and log lines. proto/README.md prints it.
 CODES = {
     "not_utf8": Code("the payload, or a text in it, is not UTF-8", Answered.ADDRESSED, "SALVO-WIRE-1"),
     "not_json": Code("the payload is not JSON", Answered.ADDRESSED, "SALVO-WIRE-1"),
@@ -127,22 +127,22 @@ class WireError(SalvoError):
 
 
 class SealError(SalvoError):
-    """A blob that does not come from whom it claims."""
+    """A blob that does not come from its alleged sender."""
 
 
 class ImpostorError(SalvoError):
-    """Who speaks in the server's place is not the server that this client knows: nothing more is sent or believed."""
+    """The server is not the one that this client knows: nothing more is sent or trusted."""
 
 
 class UnfairGame(SalvoError):
-    """The server has signed what cannot be true: the server is at fault, and has put it in writing."""
+    """The server has signed a contradiction: the server is at fault, and its signature proves it."""
 
 
 class BotError(SalvoError):
     """A bot raised, or answered with something that is no salvo: the bot's author is at fault.
 
     Attributes:
-        trace: where it raised, as Python tells it, from the bot's own code on; empty where it did not, or is no Python.
+        trace: the traceback, from the bot's own code on; empty if the bot did not raise, or is no Python.
     """
 
     def __init__(self, code: str, text: str, trace: str = "") -> None:
@@ -151,7 +151,7 @@ class BotError(SalvoError):
 
 
 class ConnectionLost(SalvoError):
-    """The broker cannot be reached or has hung up: nobody's command was wrong."""
+    """The broker cannot be reached or has hung up: no command was wrong."""
 
 
 class MissingExtra(SalvoError):
@@ -162,9 +162,9 @@ class MissingExtra(SalvoError):
 
 
 def let_signals_pass(error: BaseException) -> None:
-    """Raise what a signal's handler has raised to end this program: a subclass of ``SystemExit``.
+    """Re-raise what a signal handler has raised to end this program: a subclass of ``SystemExit``.
 
-    ``SystemExit`` itself is a bot's ``sys.exit``, which is an error of the bot and ends nothing else.
+    ``SystemExit`` itself comes from a bot's ``sys.exit``, which is the bot's error and ends nothing else.
     """
     if isinstance(error, SystemExit) and type(error) is not SystemExit:
         raise error

@@ -295,7 +295,7 @@ class Session:
         """Return the message for a chat line to everybody, or to one other player; it is not part of the game.
 
         Raises:
-            WireError: ``bad_text``, or ``chat_off`` where nobody may say anything.
+            WireError: ``bad_text``, or ``chat_off`` if the chat is off.
         """
         if not self.chat:
             raise WireError("chat_off", "whoever runs this contest has turned the chat off")

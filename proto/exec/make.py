@@ -25,7 +25,7 @@ POND = replace(SALVO, name="pond", grid=Grid(5, 4), fleet=(ShipClass("cruiser", 
 
 
 def schema() -> dict[str, Any]:
-    """What a program is told, and what it answers, as JSON Schema."""
+    """Return the lines that a program reads and writes, as JSON Schema."""
     told = Annotated[Told, Field(discriminator="type")]
     parts = {"told": TypeAdapter(told).json_schema(), "answer": TypeAdapter(Answer).json_schema()}
     definitions: dict[str, Any] = {}
@@ -33,14 +33,14 @@ def schema() -> dict[str, Any]:
         definitions |= part.pop("$defs", {})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Lines that a program is told, and its answers",
+        "title": "Lines that a program reads, and its answers",
         "anyOf": [{"$ref": "#/$defs/told"}, {"$ref": "#/$defs/answer"}],
         "$defs": definitions | parts,
     }
 
 
 class _Recorded(Program):
-    """A bot in this process, in the place of a program; what it is told and answers is written down."""
+    """A bot in this process in place of a program; records the lines that it reads and writes."""
 
     def __init__(self) -> None:
         super().__init__(())
@@ -66,7 +66,7 @@ class _Recorded(Program):
 
 
 def example() -> list[str]:
-    """All lines of a game on a small board: what the program is told, and below each question its answer."""
+    """Return all lines of a game on a small board, each question followed by its answer."""
     bot = ExecBot()
     program = _Recorded()
     bot._program = program

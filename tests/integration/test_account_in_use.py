@@ -79,7 +79,7 @@ def test_of_two_that_connect_as_one_user_the_older_ends_and_says_why(broker: Bro
         assert (newer.connected, newer.accepted, newer.error) == (True, accepted, None)
     assert older.error is not None
     assert older.error.code == "account_in_use"
-    assert "somebody else connects as 'red'" in older.error.text
+    assert "another program connects as 'red'" in older.error.text
 
 
 def test_who_does_not_give_way_says_once_that_somebody_else_uses_its_user(
@@ -97,7 +97,7 @@ def test_who_does_not_give_way_says_once_that_somebody_else_uses_its_user(
         assert server.error is None
     said = [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR]
     assert len(said) == 1
-    assert "somebody else connects as 'salvo-server'" in said[0]
+    assert "another program connects as 'salvo-server'" in said[0]
 
 
 @pytest.mark.long

@@ -69,7 +69,7 @@ class KnownServers:
         now = "one without a key" if key is None else fingerprint(key)
         return ImpostorError(
             "server_changed",
-            f"the server at {address} was {fingerprint(known)} and now is {now}: somebody may be playing the server. "
+            f"the server at {address} was {fingerprint(known)} and now is {now}: this may be an impostor. "
             f"Ask the operator for its fingerprint; if it has a new identity, remove {address} from {self.path}",
         )
 

@@ -277,7 +277,7 @@ class Witness:
     def _explain(self, error: LogError) -> ImpostorError | UnfairGame | WireError:
         assert self.key is not None
         if error.code == "log_forged":
-            text = f"an entry of the log is not signed by the server {fingerprint(self.key)}: somebody is playing it"
+            text = f"an entry of the log is not signed by the server {fingerprint(self.key)}: it is from an impostor"
             return ImpostorError("impostor", text)
         if error.fault is Fault.SERVER:
             return UnfairGame("unfair", f"{error.code}: {error.text}")

@@ -1,8 +1,8 @@
 """Bots against bots in this process, without a broker: thousands of games a second.
 
-The engine is the one the referee uses, the draws come from the same seeds and the views tell the same news in the same
-order, so a game here is the game that a contest with that seed would see. But here the views read the news only when a
-bot looks: most bots look at little, and telling everybody everything would take longer than the game.
+The engine is the referee's, the draws come from the same seeds, and the views have the same news in the same order, so
+a game here is the same as in a contest with that seed. But here the views fetch news only when a bot reads them: most
+bots read little, and keeping all views up to date would take longer than the game.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Listener = Callable[[Sequence[Shot], SalvoResolved], None]
 
 
 class Placed(Pictured):
-    """Who has won and who came where, of anything that has the figures of the players."""
+    """Winners and places, for anything that has the players' statistics."""
 
     __slots__ = ()
     stats: dict[str, PlayerStats]
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """Who won, several after a tie."""
+        """The winners, several after a tie."""
         return tuple(name for name, stats in self.stats.items() if stats.place == 1)
 
     @property
@@ -56,7 +56,7 @@ class Outcome(Placed):
         stats: by player, in play order.
         turns: salvos of all players together.
         fleets: by player.
-        silent: who was defeated for turns without a shot (SALVO-TURN-6), in that order.
+        silent: players that were defeated for turns without a shot (SALVO-TURN-6), in that order.
     """
 
     winner: str
@@ -73,7 +73,7 @@ class Failure:
     """A bot failed, and its game went on without it.
 
     Attributes:
-        turn: in which it failed; 0 while it placed its fleet.
+        turn: the turn in which it failed; 0 while it placed its fleet.
         trace: see :class:`~salvo.errors.BotError`.
     """
 
@@ -99,7 +99,7 @@ class Decisions:
 
     @property
     def mean(self) -> float:
-        """0 where none was measured."""
+        """Mean time; 0 if none was measured."""
         return self.seconds / self.count if self.count else 0.0
 
     def note(self, seconds: float) -> None:
@@ -123,14 +123,14 @@ SEAT_BITS = 16
 class Supervision:
     """Lets games go on without a bot that fails, as a contest goes on without a program that has ended.
 
-    The bot is not asked any more: its turns are empty, and so it is defeated soon (SALVO-TURN-6).
+    The bot is not asked any more: its turns are empty, so it is soon defeated (SALVO-TURN-6).
 
     Attributes:
-        gone: by name, the turn from which on a bot is not asked or told anything; 0 places it, too. For those that are
+        gone: by name, the turn from which a bot is not called any more; 0 includes the placement. For bots that are
             known to end the process, or never to answer.
         mark: its first item is set to ``turn << SEAT_BITS | seat`` whenever a bot is called, for another process to
             read.
-        times: by seat; measured where it is given.
+        times: by seat; measured if given.
         failures: what went wrong, in order.
     """
 
@@ -168,13 +168,13 @@ def play(
 
     Args:
         bots: by name, in play order; two or more.
-        seed: decides everything that is drawn; each bot is told a seed of its own that is made of it.
+        seed: decides everything that is drawn; each bot gets its own seed derived from it.
         game: the game's number; games of one seed with different numbers differ.
         listener: called after every salvo with its shots and its result.
-        fleets: by name, for those that are not asked to place theirs.
-        starter: the seat that begins; by default as the rules and the seed have it.
-        supervision: lets the game go on without those that fail.
-        passive: players whose silence defeats nobody, such as a mere target.
+        fleets: by name, for bots that are not asked to place theirs.
+        starter: the seat that begins; by default, the rules and the seed decide.
+        supervision: lets the game go on without bots that fail.
+        passive: players that are not defeated for silence, such as a mere target.
 
     Raises:
         BotError: a bot raised, placed an illegal fleet or answered with an illegal salvo; the text names the bot,
@@ -184,10 +184,10 @@ def play(
 
 
 class _Chronicle:
-    """All that happened in a match, to be told to everybody as far as it is theirs to know."""
+    """Everything that happened in a match, and who may know what of it."""
 
     def __init__(self, number: int, names: Sequence[str], game: Game) -> None:
-        #: The last salvo as it was fired, with shots that may be void. Of all others the game knows every shot.
+        #: The last salvo as it was fired, including void shots. For all others, the game has every shot.
         self.last_aims: Sequence[Aim] = ()
         self._number = number
         self._names = names
@@ -195,14 +195,14 @@ class _Chronicle:
         self._results: list[SalvoResolved] = []
 
     def results(self) -> list[SalvoResolved]:
-        """Return what everybody is told of every turn so far."""
+        """Return the public result of every turn so far."""
         results = self._results
         fresh = self._game.salvos[len(results) :]
         results += [SalvoResolved.of(self._number, self._names, self._game.book, salvo) for salvo in fresh]
         return results
 
     def news(self, player: str, first: int) -> list[News]:
-        """Return what one player is told of the turns from number ``first`` on, counted from 0."""
+        """Return one player's news of the turns from index ``first`` on, counted from 0."""
         game = self._game
         told: list[News] = []
         for salvo, result in zip(game.salvos[first:], self.results()[first:], strict=True):
@@ -211,7 +211,7 @@ class _Chronicle:
             if result.player != player:
                 fired = []
             elif game.over and salvo.turn == game.turn and self.last_aims:
-                fired = self.shots(self.last_aims)  # nobody falls where the game is for points
+                fired = self.shots(self.last_aims)  # no one is defeated in a game for points
             told.append((result, fired, landed))
         return told
 
@@ -262,11 +262,11 @@ class _Match:
             starter = draw_starter(book, seed, table, game, len(fleets))
         self._game = begin(book, fleets, starter)
         self._all_see = book.announce is Announce.CELLS
-        # Elsewhere what a view deals out may be illegal by now, or not be fired at one stroke.
+        # Under other rules, shots that a view has dealt may be illegal by now, or may not be fired all at once.
         free = book.targets is Targets.EVERYBODY and book.repeats is not Repeats.REFUSED
         self._at_one_stroke = free and book.shots is not Shots.UNTIL_MISS
-        self._fired: dict[int, Sequence[Aim]] = {}  # by turn, as long as nobody was told
-        self._told = 0  # how many salvos those who want to hear were told of
+        self._fired: dict[int, Sequence[Aim]] = {}  # by turn, until listeners were called
+        self._told = 0  # how many salvos listeners were called for
         self._chronicle = _Chronicle(game, self._names, self._game)
         self._views = [
             View(book, name, self._names, game, fleet, bot.random, partial(self._chronicle.news, name))
@@ -274,7 +274,7 @@ class _Match:
         ]
 
     def _fleet_of(self, seat: int, laid: Fleet | None) -> Fleet:
-        """Return the fleet that was laid for a player, or that its bot places; who fails to has one drawn."""
+        """Return a player's given fleet, or the one that its bot places; if that fails, one is drawn."""
         name, bot = self._names[seat], self._bots[seat]
         own = own_seed(self._seed, name, self._number)
         bot.prepare(name, own, self._number)
@@ -308,7 +308,7 @@ class _Match:
         at_one_stroke = self._at_one_stroke
         followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
         fallen, buried = game.fallen, 0
-        # This is hot: what a quick bot of ours does 40 times a game is asked, looked at and fired here, without calls.
+        # Hot path: a quick bot takes 40 turns a game, so asking, checking and firing happen here without calls.
         while not game.over:
             seat = game.current
             view = views[seat]
@@ -325,7 +325,7 @@ class _Match:
                 try:
                     aims = list(map(aim_of, answer))
                 except Exception:
-                    aims = None  # no shots, whatever they are: they are looked at below
+                    aims = None  # not shots: checked below
             if aims is not None:
                 game.fire_salvo(aims)
                 view.untouched.discard(answer)
@@ -365,7 +365,7 @@ class _Match:
         return parts
 
     def _ask(self, seat: int, view: View) -> object:
-        """Return the bot's answer; none where it has failed."""
+        """Return the bot's answer, empty if it has failed."""
         try:
             return () if self._is_gone(seat, view.turn) else self._choosers[seat](view)
         except (Exception, SystemExit) as error:
@@ -377,7 +377,7 @@ class _Match:
         return ()
 
     def _checked(self, seat: int, view: View, answer: object) -> list[Shot]:
-        """Return the shots of an answer that may be anything; none where it is no legal salvo."""
+        """Return the shots of an answer, which may be anything; none unless it is a legal salvo."""
         try:
             answer = settle(answer)
         except (Exception, SystemExit) as error:
@@ -397,10 +397,10 @@ class _Match:
             self._mark[0] = turn << SEAT_BITS | seat
 
     def _give_up(self, seat: int, turn: int, error: BotError, cause: BaseException | None = None) -> None:
-        """Go on without a bot where that is wanted.
+        """Go on without a bot, under supervision.
 
         Raises:
-            BotError: it is not.
+            BotError: there is no supervision.
         """
         if self._supervision is None:
             raise error from cause
@@ -409,14 +409,14 @@ class _Match:
         self._supervision.failures.append(Failure(name, self._number, turn, error.code, error.text, error.trace))
 
     def _bury(self, fallen: Sequence[int], aims: Sequence[Aim]) -> None:
-        """Nobody draws cells of the defeated any more, whether or not anybody reads the news."""
+        """Keep cells of the defeated from being drawn, whether or not the news is ever read."""
         self._chronicle.last_aims = aims
         for view in self._views:
             for seat in fallen:
                 view.untouched.discard_player(self._names[seat])
 
     def _follow(self, turn: int, aims: Sequence[Aim]) -> None:
-        """Show where shots fell if all may see that, and tell those who want to hear of every salvo."""
+        """Show where shots fell if that is public, and call those who listen to every salvo."""
         if self._all_see:
             for view in self._views:
                 view.untouched.discard_those_left(self._chronicle.shots(aims))
@@ -434,7 +434,7 @@ class _Match:
         self._told = len(results)
 
     def _pass_on(self) -> None:
-        """Let everybody hear what was said, as a server would; what they say to it is heard after the next turn."""
+        """Deliver chat lines to everybody, as a server would; replies are delivered after the next turn."""
         lines = list(self._unsaid)
         self._unsaid.clear()
         for sender, text, to in lines:
@@ -453,7 +453,7 @@ class _Match:
                     self._call(bot, turn, "on_message", bot.on_message, sender, text, bool(to))
 
     def _call(self, bot: Bot, turn: int, where: str, method: Callable[..., None], *arguments: object) -> None:
-        """Tell a bot something, if it is still there."""
+        """Notify a bot, if it is still there."""
         seat = self._seat_of(bot)
         if self._gone and self._is_gone(seat, turn):
             return
@@ -491,7 +491,7 @@ class _Match:
 
 
 def _timed(choose: Callable[[View], Answer], decisions: Decisions) -> Callable[[View], Any]:
-    """The same with a stop-watch."""
+    """Return ``choose`` with a stopwatch."""
 
     def choose_timed(view: View) -> object:
         start = perf_counter()

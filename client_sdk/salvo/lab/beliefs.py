@@ -1,8 +1,8 @@
-"""What can be inferred of a rival's board, and which answers to shots at it are to be expected.
+"""What can be inferred about a rival's board, and which answers to shots at it to expect.
 
-A :class:`Belief` is fleets drawn evenly from all that agree with what was told; where that is too hard, as with more
-than five ships and only a number told of each salvo, chances that are estimated ship by ship. Boards of several rivals
-are independent of each other, but for those that share answers (:mod:`salvo.lab.bots.together`): whose fleets are drawn
+A :class:`Belief` consists of fleets drawn evenly from all that agree with the answers; if that is too hard, as with
+more than five ships and only a number for each salvo, of chances estimated ship by ship. Boards of several rivals are
+independent of each other, except for those that share answers (:mod:`salvo.lab.bots.together`), whose fleets are drawn
 together.
 """
 
@@ -22,20 +22,20 @@ from salvo.lab.bots.together import Together, Turn
 from salvo.rules import RuleBook
 from salvo.view import View
 
-#: Parts of the draws. Whatever is counted is counted in each; that they differ is chance alone.
+#: Parts of the draws. Everything is counted in each part; they differ only by chance.
 PARTS: Final = 4
 
-#: By number of hits, how likely it is.
+#: Probability by number of hits.
 Numbers = Sequence[float]
 
 
 class Belief(NamedTuple):
-    """What can be inferred of one board.
+    """What can be inferred about one board.
 
     Attributes:
         chances: by cell, that a ship lies there.
-        parts: the same by each part of the draws; all alike where nothing was drawn.
-        fleets: that were drawn, or all where they are few, as masks; none where the chances are estimated.
+        parts: the same for each part of the draws; all equal if nothing was drawn.
+        fleets: those drawn, or all if they are few, as masks; none if the chances are estimated.
         unused: answers that are left out.
         together: whether each fleet was drawn together with the fleet of the same number of other such boards.
     """
@@ -47,14 +47,14 @@ class Belief(NamedTuple):
     together: bool = False
 
     def numbers(self, cells: Sequence[int]) -> Numbers:
-        """Return how likely each number of hits is; a cell that stands twice is hit twice."""
+        """Return the probability of each number of hits; a repeated cell is hit twice."""
         if not self.fleets:
             return _independent([self.chances[cell] for cell in cells])
         counts = Counter(self.hits(cells))
         return [counts[hits] / len(self.fleets) for hits in range(len(cells) + 1)]
 
     def hits(self, cells: Sequence[int]) -> list[int]:
-        """Return by fleet how many hits these cells are."""
+        """Return how many of these cells hit, by fleet."""
         layers = layers_of(cells)
         return [sum([(fleet & layer).bit_count() for layer in layers]) for fleet in self.fleets]
 
@@ -82,17 +82,17 @@ class Belief(NamedTuple):
 
 
 def infer(view: View, target: str, told: Sequence[Clue], random: Random, count: int) -> Belief:
-    """Return what can be inferred of a board.
+    """Return what can be inferred about a board.
 
     Args:
-        told: the clues that the view has of it.
+        told: the view's clues about it.
         count: how many fleets to draw.
     """
     book, known = view.rules, cache(partial(learned, view.rules, told))
     draw = partial(draw_fleets, book, alone=is_alone(view), known=known, random=random)
-    # Each by itself: a fleet that weighs as much as many is copied in its draw, which must not count as agreement.
+    # Separately: a heavy fleet is copied within its draw, which must not count as agreement.
     drawn = [draw(count=-(-count // PARTS)) for _ in range(PARTS)]
-    every = all(part == drawn[0] for part in drawn)  # all that there are, where they are few
+    every = all(part == drawn[0] for part in drawn)  # all that exist, if they are few
     unused = sum(hits is None for _, hits in numbers_told(view, told))
     fleets = drawn[0] if every else [fleet for part in drawn for fleet in part]
     if not fleets:
@@ -103,10 +103,10 @@ def infer(view: View, target: str, told: Sequence[Clue], random: Random, count: 
 
 
 class Shared:
-    """Beliefs about those boards that share answers. They don't depend on how often somebody asked for them."""
+    """Beliefs about the boards that share answers, independent of how often they are read."""
 
     def __init__(self, book: RuleBook, random: Random, count: int) -> None:
-        """Start with what is known before the first turn.
+        """Start from what is known before the first turn.
 
         Args:
             count: how many fleets of each board to draw.
@@ -116,7 +116,7 @@ class Shared:
         self._told: list[Turn] = []
 
     def learn(self, told: Sequence[Turn]) -> bool:
-        """Take in what is new; return False, and change nothing, where it does not go on from what was told before."""
+        """Take in new clues; return False, without any change, if they do not continue the earlier ones."""
         known = len(self._told)
         if self._told != told[:known]:
             return False
@@ -127,7 +127,7 @@ class Shared:
         return True
 
     def beliefs(self) -> dict[str, Belief]:
-        """Return beliefs by player; none where whole fleets are too hard to tell."""
+        """Return beliefs by player; none if whole fleets are too hard to find."""
         boards = self._parts[0].boards
         return {player: self._belief(player) for player in boards if all(part.draws for part in self._parts)}
 
@@ -140,10 +140,10 @@ class Shared:
 
 
 def numbers(beliefs: Mapping[str, Belief], cells: Mapping[str, Sequence[int]]) -> Numbers:
-    """Return how likely each number of hits of a salvo is.
+    """Return the probability of each number of hits of a salvo.
 
     Args:
-        cells: by player, those of the board that are shot at.
+        cells: by player, the cells that are shot at.
     """
     found: Numbers = [1.0]
     joint = [player for player in cells if beliefs[player].together]
@@ -158,7 +158,7 @@ def numbers(beliefs: Mapping[str, Belief], cells: Mapping[str, Sequence[int]]) -
 
 
 def added(one: Numbers, other: Numbers) -> Numbers:
-    """Return how likely each number of hits is on two boards together."""
+    """Return the probability of each number of hits on two boards together."""
     both = [0.0] * (len(one) + len(other) - 1)
     for hits, likely in enumerate(one):
         for more, too in enumerate(other):
@@ -174,10 +174,10 @@ def _independent(chances: Iterable[float]) -> Numbers:
 
 
 def entropy(shares: Iterable[float]) -> float:
-    """Return what an answer tells on average, in bits.
+    """Return the average information of an answer, in bits.
 
     Args:
-        shares: how likely each answer is.
+        shares: probability of each answer.
     """
     return fsum(share * log2(1 / share) for share in shares if share > 0)
 

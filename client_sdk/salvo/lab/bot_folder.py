@@ -1,9 +1,9 @@
-"""A bot's file as a module, and what it may import: the modules of its own folder, and of no other bot's.
+"""A bot's file as a module, which may import the modules of its own folder, and of no other bot's.
 
-A script finds the modules beside it. So does a bot, but several bots play in one process, two teams' or two versions
-of one, and each folder may have its ``helper.py``. Python keeps one module of a name. Here each folder keeps its own,
-which stand in place while a module of this folder imports, whenever that is: at the head of a file or in the middle of
-a game. Nobody else sees the folder.
+A script finds the modules next to it. So does a bot, but several bots play in one process, of two teams or in two
+versions, and each folder may have its own ``helper.py``, while Python keeps only one module of a name. So each folder
+keeps its own modules, which are installed while a module of this folder imports, whether at the top of a file or in
+mid-game. The folder is invisible to other code.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-#: What no folder may put something else in the place of.
+#: Modules that no folder may replace.
 _OURS = frozenset({"salvo", "salvo_server"})
 
 _folders: dict[Path, _Folder] = {}
-#: Which modules are in place is the same for all threads.
+#: The installed modules are the same for all threads.
 _lock = threading.RLock()
 
 
 def load_module(file: Path) -> ModuleType:
-    """Execute a Python file as a module of its folder; it stays in ``sys.modules`` under a name of its own.
+    """Execute a Python file as a module of its folder; it stays in ``sys.modules`` under a unique name.
 
     Raises:
         Exception: whatever the file raises.
@@ -41,7 +41,7 @@ def load_module(file: Path) -> ModuleType:
 
 
 def is_beside(frame: FrameType, file: Path) -> bool:
-    """Whether code of a bot's file, or of a module beside it, runs in a frame."""
+    """Whether a frame runs code of a bot's file, or of a module next to it."""
     if frame.f_code.co_filename == str(file):
         return True
     folder = _folders.get(file.parent)
@@ -49,7 +49,7 @@ def is_beside(frame: FrameType, file: Path) -> bool:
 
 
 def _name_of(file: Path) -> str:
-    """Return the module's name: the file's, with a number where a file of another folder has it."""
+    """Return the module's name: the file's, with a number if a file of another folder has the same."""
     name, number = f"salvo_bot_{file.stem}", 1
     while getattr(sys.modules.get(name), "__file__", str(file)) != str(file):
         number += 1
@@ -62,19 +62,19 @@ class _Folder(MetaPathFinder):
 
     Attributes:
         names: what can be imported from it, first words only.
-        modules: those that were, by name.
-        builtins: what its modules find without importing it.
+        modules: those that were imported, by name.
+        builtins: the builtins of its modules.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.names: frozenset[str] = frozenset()
         self.modules: dict[str, ModuleType] = {}
-        # Functions look for __import__ among the builtins of the module that they stand in.
+        # Functions look up __import__ in the builtins of their module.
         self.builtins = vars(builtins) | {"__import__": self._import}
 
     def look(self) -> None:
-        """See what there is."""
+        """List what can be imported."""
         files = {file.stem for file in self.path.glob("*.py")}
         packages = {file.parent.name for file in self.path.glob("*/__init__.py")}
         self.names = frozenset(files | packages) - _OURS - sys.stdlib_module_names
@@ -110,7 +110,7 @@ class _Folder(MetaPathFinder):
 
     @contextmanager
     def _in_place(self) -> Iterator[None]:
-        """Let this folder's modules, and nobody else's of a bot, be found."""
+        """Make this folder's modules importable, and no other bot's."""
         with _lock:
             if sys.meta_path[0] is self:
                 yield

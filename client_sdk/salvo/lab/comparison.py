@@ -1,12 +1,12 @@
 """Whether one bot is better than another, in as few games as it takes: :func:`compare`.
 
-Games are played in pairs: the same two fleets and the same first seat twice, with the sides exchanged, as engines of
-chess are tested with paired openings. What a pair is worth to the first bot is one of 0, 1/4, 1/2, 3/4, 1 (a win is 1,
+Games are played in pairs: the same two fleets and the same first seat twice, with the sides exchanged, as chess engines
+are tested with paired openings. The score of a pair for the first bot is one of 0, 1/4, 1/2, 3/4, 1 (a win is 1,
 a tie 1/2, the mean of both games); pairs, not games, are what the test counts, so luck of the fleets is no evidence.
 
 The test is sequential and can be looked at after every pair. It bets against a claim such as "the mean is at most 1/2":
-from a capital of 1 it stakes on every pair, and whoever bets against a true claim has, ever, 1/error times the capital
-with a probability of at most ``error`` (Ville's inequality). No approximation by a normal distribution is in it, and no
+from a capital of 1 it stakes on every pair, and a bet against a true claim ever multiplies the capital by 1/error with
+a probability of at most ``error`` (Ville's inequality). It involves no approximation by a normal distribution, and no
 number of games is too small. The stakes are a fixed mixture, so the capital depends only on how often each of the five
 values came. Source: I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, Journal of
 the Royal Statistical Society B 86 (2024), 1-27; J. Ville, Etude critique de la notion de collectif, 1939. A classic
@@ -33,10 +33,10 @@ from salvo.rules import RuleBook
 
 #: Shares of the largest stake that cannot lose everything. The middle ones are best for differences of some per cent.
 STAKES = (0.02, 0.06, 0.15, 0.3, 0.6, 0.9)
-#: More games than that are as good as never.
+#: More games than this count as never.
 MAX_NEEDED = 10_000_000
 
-#: How often each score of a pair came; scores are 0..1.
+#: Number of pairs by score; scores are 0..1.
 Scores = Mapping[float, float]
 
 
@@ -49,7 +49,7 @@ class Verdict(StrEnum):
 
 
 def log_capital(scores: Scores, mean: float) -> float:
-    """Return the logarithm of what a bet against "the mean score is at most ``mean``" has come to, from a capital of 1.
+    """Return the logarithm of a bet's capital, against "the mean score is at most ``mean``", starting from 1.
 
     Args:
         mean: above 0 and below 1.
@@ -70,7 +70,7 @@ def mirrored(scores: Scores) -> dict[float, float]:
 def interval(scores: Scores, error: float) -> tuple[float, float]:
     """Return bounds of the mean score.
 
-    They hold at all times at once with a probability of at least 1 - ``error``, so one may stop whenever one likes.
+    They hold at all times simultaneously with a probability of at least 1 - ``error``, so stopping is allowed any time.
     """
     return _lower(scores, error / 2), 1 - _lower(mirrored(scores), error / 2)
 
@@ -93,9 +93,9 @@ class SequentialTest:
 
     Attributes:
         error: 0..1, both excluded.
-        margin: stop, too, when the mean is surely within 1/2 +- margin, which is wrong with at most ``error``; None
+        margin: also stop when the mean is certainly within 1/2 +- margin, which is wrong with at most ``error``; None
             never does.
-        scores: how often each score of a pair came.
+        scores: number of pairs by score.
     """
 
     error: float = 0.05
@@ -108,7 +108,7 @@ class SequentialTest:
 
     @property
     def pairs(self) -> int:
-        """How many were counted."""
+        """How many pairs were counted."""
         return self.scores.total()
 
     @property
@@ -118,7 +118,7 @@ class SequentialTest:
 
     @property
     def verdict(self) -> Verdict:
-        """What the pairs so far tell."""
+        """The verdict of the pairs so far."""
         if _is_above(self.scores, 0.5, self.error / 2):
             return Verdict.BETTER
         if _is_above(mirrored(self.scores), 0.5, self.error / 2):
@@ -127,12 +127,12 @@ class SequentialTest:
 
     @property
     def is_within_margin(self) -> bool:
-        """Whether the bots surely differ by less than the margin."""
+        """Whether the bots certainly differ by less than the margin."""
         return self.margin is not None and _is_within(self.scores, self.margin, self.error)
 
     @property
     def is_decided(self) -> bool:
-        """Whether more pairs are needless."""
+        """Whether no more pairs are needed."""
         return self.verdict is not Verdict.UNDECIDED or self.is_within_margin
 
     @property
@@ -141,9 +141,9 @@ class SequentialTest:
         return interval(self.scores, self.error)
 
     def pairs_needed(self) -> int | None:
-        """Return how many more pairs would decide if they went on as they went; None for more than ten million.
+        """Return how many more pairs like these would decide; None for more than ten million.
 
-        It is an estimate: near 1/2 little is known of where the mean lies.
+        This is an estimate: near 1/2, the mean is hardly known.
         """
         if not self.pairs:
             return None
@@ -171,13 +171,13 @@ def _is_above(scores: Scores, mean: float, error: float) -> bool:
 
 
 def _is_within(scores: Scores, margin: float, error: float) -> bool:
-    # Two claims are both to be refuted, so neither needs a share of the error.
+    # Both claims must be refuted, so they need not share the error.
     return _is_above(scores, 0.5 - margin, error) and _is_above(mirrored(scores), 0.5 - margin, error)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Pictured):
-    """What came of :func:`compare`, seen from the first bot.
+    """The result of :func:`compare`, from the first bot's point of view.
 
     Attributes:
         verdict: wrong with a probability of at most ``error`` if it is better or worse.
@@ -187,9 +187,10 @@ class Comparison(Pictured):
         low: bound of the win rate, with the same error.
         high: likewise.
         games_needed: how many more would probably decide; 0 when it is decided, None for more than ten million.
-        pairs: how often each score of a pair came.
+        pairs: number of pairs by score.
         failures: of both bots; a game with one counts as it ended.
-        lost: games of the first bot's that are worth looking at: the one lost by most, and the one lost by least.
+        lost: the first bot's lost games that are worth a look: that with the largest margin, and that with the
+            smallest.
     """
 
     bots: tuple[str, str]
@@ -237,13 +238,13 @@ def compare(
 ) -> Comparison:
     """Find out whether the first bot is better than the second, in as few games as it takes.
 
-    The same seed gives the same answer, with however many processes. Bots that lay their fleets with a purpose keep
-    them; all others play the same two fleets from both sides.
+    The same seed gives the same answer, whatever the number of processes. Bots that place their fleets deliberately
+    keep them; all others play the same two fleets from both sides.
 
     Args:
-        games: at most so many.
+        games: at most this many.
         confidence: 1 - error, above 0.5 and below 1.
-        margin: differences of the win rate from 1/2 below that don't matter, above 0 and below 0.5; None looks for any.
+        margin: smaller differences of the win rate from 1/2 do not matter, above 0 and below 0.5; None looks for any.
         progress: called after every pair.
         waiting: as in :func:`salvo.lab.simulation.stream`.
 

@@ -1,4 +1,4 @@
-"""What a player could infer before a salvo, what the salvo promised, and what came of it: luck and skill apart.
+"""What a player could infer before a salvo, what the salvo promised, and how it ended: luck and skill apart.
 
     explainer = Explainer(seed=7)
     outlook = explainer.look(view)  # when the turn begins; nothing is read but the player's own view
@@ -6,19 +6,19 @@
     print(told.maps["bob"], told.expected, told.hits)
     print(account([told]))
 
-Fleets are drawn evenly from all that agree with what the player was told; the share that covers a cell is the chance of
-a hit there, and the *expected hits* of a salvo are its chances added up. Hits less expected hits are *luck*: over many
-salvos they come to nothing. The *best* salvo has most expected hits on cells not fired at before. What a salvo has less
-than that is *lost*, and the share that it has of it is its player's *skill*. A bot that fires for news, to hit more
-later, loses a little by this measure, and wins the game; so does one that leaves a weak rival alone. All fleets are
-taken to be equally likely: one that is hidden well is the bad luck of whoever seeks it.
+Fleets are drawn evenly from all that agree with the player's information; the share that covers a cell is the chance of
+a hit there, and the *expected hits* of a salvo are the sum of its chances. Hits minus expected hits are *luck*, which
+averages out over many salvos. The *best* salvo has the most expected hits on cells not fired at before. The difference
+to that is *lost*, and the ratio to it is the player's *skill*. A bot that fires for information, to hit more later,
+loses a little by this measure, and wins the game; so does one that leaves a weak rival alone. All fleets are assumed to
+be equally likely: a well-hidden one is bad luck for its seeker.
 
-Where others fire, too, and nobody tells at what, their hits are taken to be anywhere on the ships of others: so what
-sank, and what did not, says a little more. One thing is left out, and makes luck look worse than it was: where a
-repeated shot is a miss and nobody tells what others fire at, that they were there before.
+If others fire, too, at targets that are not announced, their hits are assumed to be anywhere on their rivals' ships: so
+what sank, and what did not, says a little more. One thing is left out, and makes luck look worse than it was: if
+repeated shots are misses and others' targets are not announced, they may have hit the same cells before.
 
-Each part of the draws is drawn by itself; that they differ says how large the error of sampling is. The best salvo for
-a part is chosen by the others: chosen and counted by the same draws, it would be praised for their noise.
+The parts of the draws are independent; their differences show the sampling error. The best salvo for a part is chosen
+by the other parts: chosen and counted by the same draws, it would profit from their noise.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from salvo.messages import SalvoResolved
 from salvo.rules import Announce, Repeats, Sinkings, generator
 from salvo.view import Shot, View
 
-#: Fleets drawn of a board by default: a chance of 0.2 is right within 0.01. Of those that share answers it is at most
+#: Fleets drawn per board by default: a chance of 0.2 is right within 0.01. For boards that share answers it is at most
 #: :data:`~salvo.lab.bots.together.MAX_DRAWS`, and within 0.02.
 FLEETS: Final = 2000
-#: How many one may ask for; the most take a second or more a board.
+#: Allowed numbers of fleets; the largest takes a second or more per board.
 FEWEST_FLEETS: Final = 100
 MAX_FLEETS: Final = 100_000
 
@@ -52,7 +52,7 @@ class Estimate(NamedTuple):
     """A figure that was estimated by drawing.
 
     Attributes:
-        error: its standard error, by the draws alone; 0 where nothing was drawn.
+        error: its standard error, from the draws alone; 0 if nothing was drawn.
     """
 
     value: float
@@ -63,14 +63,14 @@ class Estimate(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What a player was told of a board.
+    """What a player knows about a board.
 
     Attributes:
-        afloat: names of ships; None where the rules don't tell what sinks.
+        afloat: names of ships; None if the rules do not tell what sinks.
         shots: cells known to have been shot at.
         hits: known to be on this board.
-        answers: where only a number is told, the shots at this board of each salvo, and their hits; None for an answer
-            that was about several boards at once, or that says nothing because others may have been there before.
+        answers: if only numbers are told, each salvo's shots at this board, and their hits; None for an answer about
+            several boards at once, or a meaningless one because others may have hit the same cells before.
         unused: how many of these the chances leave out.
     """
 
@@ -88,7 +88,7 @@ class Aimed(NamedTuple):
     Attributes:
         chance: that it hits.
         fresh: whether it is at a rival's cell that the player had not fired at.
-        hit: None where the player is not told.
+        hit: None if the player is not told.
     """
 
     shot: Shot
@@ -98,11 +98,11 @@ class Aimed(NamedTuple):
 
 
 class News(NamedTuple):
-    """What an answer about hits tells, in bits. What sank with it is not counted.
+    """The information of an answer about hits, in bits, without what sank.
 
     Attributes:
-        expected: the entropy of the answers that were possible.
-        told: of the answer that came: 1 bit more for each time that it was half as likely.
+        expected: the entropy of the possible answers.
+        told: that of the actual answer: one bit more for each halving of its probability.
     """
 
     expected: float
@@ -115,13 +115,13 @@ class Explanation:
 
     Attributes:
         allowed: shots that the salvo could have had.
-        known: by rival, what the player was told before.
-        maps: by rival, for those aimed at and those at whom the best salvo aims.
+        known: by rival, what the player knew before.
+        maps: by rival, for the targets of this salvo and of the best one.
         expected: hits.
-        spread: standard deviation of the hits of such a salvo: what luck usually comes to.
-        promised: expected hits on fresh cells; fewer than ``expected`` where shots are repeated.
+        spread: standard deviation of the hits of such a salvo: the usual amount of luck.
+        promised: expected hits on fresh cells; fewer than ``expected`` if shots are repeated.
         best: the shots with most expected hits, as many as were allowed.
-        loss: expected hits that the best salvo has more; below 0 by an error of sampling only.
+        loss: how many more expected hits the best salvo has; below 0 only by a sampling error.
         exact: whether all chances are shares of whole fleets that agree with all answers but those left out.
     """
 
@@ -156,9 +156,9 @@ class Account(NamedTuple):
 
     Attributes:
         luck: hits less expected hits.
-        spread: standard deviation of the luck of whoever fires these salvos.
+        spread: standard deviation of the luck of any player that fires these salvos.
         best: expected hits of the best salvos.
-        skill: expected hits on fresh cells as a share of those of the best salvos; above 1 by sampling only.
+        skill: expected hits on fresh cells as a share of those of the best salvos; above 1 only by a sampling error.
         exact: whether all chances are shares of whole fleets.
     """
 
@@ -175,7 +175,7 @@ class Account(NamedTuple):
 
 
 def account(told: Iterable[Explanation]) -> Account:
-    """Return what one player's salvos come to."""
+    """Return the totals of one player's salvos."""
     each = list(told)
     hits, expected = sum(one.hits for one in each), fsum(one.expected.value for one in each)
     best, promised = fsum(one.best_expected for one in each), fsum(one.promised for one in each)
@@ -200,10 +200,10 @@ def _together(errors: Iterable[float]) -> float:
 
 
 class Explainer:
-    """Draws fleets for the views of one game. What it draws for a turn does not depend on the turns it saw before."""
+    """Draws fleets for the views of one game. Its draws for a turn do not depend on the turns it saw before."""
 
     def __init__(self, seed: int | str = 0, fleets: int = FLEETS) -> None:
-        """Draw so many fleets of each board.
+        """Draw this many fleets for each board.
 
         Raises:
             SalvoError: ``bad_fleets``.
@@ -235,7 +235,7 @@ class Explainer:
         return shared.beliefs()
 
     def _belief(self, view: View, target: str, told: list[Clue]) -> Belief:
-        """Draw anew only where something new was told; where everybody is told the same, once for all of them."""
+        """Draw again only if there is new information; if all players have the same, once for all of them."""
         whose = "" if view.rules.announce is Announce.CELLS else view.me
         latest = self._latest.get((whose, target))
         if latest is None or latest[0] != told:
@@ -245,7 +245,7 @@ class Explainer:
 
 
 class _Fired(NamedTuple):
-    """A shot as it was fired; ``void`` where the rules call it a miss in any case."""
+    """A shot as it was fired; ``void`` if the rules call it a miss in any case."""
 
     shot: Shot
     cell: int
@@ -259,12 +259,12 @@ class Outlook:
     def __init__(
         self, view: View, told: Mapping[str, Sequence[Clue]], beliefs: Mapping[str, Belief], least: float
     ) -> None:
-        """Note what the view has now; it goes on.
+        """Copy what is needed of the view, which will change.
 
         Args:
             told: by rival.
             beliefs: by rival.
-            least: how likely an answer is taken to be that no fleet gives.
+            least: assumed probability of an answer that agrees with no fleet.
         """
         self._book, self._me = view.rules, view.me
         self._turn, self._allowed = view.turn, view.shots
@@ -278,10 +278,10 @@ class Outlook:
         self._struck = {view.rules.grid.cell(*cell) for cell in view.incoming}
 
     def judge(self, shots: Sequence[Shot], result: SalvoResolved, *, over: bool = False) -> Explanation:
-        """Return what the turn's salvo promised, and what came of it.
+        """Return what the turn's salvo promised, and how it ended.
 
         Args:
-            shots: that counted, in order.
+            shots: those that counted, in order.
             over: whether the salvo ended the game: if it is short, that is why.
         """
         fired = self._fired(shots)
@@ -320,7 +320,7 @@ class Outlook:
         """Return the fresh shots with most expected hits, the likeliest first.
 
         Args:
-            count: how many, as far as there are; by default as many as the turn has.
+            count: the most to return; by default as many as the turn has.
         """
         chosen = self._best(self._allowed if count is None else count)
         return tuple(Aimed(each.shot, self._chance(each), True) for each in chosen)
@@ -354,7 +354,7 @@ class Outlook:
         return ranked[:count]
 
     def _best_by_part(self, count: int) -> list[float]:
-        """Return by part the expected hits of the salvo that is best by the others."""
+        """Return, by part, the expected hits of the salvo that is best according to the others."""
         others = [[other for other in range(PARTS) if other != part] for part in range(PARTS)]
         return [self._expected(self._best(count, others[part]), part) for part in range(PARTS)]
 
@@ -417,7 +417,7 @@ def _knowledge(view: View, target: str, told: Sequence[Clue], unused: int) -> Kn
 
 
 def _estimate(parts: Sequence[float]) -> Estimate:
-    """Return the mean of what the parts come to, and its standard error."""
+    """Return the mean over the parts, and its standard error."""
     mean = fsum(parts) / len(parts)
     squares = fsum((each - mean) ** 2 for each in parts)
     return Estimate(mean, float((squares / (len(parts) - 1) / len(parts)) ** 0.5))

@@ -1,4 +1,4 @@
-"""Which few of many games a bot's author should look at: lost ones, and why just these."""
+"""The few games of many that a bot's author should look at: lost ones, and why these."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from salvo.lab.simulation import Played
 
 
 class Score(NamedTuple):
-    """What a game of two was to one of them.
+    """A game of two from one player's point of view.
 
     Attributes:
         worth: 1 for a win, 1/2 for a tie, else 0.
-        failed: somebody failed in it, which tells more than how it ended.
+        failed: whether a bot failed in it, which matters more than how it ended.
     """
 
     game: int
@@ -24,12 +24,12 @@ class Score(NamedTuple):
 
     @property
     def lead(self) -> int:
-        """In hits; below 0 the rival had it."""
+        """The lead in hits; negative if the rival had it."""
         return self.hits - self.rival_hits
 
     @property
     def is_lost(self) -> bool:
-        """Whether it was lost, and not because somebody failed."""
+        """Whether it was lost, and not because a bot failed."""
         return not self.worth and not self.failed
 
 
@@ -41,24 +41,24 @@ class Lost(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """As people read it."""
+        """Return it for people."""
         return f"{self.why}, {self.score.hits} hits to {self.score.rival_hits}"
 
 
 def score_of(game: Played, name: str) -> Score:
-    """Return what a game of two was to the one of this name."""
+    """Return a game of two from the point of view of the player with this name."""
     [rival] = (stats for other, stats in game.stats.items() if other != name)
     worth = 1 / len(game.winners) if name in game.winners else 0.0
     return Score(game.game, worth, game.stats[name].hits, rival.hits, bool(game.failures))
 
 
 def lost_by_most(scores: Iterable[Score]) -> Lost | None:
-    """Return the first of the games that were lost by most; None when none was lost."""
+    """Return the game lost by the largest margin, the first of several; None if none was lost."""
     return _lost("lost by most", scores, min)
 
 
 def lost_by_least(scores: Iterable[Score]) -> Lost | None:
-    """Return the first of the games that were lost by least; None when none was lost."""
+    """Return the game lost by the smallest margin, the first of several; None if none was lost."""
     return _lost("lost by least", scores, max)
 
 
@@ -68,7 +68,7 @@ def _lost(why: str, scores: Iterable[Score], first: Callable[..., Score]) -> Los
 
 
 def lost_since(scores: Sequence[Score], earlier: Sequence[Score]) -> Lost | None:
-    """Return the game that fell deepest of those that were won earlier and are lost now; None when there is none."""
+    """Return the game that got worse by most, of those won before and lost now; None if there is none."""
     fell = [
         (new.lead - old.lead, new) for new, old in zip(scores, earlier, strict=True) if old.worth == 1 and new.is_lost
     ]

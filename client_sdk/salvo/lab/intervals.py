@@ -1,4 +1,4 @@
-"""How sure a mean of scores is. A score is 0..1, what a game or a pair of games was worth."""
+"""Confidence intervals of a mean score. A score is 0..1, for a game or a pair of games."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
-#: Of a normal distribution so many standard errors on either side are 95 %.
+#: Standard errors on either side that make 95 % of a normal distribution.
 DEVIATIONS = 1.96
 
 
@@ -19,7 +19,7 @@ def rate_and_error(pairs: Sequence[float]) -> tuple[float, float]:
 
 
 def change_and_error(new: Sequence[float], old: Sequence[float]) -> tuple[float, float]:
-    """Return by how much the same pairs went better, and half the width of its 95 % interval.
+    """Return by how much the same pairs went better, and half the width of the 95 % interval.
 
     As if two pairs more had been played and half of that had changed, either way (A. Agresti and Y. Min, 2005): what
     has not changed yet may still.

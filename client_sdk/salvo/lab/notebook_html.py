@@ -1,6 +1,6 @@
 """The picture of each :class:`salvo.notebook.Pictured` thing: the results of games in tables with bars.
 
-Above the rooms whose things it shows, so that none of them knows it; it is loaded when somebody looks.
+It imports the modules whose objects it shows, and none of them imports it; it is loaded on first display.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from salvo.notebook import Pictured
 
 @singledispatch
 def page_of(thing: Pictured) -> str:
-    """Return a thing as HTML for a notebook's cell."""
+    """Return an object as HTML for a notebook's cell."""
     raise TypeError(f"{type(thing).__name__} has no picture")
 
 
@@ -44,7 +44,7 @@ def played_page(played: Played) -> str:
 
 @page_of.register
 def simulation_page(simulation: Simulation) -> str:
-    """Return games for a notebook: how often who has won, the best first."""
+    """Return games for a notebook: the number of wins of each bot, the best first."""
     games = len(simulation)
     if not games:
         return figures((), (), "no game was played")

@@ -1,4 +1,4 @@
-"""How to see a game again: the name that each bot has at the table, and the command that plays it."""
+"""How to see a game again: each bot's name at the table, and the command that plays the game."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """How many shots a bot needs to clear a board that never shoots back.
 
 The rival is a :class:`Target`: it has a fleet drawn evenly from all legal layouts and passes every turn, so the bot
-always has the shots of a whole fleet. It is a game like any other, by the arena and its engine. Board and bot are drawn
-from the seed and the board's number: all bots meet the same boards, in whatever order and by how many processes.
+always has the shots of a whole fleet. Otherwise it is an ordinary game in the arena. Board and bot are seeded from the
+seed and the board's number: all bots get the same boards, whatever the order and the number of processes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from salvo.player import Bot, settle
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
 
-#: What the players of a solo game are called.
+#: Names of the players in a solo game.
 SHOOTER: Final = "solo"
 TARGET: Final = "board"
-#: Salvos that a bot may take for each cell of the board before it is said never to clear it.
+#: Salvos per cell of the board after which a bot is considered never to clear it.
 MAX_SALVOS_A_CELL: Final = 10
 #: Lines of a histogram.
 MAX_LINES: Final = 24
@@ -36,7 +36,7 @@ class Cleared(NamedTuple):
     Attributes:
         board: its number, from 1.
         salvos: turns in which the bot was asked.
-        shots: that it fired.
+        shots: how many it fired.
         seconds: processor time of each answer.
     """
 
@@ -56,17 +56,17 @@ class Target(Bot):
 def clear(
     make: Callable[[], Bot], board: int, *, seed: int | str = 0, book: RuleBook = SALVO, fleet: Fleet | None = None
 ) -> Cleared:
-    """Let a bot clear one board; by rules with points, reach the goal.
+    """Let a bot clear one board, or reach the goal if the rules have points.
 
     Args:
-        make: makes the bot, a new one for each board.
-        board: its number, from 1; each is another one.
-        seed: decides the boards, and what the bot draws.
-        fleet: that lies on the board; by default it is drawn.
+        make: creates the bot, a new one for each board.
+        board: its number, from 1.
+        seed: decides the boards, and the bot's draws.
+        fleet: the one on the board; by default it is drawn.
 
     Raises:
-        BotError: as :func:`salvo.lab.arena.play`; ``not_cleared`` when the bot passes turn after turn, or fires
-            on and on without an end.
+        BotError: as :func:`salvo.lab.arena.play`; ``not_cleared`` if the bot keeps passing, or never stops
+            firing.
     """
     with closing(make()) as bot:
         clock = _Clock(bot.choose_salvo, MAX_SALVOS_A_CELL * book.grid.size)
@@ -81,7 +81,7 @@ def clear(
 
 
 class _Clock:
-    """A bot's ``choose_salvo`` with a stop-watch, and an end."""
+    """A bot's ``choose_salvo`` with a stopwatch and a limit."""
 
     def __init__(self, choose: Callable[[View], Any], most: int) -> None:
         self._choose = choose
@@ -99,7 +99,7 @@ class _Clock:
 
 @dataclass(frozen=True, slots=True)
 class Summary(Pictured):
-    """Figures of one count, such as the salvos, over many boards.
+    """Statistics of one count, such as the salvos, over many boards.
 
     Attributes:
         error: standard error of the mean; 0 for one board.
@@ -112,7 +112,7 @@ class Summary(Pictured):
     histogram: dict[int, int]
 
     def lines(self) -> list[tuple[str, int]]:
-        """Return the histogram in few lines: the counts that share one, and how many boards they have."""
+        """Return the histogram in few lines: ranges of counts, with their numbers of boards."""
         counts = list(self.histogram)
         step = -(-len(counts) // MAX_LINES)
         shared = [counts[first : first + step] for first in range(0, len(counts), step)]
@@ -123,7 +123,7 @@ class Summary(Pictured):
 
 
 def summary(counts: Iterable[int]) -> Summary:
-    """Return the figures of at least one count."""
+    """Return the statistics of one or more counts."""
     ranked = sorted(counts)
     boards = len(ranked)
     mean = sum(ranked) / boards

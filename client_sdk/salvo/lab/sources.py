@@ -1,6 +1,6 @@
-"""Where bots come from: a file of a team, a program in any language, or the house.
+"""Where bots come from: a team's file, a program in any language, or the bots that ship.
 
-What a bot is stands in :mod:`salvo.player`; here it is found by what people type on a command line.
+:mod:`salvo.player` defines what a bot is; this module finds one by what people type on a command line.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.versions import path_of, revision_of, split
 from salvo.player import Bot
 
-#: Before the command of a program that speaks JSON lines (SALVO-EXEC-1).
+#: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"
 
 
 def load(source: str, *, strict: bool = False, staying: ProgramPool | None = None) -> type[Bot]:
     """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of a bot that ships.
 
-    ``HEAD:file.py`` is the file as git has it, with all that lay beside it then (:mod:`salvo.lab.versions`).
+    ``HEAD:file.py`` is the file as git has it, with everything next to it then (:mod:`salvo.lab.versions`).
 
     Args:
-        strict: whether what a program does wrong is raised, as what a bot in Python does, and costs not just the turn.
-        staying: where a program's processes wait between games of different bots; None has each end with its bot.
+        strict: whether a program's mistake is raised, like a Python bot's, instead of just costing the turn.
+        staying: where a program's processes wait between games of different bots; None ends each with its bot.
 
     Raises:
         BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails;
@@ -55,20 +55,20 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
 
 
 def _guessed(source: str) -> str:
-    """Return what somebody may have meant; empty when there is no telling."""
+    """Return a suggestion for a mistyped source; may be empty."""
     if Path(source).is_file():
         return f"'{EXEC}COMMAND {source}'" if not os.access(source, os.X_OK) else f"'{EXEC}./{source}'"
     return next(iter(difflib.get_close_matches(source, HOUSE_BOTS, n=1)), "")
 
 
 def make(source: str, *, staying: ProgramPool | None = None) -> Bot:
-    """Return a bot out of :func:`load`.
+    """Return an instance of :func:`load`'s class.
 
     Args:
-        staying: see there.
+        staying: see :func:`load`.
 
     Raises:
-        BotError: ``bad_bot``, see there, or when its class cannot be called.
+        BotError: ``bad_bot``: see :func:`load`, or its class cannot be called.
     """
     kind = load(source, staying=staying)
     try:
@@ -80,12 +80,12 @@ def make(source: str, *, staying: ProgramPool | None = None) -> Bot:
 
 
 def line_of(error: BaseException, kind: type[Bot]) -> str:
-    """Return where in the bot's file, or in one beside it, an error came up, as `` (mybot.py, line 7)``; else empty."""
+    """Return where in the bot's file, or one next to it, an error arose, as `` (mybot.py, line 7)``; else empty."""
     return _line_in(getattr(sys.modules.get(kind.__module__), "__file__", None), error)
 
 
 def trace_of(error: BaseException, kind: type[Bot]) -> str:
-    """Return how Python tells an error of a bot's, from the bot's own code on; empty where none of it came by."""
+    """Return a bot's traceback from the bot's own code on; empty if none of it is involved."""
     return _trace_in(getattr(sys.modules.get(kind.__module__), "__file__", None), error)
 
 
@@ -100,7 +100,7 @@ def _trace_in(file: str | None, error: BaseException) -> str:
 
 def _line_in(file: str | None, error: BaseException) -> str:
     if file is None or (isinstance(error, SyntaxError) and str(error.filename).endswith(".py")):
-        return ""  # what is no Python says its line itself
+        return ""  # a syntax error already has its line
     lines = [
         (Path(frame.f_code.co_filename), number)
         for frame, number in walk_tb(error.__traceback__)
@@ -118,7 +118,7 @@ _loading = False
 
 
 def team_name(source: str) -> str:
-    """Return a name for the team of a bot's source: the file's, the program's or the house bot's, made legal."""
+    """Return a team name for a bot's source: the file's, the program's or the house bot's, made legal."""
     stem = re.sub(r"[^A-Za-z0-9_-]", "-", stem_of(source)).strip("-_")[:24] or "bot"
     try:
         return topics.check_name(stem)
@@ -127,10 +127,10 @@ def team_name(source: str) -> str:
 
 
 def stem_of(source: str) -> str:
-    """Return what people call a source: the name of its file or program, without folder and suffix.
+    """Return a source's short name: that of its file or program, without folder and suffix.
 
     Raises:
-        BotError: ``bad_bot``: there is no command behind ``exec:``.
+        BotError: ``bad_bot``: there is no command after ``exec:``.
     """
     if not source.startswith(EXEC):
         revision, path = revision_of(split(source)[0])
@@ -140,7 +140,7 @@ def stem_of(source: str) -> str:
 
 
 def script_of(source: str) -> Path:
-    """Return the file that people work on behind ``exec:COMMAND``: the first with a suffix, else the program itself.
+    """Return the file that people edit behind ``exec:COMMAND``: the first with a suffix, else the program itself.
 
     Raises:
         BotError: ``bad_bot``: there is no command.

@@ -1,7 +1,7 @@
-"""Time limits where no server holds a clock: a deadline a turn and a bank a game, by the time of the wall.
+"""Time limits without a server's clock: a deadline per turn and a bank per game, in wall-clock time.
 
-They are off unless somebody asks for them: with them a game depends on how fast the machine is. With a debugger
-attached nobody runs out of time, and nothing is taken off the bank.
+They are off by default, because they make a game depend on the speed of the machine. With a debugger attached no time
+runs out, and the bank is not charged.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class TimeLimits:
     """How long a bot may think.
 
     Attributes:
-        turn_seconds: about one salvo; None for no limit.
-        bank_seconds: about all salvos of a game together; None for no limit.
+        turn_seconds: for one salvo; None for no limit.
+        bank_seconds: for all salvos of a game together; None for no limit.
     """
 
     turn_seconds: float | None = None
@@ -34,10 +34,10 @@ class TimeLimits:
 
 
 def limit_time(bot: Bot, limits: TimeLimits, clock: Callable[[], float] = time.monotonic) -> Bot:
-    """Hold this bot to time limits, and return it: a salvo that comes too late is lost, and one line says why.
+    """Enforce time limits on this bot, and return it: a late salvo is lost, and one line says why.
 
-    A function cannot be stopped: who is late is late when it answers. Programs (SALVO-EXEC) and ``async`` bots are not
-    waited for.
+    A function cannot be stopped, so it is only found late when it answers. Programs (SALVO-EXEC) and ``async`` bots are
+    not waited for.
 
     Args:
         clock: seconds that never go back.
@@ -45,7 +45,7 @@ def limit_time(bot: Bot, limits: TimeLimits, clock: Callable[[], float] = time.m
     limited = _Limited(bot, limits, clock)
     members: dict[str, Any] = {"choose_salvo": limited.choose_salvo, "prepare": limited.prepare}
     for name, method in members.items():
-        setattr(bot, name, method)  # on this one bot: what it is, and what it overrides, stays to be seen
+        setattr(bot, name, method)  # on this instance: its class, and what that overrides, stay visible
     return bot
 
 
@@ -108,7 +108,7 @@ class _Limited:
         used = self._clock() - began
         if self._left is not None:
             self._left = max(0.0, self._left - used)
-        if used <= allowed or not shots:  # who has given up, or was given up, has said why
+        if used <= allowed or not shots:  # a bot that has given up has already said why
             return shots
         return self._lost(view, cause, f"{used:.3f} s of {allowed:.3f}")
 

@@ -1,22 +1,21 @@
 """Why a game of two ended as it did: the winner's lead in hits, in parts that add up to it.
 
-Of each player A is the shots that its turns allowed, U those that it left unfired, P what its shots promised on fresh
-cells, E with repeated shots, and H what it hit (:mod:`salvo.lab.explain`). A shot of its promised r = P /
-(A - U), so H = r (A - U) + (E - P) + (H - E). The difference of a product is split evenly between its factors, and the
-lead of the one over the other is
+For each player, A is the number of shots that its turns allowed, U those left unfired, P the expected hits of its shots
+on fresh cells, E those including repeated shots, and H its hits (:mod:`salvo.lab.explain`). Its shots promised r = P /
+(A - U) each, so H = r (A - U) + (E - P) + (H - E). The difference of a product is split evenly between its factors, and
+the lead of one player over the other is
 
     shooting  the difference of r, times the mean of A - U: shots that were aimed better, or by better knowledge
     shots     the difference of A, times the mean of r: more turns, or more ships to fire with
-    unfired   the difference of U, times the mean of r: less than nothing for who left more
+    unfired   the difference of U, times the mean of r: negative for the player that left more
     repeats   the difference of E - P: hits on cells that were fired at before
     luck      the difference of H - E
 
-The share that shots have of the best ones is no factor here: who leaves a good shot has it the next turn, too, and
-would seem to have better chances.
+How close shots were to the best ones is no factor here: a good shot that is left still exists in the next turn, which
+would make the player's chances look better.
 
-It is an account of this game, and says nothing of others: who had more luck in it shoots no worse in the next. A fleet
-that is hard to find is the bad luck of its seeker; :func:`clearing_cost` says how hard it is to find for one who is no
-party to the game.
+This is an account of one game, and says nothing about others: the luckier player shoots no worse in the next. A fleet
+that is hard to find is bad luck for its seeker; :func:`clearing_cost` says how hard it is to find for a neutral bot.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from salvo.lab.explain import Account, Estimate, Explanation, account
 from salvo.lab.solo import clear, summary
 from salvo.rules import Fleet, RuleBook
 
-#: A figure is sure where it is so many standard errors away from nothing: wrong in one of 80.
+#: A figure is certain if it is this many standard errors away from 0: wrong in one case of 80.
 SURE: Final = 2.5
-#: Boards on which the cost of a fleet is counted: about half a second, and then it is right within 2 shots.
+#: Boards on which the cost of a fleet is counted: takes about half a second, and is right within 2 shots.
 BOARDS: Final = 48
 
 
 class Side(NamedTuple):
-    """What one player's salvos come to.
+    """Totals of one player's salvos.
 
     Attributes:
-        rate: expected hits of a shot on fresh cells.
+        rate: expected hits per shot, on fresh cells.
         allowed: shots that its turns allowed.
         unfired: those that it did not fire.
         repeats: expected hits on cells that it had fired at.
@@ -60,10 +59,10 @@ class Verdict:
 
     Attributes:
         lead: in hits.
-        parts: by name, hits that it had more by that; they add up to the lead.
-        by: the largest of them, or those that can't be told from it; none where none is surely above 0.
+        parts: by name, the hits gained; they add up to the lead.
+        by: the largest of them, and those that cannot be distinguished from it; none if none is certainly above 0.
         decisive: whether there would have been no lead without these.
-        usual_luck: standard deviation that luck has between two who fire these salvos.
+        usual_luck: standard deviation of the difference in luck between two players that fire these salvos.
     """
 
     winner: Side
@@ -83,8 +82,8 @@ def verdict(winner: Iterable[Explanation], loser: Iterable[Explanation]) -> Verd
         loser: likewise.
 
     Returns:
-        None where there is no lead, or the chances are not known well enough to say: an answer was left out, or they
-        were estimated without an error.
+        None if there is no lead, or the chances are not known well enough: an answer was left out, or they were
+        estimated without an error.
     """
     each = [list(winner), list(loser)]
     if any(not one.exact or any(known.unused for known in one.known.values()) for salvos in each for one in salvos):
@@ -147,12 +146,12 @@ def _sum(parts: Sequence[Estimate]) -> Estimate:
 
 
 def clearing_cost(book: RuleBook, fleet: Fleet | None, *, seed: int | str, boards: int = BOARDS) -> Estimate:
-    """Return how many shots ``density`` needs to clear a fleet that nobody shoots back from.
+    """Return how many shots ``density`` needs to clear a fleet that never shoots back.
 
     Args:
-        fleet: None for one drawn evenly from all, another on each board.
-        seed: decides what is drawn.
-        boards: how often it is counted; 2 or more.
+        fleet: None draws one evenly from all, a new one for each board.
+        seed: decides the draws.
+        boards: number of repetitions; 2 or more.
     """
     shots = summary([clear(Density, board, seed=seed, book=book, fleet=fleet).shots for board in range(1, boards + 1)])
     return Estimate(shots.mean, shots.error)

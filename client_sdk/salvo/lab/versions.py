@@ -1,9 +1,9 @@
 """A bot as it was: kept as it is now, to be played later, or as git has it, ``HEAD:mybot.py``.
 
 A version is a copy of the bot's folder: its files, so that old code plays with its old helpers and weights, and the
-packages in it. What does not stand in it, large files and folders that are no packages, is linked to where it is today;
-hidden files are left out. It is kept under ``~/.cache/salvo/versions`` (``XDG_CACHE_HOME``), by what it has, so that a
-command that plays it plays the same tomorrow, until nobody has taken it for 90 days.
+packages in it. Large files and folders that are no packages are not copied but linked to their current place; hidden
+files are left out. Versions are kept under ``~/.cache/salvo/versions`` (``XDG_CACHE_HOME``), named after their content,
+so that a command plays the same version tomorrow, until it has not been used for 90 days.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from typing import Final
 
 from salvo.errors import BotError
 
-#: Of one version; what is more is no bot's folder.
+#: For one version; a larger folder is not a bot's.
 MAX_FILES: Final = 1000
 MAX_BYTES: Final = 20_000_000
-#: A file beside the code that is larger is not kept.
+#: Larger files that are not code are not copied.
 LARGE_BYTES: Final = 1_000_000
-#: A version that nobody has taken for so long is thrown away.
+#: A version that was not used for this long is deleted.
 FORGOTTEN_SECONDS: Final = 90 * 86_400
 #: Neither ``exec:./bot.py`` nor ``C:bot.py``.
 _IN_GIT: Final = re.compile(r"(?!exec:|.*\.py:)(?P<revision>@|[^:]{2,}):(?P<file>.+\.py)")
 
 
 def split(source: str) -> tuple[str, str]:
-    """Return a file and the name in it: ``file.py:Name``; the name is empty where there is none."""
+    """Split ``file.py:Name`` into file and name; the name may be empty."""
     file, _, name = source.rpartition(":") if ".py:" in source else (source, "", "")
     return file, name
 
 
 def revision_of(file: str) -> tuple[str, str]:
-    """Return the revision and the file of ``REVISION:file.py``; the revision is empty where it is a plain file."""
+    """Split ``REVISION:file.py`` into revision and file; the revision is empty for a plain file."""
     found = _IN_GIT.fullmatch(file)
     return (found["revision"], found["file"]) if found and not Path(file).is_file() else ("", file)
 
 
 def path_of(file: str) -> Path:
-    """Return where a file is, or a version of it, which is taken out of git.
+    """Return the path of a file, or of a version of it, which is extracted from git.
 
     Raises:
         BotError: ``bad_version``: no git, no repository, no such revision or file, or too much in the folder.
@@ -58,7 +58,7 @@ def path_of(file: str) -> Path:
 
 
 def pinned(source: str) -> str:
-    """Return a source with the name of a commit in place of a revision, which may be another one tomorrow.
+    """Return a source with the commit in place of a revision, which may change its meaning.
 
     Raises:
         BotError: ``bad_version``.
@@ -73,10 +73,10 @@ def pinned(source: str) -> str:
 
 
 def kept(source: str) -> str:
-    """Keep a bot as it is now, ``file.py`` or ``file.py:Name``, and return the source of what was kept.
+    """Keep a bot as it is now, ``file.py`` or ``file.py:Name``, and return the source of the copy.
 
     Raises:
-        BotError: ``bad_version``: more than 1,000 Python files or 20 MB of them, or nowhere to keep them.
+        BotError: ``bad_version``: more than 1,000 Python files or 20 MB of them, or no place to keep them.
     """
     file, name = split(source)
     folder = Path(file).parent.absolute()
@@ -89,7 +89,7 @@ def kept(source: str) -> str:
 
 
 def python_files(folder: Path) -> Iterator[Path]:
-    """Yield the Python files of a folder and of the packages in it, by name; none where there is no folder."""
+    """Yield the Python files of a folder and of the packages in it, by name; none if there is no folder."""
     try:
         with os.scandir(folder) as found:
             entries = sorted((entry for entry in found if entry.name[0] != "."), key=lambda entry: entry.name)
@@ -103,7 +103,7 @@ def python_files(folder: Path) -> Iterator[Path]:
 
 
 def _worth_keeping(folder: Path) -> list[Path]:
-    """Return what a version of a folder has: all code, and as much of the rest as is small."""
+    """Return the content of a folder's version: all code, and whatever else is small."""
     files = list(python_files(folder))
     size = sum(file.stat().st_size for file in files)
     _check(folder, len(files), size)
@@ -127,7 +127,7 @@ def _check(folder: Path, files: int, size: int) -> None:
 
 
 def _keep(folder: Path, contents: Mapping[str, bytes]) -> Path:
-    """Return the folder of a version, which is there as a whole or not at all."""
+    """Return the folder of a version, which is either complete or absent."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "salvo" / "versions"
     version = home / _digest(folder, contents)
     try:
@@ -140,7 +140,7 @@ def _keep(folder: Path, contents: Mapping[str, bytes]) -> Path:
                 (part / name).write_bytes(data)
             try:
                 part.rename(version)
-            except OSError:  # somebody else was quicker
+            except OSError:  # another process was quicker
                 shutil.rmtree(part)
                 if not version.is_dir():
                     raise
@@ -168,13 +168,13 @@ def _digest(folder: Path, contents: Mapping[str, bytes]) -> str:
 
 
 def _link(folder: Path, version: Path) -> None:
-    """Link what lies beside a version's files today and is neither code nor hidden."""
+    """Link whatever is next to a version's files today, unless it is code or hidden."""
     for inside in [version, *(path for path in version.rglob("*") if path.is_dir())]:
         today = folder / inside.relative_to(version)
         for path in today.iterdir() if today.is_dir() else ():
             other = inside / path.name
             if path.suffix != ".py" and not path.name.startswith((".", "__pycache__")) and not other.exists():
-                with contextlib.suppress(FileExistsError):  # somebody else was quicker, or it is gone today
+                with contextlib.suppress(FileExistsError):  # another process was quicker, or it is gone
                     other.symlink_to(path)
 
 
@@ -219,7 +219,7 @@ def _commit(folder: Path, revision: str) -> str:
 def _unpacked(archive: bytes) -> Iterator[tuple[str, bytes]]:
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for member in tar:
-            with contextlib.suppress(KeyError):  # a link to what is not in it
+            with contextlib.suppress(KeyError):  # a link to something outside
                 if (inside := tar.extractfile(member)) is not None:
                     yield member.name, inside.read()
 

@@ -277,8 +277,8 @@ class Connection:
             return
         text = (
             f"{self.url} has ended this connection as soon as it was there ({self._rivals.count}x), as it does when "
-            f"somebody else connects as {self._user or self._name!r}: a user has one connection, the newest; end one "
-            "of the two programs; to look on beside a bot there is salvo watch"
+            f"another program connects as {self._user or self._name!r}: a user has one connection, the newest; end one "
+            "of the two; to look on while a bot plays, use salvo watch"
         )
         if self._gives_way:
             raise self._give_up(ConnectionLost("account_in_use", text))

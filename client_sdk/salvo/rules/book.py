@@ -1,4 +1,4 @@
-"""What tells one game of the family from another, as data.
+"""What distinguishes the games of the family, as data.
 
 The engine (:mod:`salvo.rules.game`) reads a :class:`RuleBook` and knows no game by name. The books that ship, each with
 its rules in prose, are in :mod:`salvo.rules.books`.
@@ -25,15 +25,15 @@ Sinking = tuple[int, int]
 MAX_SIDE = 26
 #: The referee's view has one letter for each ship of a fleet (SALVO-VIEW-5).
 MAX_SHIPS = 26
-#: A ship's name is a level of topics, and what is ignored in it (SALVO-NAME-5) cannot be part of it.
+#: A ship's name is a topic level, without the characters that are ignored (SALVO-NAME-5).
 SHIP_NAME = re.compile(r"[a-z0-9]{1,32}")
 
 
 class UnplayableBook(ValueError):
-    """A rule book that nobody can play.
+    """A rule book that cannot be played.
 
     Attributes:
-        field: what is wrong with it.
+        field: the one that is wrong.
     """
 
     def __init__(self, book: str, field: str, text: str) -> None:
@@ -47,8 +47,8 @@ class Shots(StrEnum):
 
     AFLOAT = "afloat"  # as many as ships afloat when the turn began
     ONE = "one"
-    #: A hit shoots again, and all is told after the turn, so nobody knows whether to shoot. For games that were
-    #: recorded like that; who wants a hit to shoot again takes ``Order.STREAK``, where each shot is a turn.
+    #: A hit shoots again, but results only come after the turn, so players cannot know whether to shoot. For games that
+    #: were recorded like that; to let a hit shoot again, use ``Order.STREAK``, where each shot is a turn.
     UNTIL_MISS = "until_miss"
 
 
@@ -83,7 +83,7 @@ class Targets(StrEnum):
 
 
 class Repeats(StrEnum):
-    """What becomes of a shot at a cell that was shot at before, by whomever."""
+    """What happens to a shot at a cell that any player has shot at before."""
 
     HIT = "hit"  # a hit again where it was one, and no more damage
     MISS = "miss"
@@ -94,7 +94,7 @@ class Ending(StrEnum):
     """When a game is over."""
 
     LAST_AFLOAT = "last_afloat"  # at most one player has a ship afloat
-    GOAL = "goal"  # somebody has as many hits as the goal, and all had equally many turns; nobody is ever out
+    GOAL = "goal"  # a player has as many hits as the goal, after equally many turns for all; no one is ever out
 
 
 class Starter(StrEnum):
@@ -157,20 +157,20 @@ class Grid:
         return x + 1, y + 1
 
     def name(self, cell: int) -> str:
-        """Return what people say, such as ``B3``."""
+        """Return a cell's name for people, such as ``B3``."""
         x, y = self.xy(cell)
         return f"{string.ascii_uppercase[y - 1]}{x}"
 
 
 @dataclass(frozen=True)
 class RuleBook:
-    """All that the engine needs to know of a game.
+    """Everything that the engine needs to know about a game.
 
     Attributes:
-        name: what ``--rules`` and ``/game/rules`` call it.
+        name: the one in ``--rules`` and ``/game/rules``.
         fleet: the ships every player places; names are unique.
-        goal: hits that end a game with ``Ending.GOAL``, as many as a fleet has cells unless it is given; else None.
-        reveal: whether everybody is shown all fleets when the game is over.
+        goal: hits that end a game with ``Ending.GOAL``, by default as many as a fleet has cells; else None.
+        reveal: whether all fleets are shown to everybody when the game is over.
         skipping: whether a player may end its turn with shots left.
     """
 
@@ -191,7 +191,7 @@ class RuleBook:
     skipping: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be played.
+        """Refuse a rule book that cannot be played.
 
         Raises:
             UnplayableBook: names the field.
@@ -265,11 +265,11 @@ class RuleBook:
 
 
 class Salvo(NamedTuple):
-    """What came of one turn.
+    """The outcome of one turn.
 
     Attributes:
         turn: counted from 1.
-        seat: who fired.
+        seat: the one that fired.
         shots: how many were fired.
         hits: how many of them were hits (SALVO-FIRE-9).
         outcomes: whether each shot was a hit, in order.
@@ -288,13 +288,13 @@ class Salvo(NamedTuple):
     aims: Sequence[Shot]
 
     def announced_outcomes(self, book: RuleBook) -> tuple[bool, ...] | None:
-        """Hit or miss of each shot where the rule book announces that, else None."""
+        """Hit or miss of each shot if the rule book announces that, else None."""
         return None if book.announce is Announce.COUNT else tuple(self.outcomes)
 
     def announced_aims(self, book: RuleBook) -> Sequence[Shot] | None:
-        """The shots themselves where the rule book announces them, else None."""
+        """The shots themselves if the rule book announces them, else None."""
         return self.aims if book.announce is Announce.CELLS else None
 
     def announced_sinkings(self, book: RuleBook) -> tuple[Sinking, ...]:
-        """What sank as far as the rule book announces that."""
+        """The ships sunk, as far as the rule book announces that."""
         return self.sunk if book.sinkings is Sinkings.TOLD else ()

@@ -1,4 +1,4 @@
-"""Rule books by name, and out of a TOML file of one's own.
+"""Rule books by name, or from your own TOML file.
 
     name = "pond"            # a name that no shipped book has
     like = "salvo"           # what is not said below is as in this book; needed unless everything is said
@@ -10,8 +10,8 @@
     cruiser = 3
     raft = 1
 
-Every key is a field of :class:`~salvo.rules.book.RuleBook`, and every value is looked at: a mistake names file,
-line and the nearest thing that exists.
+Every key is a field of :class:`~salvo.rules.book.RuleBook`, and every value is checked: an error names file, line and
+the nearest valid choice.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ _TYPES: Final[dict[str, type]] = {
     "skipping": bool,
 }
 _IN_WORDS: Final = {str: "a text", int: "an integer", bool: "true or false", dict: "a table of lengths by ship"}
-#: What a file without ``like`` has to say.
+#: Required keys of a file without ``like``.
 _NEEDED: Final = ("width", "height", "fleet", "spacing", "shots", "order", "announce", "ending", "starter")
 #: A book's ``goal`` belongs to its fleet, so it is not taken over with another one.
 _NOT_TAKEN_OVER: Final = frozenset({"name", "grid", "fleet", "goal"})
 
 
 class RuleFileError(SalvoError):
-    """``bad_rules``: no such book, or a file that is none; the text says where and what would do."""
+    """``bad_rules``: no such book, or a file that is none; the text says where, and what is valid."""
 
     def __init__(self, text: str) -> None:
         super().__init__("bad_rules", text)
@@ -104,7 +104,7 @@ def _nearest(word: str, words: Iterable[str]) -> str:
 
 
 def _is_a(kind: type, value: Any) -> bool:
-    """Whether a value is of a type and of none that only passes for it: true is no 1."""
+    """Whether a value has exactly this type: true is not 1."""
     return type(value) is kind
 
 
@@ -179,7 +179,7 @@ class _File:
             raise self._error(error.field, error.text) from None
 
     def _check_room(self, book: RuleBook) -> None:
-        """Refuse what those who hear these rules would refuse: they draw the very same layouts."""
+        """Refuse what clients would refuse: they draw the same layouts."""
         try:
             check_room(book, generator("room"))
         except ValueError:

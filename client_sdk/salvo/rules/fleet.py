@@ -1,6 +1,6 @@
 """Ships on a board: placements, what makes them legal, and fleets drawn at random.
 
-A book lays out its fleets with what is here; of the book nothing is needed here but its name in annotations.
+Rule books draw their fleets with this module, which needs ``RuleBook`` only in annotations.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _cells(grid: Grid, x: int, y: int, orientation: Orientation, length: int, sh
 
 
 def check_placement(book: RuleBook, placement: Placement, others: Iterable[Placement]) -> None:
-    """Make sure that a ship fits on a board beside the other ships.
+    """Make sure that a ship fits on a board with the other ships.
 
     Raises:
         IllegalCommand: ``unknown_ship``, ``off_grid``, ``overlap`` or ``too_close``.
@@ -99,7 +99,7 @@ class Fleet(Pictured):
     """A complete and legal fleet of one player.
 
     Attributes:
-        placements: one a ship, in the order of the rule book.
+        placements: one per ship, in the order of the rule book.
         cells: the occupied cells, ship by ship in the order of the rule book, each from its anchor on;
             ``book.ship_of_cell`` says whose they are.
     """
@@ -129,7 +129,7 @@ class Fleet(Pictured):
 
     @property
     def board(self) -> bytes:
-        """One byte a cell, for those who look at it whole: 0 for water, else the ship's number in the book plus 1."""
+        """The whole board, a byte per cell: 0 for water, else the ship's number in the book plus 1."""
         board = bytearray(self.book.grid.size)
         for cell, ship in zip(self.cells, self.book.ship_of_cell, strict=True):
             board[cell] = ship + 1
@@ -145,8 +145,8 @@ class Fleet(Pictured):
         return f"Fleet({self.book.name}, {list(self.placements)})"
 
 
-#: One legal place of a ship on an empty grid: its cells, and two bit masks, of bit 0 for cell 0 and so on: the ship's
-#: cells, and all that no other ship may occupy then, which has the ship's cells in it.
+#: One legal place of a ship on an empty grid: its cells, and two bit masks, with bit 0 for cell 0 and so on: the ship's
+#: cells, and all cells that no other ship may occupy then, including the ship's own.
 Choice = tuple[Placement, tuple[int, ...], int, int]
 
 
@@ -199,15 +199,15 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
     raise ValueError(f"rule book {book.name}: no legal fleet found in {MAX_TRIES} tries")
 
 
-#: Fleets that :func:`check_room` draws. Streak has one legal layout in 5000; who has none in 20,000 has less than
-#: :data:`MAX_TRIES` are good for. A book without any costs a tenth of a second, three tenths where ships collide late.
+#: Fleets that :func:`check_room` draws. In streak, one layout in 5000 is legal; a book with none in 20,000 is too
+#: crowded for :data:`MAX_TRIES`. A book without any costs a tenth of a second, three tenths if ships collide late.
 _MAX_TRIALS = 20_000
 
 
 def check_room(book: RuleBook, random: Random) -> None:
-    """Make sure that a fleet is soon drawn, before somebody tries :data:`MAX_TRIES` times.
+    """Make sure that a fleet can be drawn quickly, well below :data:`MAX_TRIES`.
 
-    For books that come from elsewhere: nothing is laid out and nothing is kept.
+    For untrusted rule books: no fleet is built and nothing is kept.
 
     Raises:
         ValueError: none of 20,000 layouts drawn was legal.
@@ -243,11 +243,11 @@ def _column(width: int, length: int) -> int:
 
 
 def _with_margin(mask: int, grid: Grid, spacing: Spacing) -> int:
-    """Add the cells beside a ship that no other one may occupy; what leaves the grid below does no harm."""
+    """Add the cells next to a ship that no other one may occupy; cells below the grid do no harm."""
     if spacing is Spacing.TOUCH:
         return mask
     width = grid.width
-    first_column = _column(width, grid.height + 1)  # what is moved beyond the last row is off the grid, too
+    first_column = _column(width, grid.height + 1)  # cells moved beyond the last row are off the grid, too
     line = mask | (mask & ~first_column) >> 1 | (mask << 1) & ~first_column
     beside = line if spacing is Spacing.APART else mask
     return line | beside >> width | beside << width

@@ -1,15 +1,15 @@
 """The engine: one game from the first shot to the last ship.
 
-A :class:`Game` is mutable and trusts its caller: seats and cells are in range, the fleets are legal. Who may say
-what, and when, is the referee's business. Players are *seats*, 0..n-1 in play order; a *shot* is (target seat, cell).
+A :class:`Game` is mutable and trusts its caller: seats and cells are in range, the fleets are legal. What
+players may do, and when, is up to the referee. Players are *seats*, 0..n-1 in play order; a *shot* is (target seat,
+cell).
 
-The sea is a dict of all occupied cells of all boards, so that whether a salvo met nothing at all, which three in five
-do, is one question to the interpreter. A turn is written down as it was fired; what it amounts to is worked out when
-somebody asks.
+The sea is a dict of all occupied cells of all boards, so that one operation finds whether a salvo missed completely, as
+three in five do. A turn is recorded as it was fired; its results are computed on demand.
 
-What the rule books change is small: when a turn's shots are resolved, who is next, when it is over, who is how placed.
-:class:`Game` knows turns that are resolved one after the other; :class:`Rounds` and :class:`Points` are made of it for
-the books that ask for them (:func:`begin`).
+Rule books change little: when a turn's shots are resolved, who is next, when the game is over, and the places.
+:class:`Game` resolves turns one after the other; :class:`Rounds` and :class:`Points` derive from it for the books that
+need them (:func:`begin`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import NamedTuple
 from salvo.rules.book import Ending, Order, Repeats, RuleBook, Salvo, Shot, Shots, Sinking, Starter
 from salvo.rules.fleet import Fleet
 
-#: Of a turn with hits or defeats: the number of hits, what sank, who is out.
+#: Of a turn with hits or defeats: the number of hits, ships sunk, players out.
 Damage = tuple[int, tuple[Sinking, ...], tuple[int, ...]]
 NO_DAMAGE: Damage = (0, (), ())
 
-#: In place of the ship's number where a cell was struck: it still counts as a hit and does no more damage.
+#: Replaces the ship's number in a struck cell: another shot there is a hit without more damage.
 STRUCK = -1
 
 
@@ -37,7 +37,7 @@ def _board(seat: int, size: int) -> tuple[Shot, ...]:
 
 
 class Tally(NamedTuple):
-    """A player's figures: turns, shots fired, hits among them, and ships that they sank."""
+    """A player's statistics: turns, shots fired, hits among them, and ships sunk by them."""
 
     turns: int
     shots: int
@@ -105,18 +105,18 @@ class Game:
         self._until_miss = book.shots is Shots.UNTIL_MISS
         self._hit_goes_on = book.order is Order.STREAK
         self._repeat_is_miss = book.repeats is Repeats.MISS
-        self._at_once = type(self) is Game  # whether a turn's shots do their damage in it
+        self._at_once = type(self) is Game  # whether shots do their damage in their own turn
         self.afloat = [len(lengths)] * players
         self.out = [False] * players
         self.over = False
         self.fallen: list[int] = []
-        self._after = [*range(1, players), 0]  # who follows each seat; a ring of those not defeated
-        # Of the turns that have ended: who fired, and what. Two lists, since a pair a turn is work for the collector.
+        self._after = [*range(1, players), 0]  # the seat after each; a ring of those not defeated
+        # Seats and shots of the turns that have ended. Two lists, because pairs are work for the garbage collector.
         self._seats: list[int] = []
         self._fired: list[Sequence[Shot]] = []
         self._damage: dict[int, Damage] = {}  # by turn
         self._salvos: list[Salvo] = []
-        self._struck: set[Shot] | None = None  # in those salvos, where a repeated shot is a miss
+        self._struck: set[Shot] | None = None  # in those salvos, if a repeated shot is a miss
         self._shots: list[Shot] = []
         self._hits = 0
         self._sunk: tuple[Sinking, ...] = ()
@@ -157,7 +157,7 @@ class Game:
         return Salvo(turn, self._seats[turn - 1], len(shots), hits, outcomes, sunk, defeated, shots)
 
     def _is_first(self, shot: Shot) -> bool:
-        """Whether nobody fired this shot in the salvos that were asked for so far."""
+        """Whether this shot was not fired in any salvo resolved so far."""
         if self._struck is None:
             self._struck = set()
         before = len(self._struck)
@@ -211,7 +211,7 @@ class Game:
         self._fall(seat)
 
     def judge_silence(self, silent: Sequence[int], most: int) -> bool:
-        """Do what the silence of the current player leads to; return whether it is defeated (SALVO-TURN-6).
+        """Apply the consequences of the current player's silence; return whether it is defeated (SALVO-TURN-6).
 
         Args:
             silent: turns in a row without a shot, by seat, this one included.
@@ -230,11 +230,11 @@ class Game:
             self._defeated += (seat,)
             self.over = len(self.fallen) + 1 == len(self.out)
             following = self._after[seat]
-            # Also what follows the defeated: one of them may be the current player, brought down by its own shots.
+            # Also after the defeated: one of them may be the current player, sunk by its own shots.
             self._after = [following if after == seat else after for after in self._after]
 
     def end_turn(self) -> None:
-        """Close the turn, with whatever was fired, and pass it on; ``salvos`` has what came of it."""
+        """Close the turn, whatever was fired, and pass it on; ``salvos`` has its outcome."""
         self._close_turn()
 
     def fire_salvo(self, shots: Sequence[Shot]) -> None:
@@ -247,7 +247,7 @@ class Game:
             self.fire(shots)
             self._close_turn()
             return
-        # The same for a turn of which nothing has happened yet, without the detours.
+        # The same, without detours, for a turn in which nothing has happened yet.
         if not missed:
             shots = self._strike(shots)
             self._note_damage()
@@ -273,14 +273,14 @@ class Game:
             self.shots_left = self.afloat[self.current] if self._by_afloat else 1
 
     def _note_damage(self) -> None:
-        """Write down what this turn has done."""
+        """Record what this turn has done."""
         if self._hits or self._defeated:
             self._damage[self.turn] = (self._hits, self._sunk, self._defeated)
             self._hits = 0
             self._sunk = self._defeated = ()
 
     def tally(self) -> list[Tally]:
-        """Return each seat's figures, from the turns that have ended."""
+        """Return each seat's statistics, from the turns that have ended."""
         shots, hits, sank = ([0] * len(self.out) for _ in range(3))
         for seat, fired in zip(self._seats, self._fired, strict=True):
             shots[seat] += len(fired)
@@ -303,8 +303,8 @@ class Game:
 class Rounds(Game):
     """A game by rounds (``Order.ROUNDS``): every player gives a salvo, then all are resolved at once.
 
-    Players are asked one after the other. What is given has no effect before the last one of the round has given: no
-    ship sinks and nobody falls. A ship that sinks in a round has therefore shot in it.
+    Players are asked one after the other. No salvo takes effect before the last of the round is given: no ship sinks
+    and no player falls. So a ship that sinks in a round has still shot in it.
     """
 
     __slots__ = ("_begun_with", "_fell_in", "_given", "_round", "_silent", "_waiting")
@@ -315,7 +315,7 @@ class Rounds(Game):
         self._round = 1
         self._fell_in: dict[int, int] = {}  # round by seat
         self._begun_with = [(starter + step) % players for step in range(players)]
-        self._waiting = self._begun_with[1:]  # who is still to give in this round
+        self._waiting = self._begun_with[1:]  # seats whose salvo of this round is missing
         self._given: list[tuple[int, list[Shot]]] = []
         self._silent: set[int] = set()
 
@@ -347,7 +347,7 @@ class Rounds(Game):
             self.shots_left = self.afloat[seat] if self._by_afloat else 1
 
     def _resolve(self) -> None:
-        """Let the turns of the round happen, one after the other; the next turn is the one after them."""
+        """Resolve the turns of the round, one after the other; the next turn is the one after them."""
         self.turn -= len(self._given) - 1
         for seat, shots in self._given:
             self.current = seat
@@ -371,7 +371,7 @@ class Rounds(Game):
 
 
 class Points(Game):
-    """A game for points (``Ending.GOAL``): nobody is ever out, and all have equally many turns.
+    """A game for points (``Ending.GOAL``): no one is ever out, and all have equally many turns.
 
     Attributes:
         points: hits by seat.
@@ -385,7 +385,7 @@ class Points(Game):
         self._abandoned = False
 
     def judge_silence(self, silent: Sequence[int], most: int) -> bool:
-        """Nobody is out for silence; when nobody fires any more, the game ends as it stands (SALVO-BOOK-9)."""
+        """Silence defeats no one; once all players are silent, the game ends as it is (SALVO-BOOK-9)."""
         self._abandoned = self._closes_round and min(silent) >= most
         return False
 
@@ -395,7 +395,7 @@ class Points(Game):
         return (len(self._fired) + 1) % len(self.points) == 0
 
     def _fall(self, seat: int) -> None:
-        """Nobody is out: neither without ships nor for silence."""
+        """No one is ever out: neither without ships nor for silence."""
 
     def _close_turn(self) -> None:
         self.points[self.current] += self._hits

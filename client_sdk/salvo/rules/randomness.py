@@ -1,7 +1,7 @@
 """Random draws that come out the same on every Python version and every machine.
 
 Only ``Random.random`` is promised by Python to keep its sequence for a seed; ``sample``, ``shuffle`` and
-``randrange`` are not. So whatever decides a game is drawn through the functions below, always from a generator
+``randrange`` are not. So everything that decides a game is drawn through the functions below, always from a generator
 that is passed in.
 """
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def generator(*parts: object) -> Random:
-    """Return a generator of its own for one purpose, such as ``generator(seed, "starter", game)``.
+    """Return a separate generator for one purpose, such as ``generator(seed, "starter", game)``.
 
     String seeds are hashed with SHA-512 by Python itself, so equal parts give equal sequences everywhere.
     """
@@ -24,10 +24,10 @@ def generator(*parts: object) -> Random:
 
 
 def own_seed(seed: int | str, name: str, game: int) -> str:
-    """Return a player's own seed for one game: 16 bytes in hexadecimal, all of chance that a bot is told.
+    """Return a player's own seed for one game: 16 bytes in hexadecimal, the bot's only source of randomness.
 
-    It tells nothing of ``seed``, nor of another player's, as long as ``seed`` cannot be found by trying: 128 bits that
-    were drawn cannot, 7 can.
+    It reveals nothing about ``seed`` or other players' seeds, as long as ``seed`` cannot be found by trying: 128 random
+    bits cannot, 7 can.
     """
     return hashlib.blake2b(f"{seed}/{name}/{game}".encode(), digest_size=16, person=b"salvo own seed").hexdigest()
 

@@ -1,4 +1,4 @@
-"""Where in a TOML file something is said, which tomllib does not tell."""
+"""Line numbers of keys in a TOML file, which tomllib does not provide."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def line_of(text: str, key: str, table: str = "") -> int:
-    """Return the line, from 1, that says a key or begins its table; 0 when none does.
+    """Return the line, from 1, that has a key or begins its table; 0 if none does.
 
     Args:
         table: look only there, whether it is written under ``[table]``, inline or dotted; anywhere when empty.

@@ -1,7 +1,7 @@
-"""What authors of bots test with: drawn boards, a check of a whole bot, a scripted server.
+"""Tools for testing bots: boards as pictures, a check of a whole bot, a scripted server.
 
 ``board`` and ``draw`` turn pictures into fleets and back; ``check_bot`` plays a bot on many seeds and lists
-what is wrong with it; ``ScriptedServer`` says to a session what a server would. The program
+what is wrong with it; ``ScriptedServer`` sends a session what a server would. The program
 :mod:`salvo.testing.troublemaker` is a rude team for rehearsals.
 """
 

@@ -24,7 +24,7 @@ class Report:
     Attributes:
         games: how many were played to their end.
         wins: how many of them the bot won.
-        slowest_seconds: the longest that it thought about a salvo.
+        slowest_seconds: the longest time for one salvo.
         problems: one sentence each; empty when all is well.
     """
 
@@ -69,7 +69,7 @@ def check_bot(
 
 
 def _watched(kind: type[Bot], report: Report) -> type[Bot]:
-    """The same bot with a stop-watch."""
+    """Return the same bot with a stopwatch."""
 
     class Watched(kind):  # type: ignore[misc, valid-type]
         def choose_salvo(self, view: View) -> object:

@@ -1,4 +1,4 @@
-"""A server that says what a test tells it to, for one session, without a socket."""
+"""A server that says what a test wants it to, for one session, without a socket."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from salvo.session import Session
 
 
 class ScriptedServer:
-    """Speaks to a session and opens what it answers.
+    """Speaks to a session and opens its answers.
 
     Attributes:
         now: the session's clock in seconds; a test sets it.
@@ -47,7 +47,7 @@ class ScriptedServer:
         """Take the session to speak to.
 
         Args:
-            keys: the server's public keys; ``private_key`` is the one that opens what is sealed for it.
+            keys: the server's public keys; ``private_key`` opens messages sealed for it.
         """
         self.now = 0.0
         self._keys = keys
@@ -89,7 +89,7 @@ class ScriptedServer:
     def commands(
         self, sealer: Sealer
     ) -> list[m.PlaceShip | m.Fire | m.Skip | m.Leave | ParticipationRequest | ResendRequest]:
-        """Return what the session wants to publish, opened with its key."""
+        """Return the session's messages, opened with its key."""
         return [self._read(publication, sealer) for publication in self._session.take_outbox()]
 
     def _read(

@@ -1,12 +1,12 @@
-"""A team without manners, to play beside honest ones before an event: ``python -m salvo.testing.troublemaker URL``.
+"""A team without manners, to play against honest ones before an event: ``python -m salvo.testing.troublemaker URL``.
 
-It takes a seat and fires legal salvos, so that games go on and end. In between it does one piece of rudeness after the
-other, in an order that its seed decides: what no bot can do, because it needs connections of its own. ``PIECES`` says
-what the contract promises for each. All of it is in the power of anybody on an open broker; what no server could mend
-there, such as playing the server itself, is left out.
+It takes a seat and fires legal salvos, so that games go on and end. In between it commits one rudeness after the
+other, in an order decided by its seed; no bot could, because that needs separate connections. ``PIECES`` has the
+contract's promise for each. Anyone can do all of this on an open broker; what no server could prevent there, such as
+impersonating the server, is left out.
 
 In a contest it comes as a team of the roster, with ``--as NAME:SECRETFILE`` or SALVO_TEAM and SALVO_SECRET: it plays as
-NAME, listens as NAME.1 and has its further connections as NAME.2. What it may not read there it cannot say again.
+NAME, listens as NAME.1 and opens more connections as NAME.2. It cannot replay what it may not read there.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ FLOOD_MESSAGES: Final = 60
 HUGE_BYTES: Final = 300_000
 #: How long a broker may take to hang up.
 HANG_UP_SECONDS: Final = 5.0
-#: What stands for a code where the broker answers by ending the connection.
+#: Used as a code when the broker answers by ending the connection.
 HUNG_UP: Final = "hung_up"
 
 
 @dataclass(slots=True)
 class TroubleReport:
-    """What was done, and what came back.
+    """What was done, and the answers.
 
     Attributes:
         done: how often, by piece.
@@ -72,12 +72,12 @@ class Account(NamedTuple):
     secret: str
 
     def screen(self, number: int) -> Account:
-        """Return one of its users that look on (SALVO-ACCESS-5)."""
+        """Return one of its read-only users (SALVO-ACCESS-5)."""
         return Account(f"{self.user}.{number}", self.secret)
 
 
 class RawClient:
-    """A TCP connection that says what no decent MQTT client would (MQTT 3.1.1, chapters 2 and 3)."""
+    """A TCP connection that sends what no decent MQTT client would (MQTT 3.1.1, chapters 2 and 3)."""
 
     def __init__(
         self, url: BrokerUrl, client_id: str, will: tuple[str, bytes] | None = None, account: Account | None = None
@@ -120,7 +120,7 @@ class RawClient:
         return True
 
     def vanish(self) -> None:
-        """Go without a goodbye."""
+        """Close without a DISCONNECT."""
         self._socket.close()
 
 
@@ -133,16 +133,16 @@ class Troublemaker:
     """One rude team at one table. The seed decides what is done, when, and to whom; keys, salts and nonces are fresh.
 
     Attributes:
-        report: what was done so far, and what came back.
+        report: what was done so far, and the answers.
     """
 
     def __init__(
         self, url: str, *, seed: int | str = 0, team: str = "rude", table: str = "", secret: str | None = None
     ) -> None:
-        """Prepare to come; nothing is sent before :meth:`run`.
+        """Prepare everything; nothing is sent before :meth:`run`.
 
         Args:
-            secret: the team's, where the broker knows its users; drawn elsewhere.
+            secret: the team's, where the broker knows its users; else it is drawn.
 
         Raises:
             ConnectionLost: ``bad_url``: raw connections are plain TCP, ``mqtt://``.
@@ -174,17 +174,17 @@ class Troublemaker:
 
     @property
     def name(self) -> str:
-        """The own name."""
+        """The team's name."""
         return self._session.name
 
     @property
     def view(self) -> View:
-        """What the own seat knows of the game; only while one is on."""
+        """The own seat's view; only during a game."""
         assert self._session.view is not None
         return self._session.view
 
     def run(self, stop: threading.Event, games: int | None = None) -> TroubleReport:
-        """Play and make trouble until ``stop`` is set or so many games are over.
+        """Play and make trouble until ``stop`` is set or this many games are over.
 
         Raises:
             ConnectionLost: ``not_authorised``, ``account_in_use``, ``unreachable``.
@@ -211,7 +211,7 @@ class Troublemaker:
     def _step(self) -> None:
         for message in self._noise.poll(0):
             self._noise.acknowledge(message)
-            with suppress(WireError, ValueError):  # somebody else's noise
+            with suppress(WireError, ValueError):  # noise of other clients
                 self._overhear(message)
         for message in self._seat.poll(0.05):
             for event in self._session.receive(message.topic, message.payload, message.retain, time.monotonic()):
@@ -276,7 +276,7 @@ class Troublemaker:
     # --- means --------------------------------------------------------------------------------------------------
 
     def victim(self) -> str:
-        """Return the name of somebody else at the table, or one that might be."""
+        """Return the name of another player at the table, or of a possible one."""
         return self._random.choice(self.others() or ["anybody"])
 
     def others(self) -> list[str]:
@@ -284,7 +284,7 @@ class Troublemaker:
         return [name for name in self._listed if name != self.name]
 
     def say(self, topic: Topic, payload: bytes, *, player: str = "", ship: str = "", retain: bool = False) -> None:
-        """Publish on the own seat's connection, so that it is in order with what the seat says."""
+        """Publish on the own seat's connection, so that messages keep their order."""
         self._own.add(payload)
         self._seat.publish(topic.of(self._table, player=player, ship=ship), payload, retain=retain)
 
@@ -297,12 +297,12 @@ class Troublemaker:
         self.say(topics.FIRE, payload, player=target, retain=retain)
 
     def place(self, player: str, ship: str, x: int, y: int) -> None:
-        """Place a ship for somebody with the own key."""
+        """Place another player's ship with the own key."""
         placement = Placement(ship, x, y, Orientation.HORIZONTAL)
         self.say(topics.PLACE, write_placement(placement, self._sealer), player=player, ship=ship)
 
     def signed(self, x: int, y: int, context: m.ShotContext | None = None) -> bytes:
-        """Return an authentic shot of the own team that its session knows nothing of."""
+        """Return an authentic shot of the own team that its session does not know about."""
         return write_shot(x, y, context, self._sealer)
 
     def raw(self, will: tuple[str, bytes] | None = None) -> RawClient:
@@ -324,12 +324,12 @@ class Troublemaker:
         return topic.of(self._table, player=player, ship=ship)
 
     def last_overheard(self) -> _Overheard | None:
-        """Return the last shot of somebody else."""
+        """Return the last shot of another player."""
         return self._overheard[-1] if self._overheard else None
 
 
 class _Overheard(NamedTuple):
-    """A shot of somebody else."""
+    """A shot of another player."""
 
     target: str
     payload: bytes
@@ -340,7 +340,7 @@ class _Overheard(NamedTuple):
 
 
 def _strange_blob(salt: bytes | None = None) -> str:
-    """A blob under a key that nobody has; under a salt that nobody has seen, unless one is given."""
+    """A blob under an unknown key, and a new salt unless one is given."""
     return make_blob(b'{"x": 1, "y": 1}', os.urandom(KEY_BYTES), salt or os.urandom(SALT_BYTES))
 
 
@@ -384,7 +384,7 @@ def _place_late(rude: Troublemaker) -> bool:
 
 
 def _fire_at_nothing(rude: Troublemaker) -> bool:
-    """Off the grid, at nobody, and signed for another turn."""
+    """Off the grid, at an unknown player, and signed for another turn."""
     target, view = rude.victim(), rude.view
     rude.fire_at(target, rude.signed(0, 11))
     rude.fire_at("nobody", rude.signed(1, 1))
@@ -443,7 +443,7 @@ def _break_json(rude: Troublemaker) -> bool:
 
 
 def _forge_shots(rude: Troublemaker) -> bool:
-    """A strange key under a fresh salt, and under a salt that is known to be somebody's."""
+    """An unknown key under a fresh salt, and under another team's salt."""
     overheard = rude.last_overheard()
     if overheard is None:
         return False
@@ -453,7 +453,7 @@ def _forge_shots(rude: Troublemaker) -> bool:
 
 
 def _replay_shots(rude: Troublemaker) -> bool:
-    """Somebody's shot once more where it was fired, which is a duplicate, and at another target."""
+    """Another team's shot again on its own topic, as a duplicate, and at another target."""
     overheard = rude.last_overheard()
     if overheard is None:
         return False
@@ -480,9 +480,9 @@ class Piece(NamedTuple):
 
     Attributes:
         when: ``lobby`` before and ``placed`` after the own fleet is sent, ``before the salvo`` and ``after the salvo``
-            in every own turn, ``game`` now and then after somebody else's.
-        codes: what the contract promises, each at least once; ``hung_up`` is the broker's answer.
-        sentence: where it promises that.
+            in every own turn, ``game`` now and then after another player's.
+        codes: those that the contract promises, each at least once; ``hung_up`` is the broker's answer.
+        sentence: the one with that promise.
     """
 
     name: str
@@ -532,7 +532,7 @@ PIECES: Final = (
 
 
 def _team(given: str | None, team: str | None) -> tuple[str, str | None]:
-    """Return the team to come as and its secret: that of ``--as NAME:SECRETFILE``, else the environment's."""
+    """Return the team to play as, and its secret: that of ``--as NAME:SECRETFILE``, else the environment's."""
     if given is None:
         return team or os.environ.get("SALVO_TEAM") or "rude", os.environ.get("SALVO_SECRET") or None
     name, _, file = given.partition(":")

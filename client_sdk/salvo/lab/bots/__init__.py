@@ -52,7 +52,7 @@ def _rude() -> type[Bot]:
     return Rude
 
 
-#: Bots by name; called, so that one that is not used is not imported.
+#: Bots by name, as functions, so that only those in use are imported.
 HOUSE_BOTS: dict[str, Callable[[], type[Bot]]] = {
     "random": _random,
     "hunter": _hunter,

@@ -1,4 +1,4 @@
-"""What the answers so far tell of a rival's board, cell by cell: :func:`heat_map`."""
+"""What the answers so far reveal about a rival's board, cell by cell: :func:`heat_map`."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def heat_map(
     """Return the chance that a ship lies there, for every cell of a rival's board.
 
     Fleets are drawn evenly from all that agree with every answer; the chance of a cell is the share of them that covers
-    it, give or take 0.02 with 500. Where others fire, too, and nobody tells where, their hits are taken to be anywhere
-    on ships. Boards of which a salvo was told one number together are drawn together, 400 fleets at most, which takes
-    some 0.1 s a salvo; the note tells of answers that are left out. Where that is too hard, as with six ships, each
-    ship is looked at almost by itself; the map is not ``exact`` then, and says so.
+    it, give or take 0.02 with 500. If others fire, too, at targets that are not announced, their hits are assumed to be
+    anywhere on ships. Boards that share the answer to a salvo are drawn together, 400 fleets at most, which takes about
+    0.1 s per salvo; the note mentions answers that are left out. If that is too hard, as with six ships, each ship is
+    treated almost independently; the map is not ``exact`` then, and says so.
 
     Args:
-        aimed: shots to point out, as a bot answers them; those at others are left out.
-        random: decides the draw; else the game, the turn and the target do. The view's own is left alone.
+        aimed: shots to highlight, as a bot returns them; those at other players are left out.
+        random: decides the draw; by default, the game, the turn and the target do. The view's own is never used.
         fleets: how many to draw, 1 or more.
 
     Raises:
@@ -69,7 +69,7 @@ def heat_map(
 
 
 def _drawn_together(view: View, target: str, random: Random, count: int) -> Together | None:
-    """Draw fleets of the target and of those with which it shares answers; None where there are none to draw."""
+    """Draw fleets of the target and of players with which it shares answers; None if there are none to draw."""
     told = turns({player: clues(view, player) for player in view.players if player != view.me})
     together = Together(view.rules, random, min(count, MAX_DRAWS))
     for turn in told:
@@ -90,8 +90,8 @@ def map_of(
     """Return the map of a rival's board, with where its chances come from.
 
     Args:
-        fleets: that were drawn; 0 where the chances are estimated.
-        left_out: answers that the chances don't take in.
+        fleets: how many were drawn; 0 if the chances are estimated.
+        left_out: answers that the chances ignore.
     """
     title = f"{target}: chance of a ship in %"
     return HeatMap(grid, tuple(chances), title, marks, tuple(aimed), bool(fleets), _source_of(fleets, left_out))
@@ -106,9 +106,9 @@ def _source_of(fleets: int, left_out: int) -> str:
 
 
 def estimated(view: View, target: str) -> list[float]:
-    """Return by cell the chance that a ship lies there, where no whole fleets are drawn.
+    """Return, by cell, the chance that a ship lies there, if no whole fleets are drawn.
 
-    They are a mean field's, and add up to the cells of a fleet, as far as none gets above 1.
+    The chances come from a mean field, and add up to the cells of a fleet, unless that would put one above 1.
     """
     weights = MeanField().density(view, target)
     hits = {cell for cell, mark in known_marks(view, target).items() if mark is Mark.HIT}

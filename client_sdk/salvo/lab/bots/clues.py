@@ -1,6 +1,6 @@
-"""What a player knows of a rival's board, turn by turn, and every place where a ship may lie, as bit masks.
+"""What a player knows about a rival's board, turn by turn, and every place where a ship may lie, as bit masks.
 
-Bit ``c`` of a mask is cell ``c`` of the grid, row by row. The bots that reckon share this: density, meanfield, admiral.
+Bit ``c`` of a mask is cell ``c`` of the grid, row by row. Shared by density, meanfield and admiral.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from salvo.view import View
 
 
 class Clue(NamedTuple):
-    """What one turn told of a board.
+    """What one turn revealed about a board.
 
     Attributes:
-        shots: masks of the cells aimed at, empty where they are not known; a cell aimed at twice is in two of them.
-        hits: how many of the shots hit, where the number is all that was told; else None.
-        struck: cells told as hits.
-        misses: cells that are water for certain.
+        shots: masks of the cells aimed at, empty if unknown; a cell aimed at twice is in two of them.
+        hits: how many of the shots hit, if only the number was announced; else None.
+        struck: cells announced as hits.
+        misses: cells that are certainly water.
         sunk: numbers in the book's fleet of the ships that sank.
-        turn: its number; 0 where several are summed up.
+        turn: its number; 0 if several are summed up.
         others: the share of the board's ships that others had hit by then, see :func:`hit_by_others`.
-        shared: how many hits the salvo scored on several boards, where that is all that was told; else None.
+        shared: how many hits the salvo scored on several boards, if only that was announced; else None.
     """
 
     shots: tuple[int, ...] = ()
@@ -40,15 +40,15 @@ class Clue(NamedTuple):
 
 
 def is_alone(view: View) -> bool:
-    """Whether all shots at a rival's board are known: all are announced, or nobody else is there to fire them."""
+    """Whether all shots at a rival's board are known: all are announced, or there is no other player."""
     return view.rules.announce is Announce.CELLS or len(view.players) == 2
 
 
 def hit_by_others(view: View, target: str) -> list[float]:
-    """Return about which share of a board's ships others than the player have hit: at first, and after each result.
+    """Estimate the share of a board's ships that other players have hit: at first, and after each result.
 
-    How many hits each has scored is told, and not on whose board: those of all others are taken to get equally many.
-    It is 0 where all shots at the board are known.
+    Each player's number of hits is known, but not their targets: all others are assumed to be hit equally often. The
+    share is 0 if all shots at the board are known.
     """
     if is_alone(view):
         return [0.0] * (len(view.results) + 1)
@@ -57,7 +57,7 @@ def hit_by_others(view: View, target: str) -> list[float]:
     for result in view.results:
         told[result.player] += result.hits
     standing = len(view.players)
-    tallies = view.tallies  # with what was before the oldest result that is told
+    tallies = view.tallies  # including turns before the oldest result
     each = {player: (tallies[player].hits - told[player]) / (standing - 1) for player in others}
     cells = len(view.rules.ship_of_cell)
     found = [_covered(each.values(), cells)]
@@ -72,17 +72,17 @@ def hit_by_others(view: View, target: str) -> list[float]:
 
 
 def _covered(hits: Iterable[float], cells: int) -> float:
-    """Return the share of cells that somebody has hit, where each has hit so many that differ from each other."""
+    """Return the share of cells that were hit, if each player has hit this many different ones."""
     return 1.0 - prod([max(0.0, 1.0 - each / cells) for each in hits])
 
 
 def clues(view: View, target: str) -> list[Clue]:
-    """Return what the turns so far told of a rival's board; those that told nothing are left out.
+    """Return what the turns so far revealed about a rival's board, without those that revealed nothing.
 
-    The first clue sums up what was before the oldest turn that is told (SALVO-JOIN-13).
+    The first clue sums up the turns before the oldest available result (SALVO-JOIN-13).
     """
     book, own = view.rules, {salvo.turn: salvo.shots for salvo in view.salvos}
-    # Where a repeated shot is a miss, and others may have been there before, a miss says nothing.
+    # If a repeated shot is a miss, and others may have hit the cell before, a miss says nothing.
     vague = book.repeats is Repeats.MISS and not is_alone(view)
     found: list[Clue] = []
     struck = known = 0
@@ -115,7 +115,7 @@ def clues(view: View, target: str) -> list[Clue]:
 
 
 def _before(view: View, target: str, found: Sequence[Clue], known: int) -> list[Clue]:
-    """What is known, and in no clue: nothing, unless the oldest results are not told."""
+    """What is known without a clue: nothing, unless the oldest results are missing."""
     book = view.rules
     told = {ship for clue in found for ship in clue.sunk}
     sunk = [book.ship_number[name] for name in view.sunk[target]] if book.sinkings is Sinkings.TOLD else []
@@ -124,7 +124,7 @@ def _before(view: View, target: str, found: Sequence[Clue], known: int) -> list[
         open_cells = mask_of(cells(x, y) for _, x, y in view.untouched.of(target))
         now = mask_of(cells(x, y) for player, x, y in view.fired_this_turn if player == target)
         aimed, struck, missed = ((1 << book.grid.size) - 1) & ~open_cells & ~known & ~now, 0, 0
-        if target in view.defeated:  # nobody fires there any more, so no cell is open
+        if target in view.defeated:  # no more shots there, so no cell is open
             aimed = 0
     else:
         marks = {cells(x, y): hit for (x, y), hit in view.marks(target).items()}
@@ -154,15 +154,15 @@ def cells_of(mask: int) -> list[int]:
 
 
 def cells_of_shots(clue: Clue) -> list[int]:
-    """Return the cells that were shot at, as often as they were."""
+    """Return the cells that were shot at, with repetitions."""
     return [cell for layer in clue.shots for cell in cells_of(layer)]
 
 
 def numbers_told(view: View, told: Iterable[Clue]) -> list[tuple[int, int | None]]:
-    """Return where only numbers are told, the shots at a board of each salvo, and their hits.
+    """Return each salvo's shots at a board, and their hits, if only numbers are announced.
 
-    None is in place of a number that was told of several boards at once, or that says nothing because others may have
-    been there before.
+    None replaces a number for several boards at once, or a meaningless one because others may have hit the same cells
+    before.
     """
     if view.rules.announce is not Announce.COUNT:
         return []
@@ -170,7 +170,7 @@ def numbers_told(view: View, told: Iterable[Clue]) -> list[tuple[int, int | None
 
 
 def layers_of(cells: Iterable[int]) -> tuple[int, ...]:
-    """Return masks that have each cell once, and together as often as it stands there."""
+    """Split cells into masks: each mask has a cell at most once, all together have it as often as it is given."""
     layers: list[int] = []
     for cell in cells:
         for number, layer in enumerate(layers):
@@ -190,10 +190,10 @@ class Chart:
         lengths: of the ships, in the order of the fleet.
         places: masks by length.
         cells: by mask of a place.
-        reach: by mask of a place, the cells that it takes from other ships; ``cells`` itself where ships may touch.
+        reach: by mask of a place, the cells that it takes from other ships; ``cells`` itself if ships may touch.
         margin: by mask of a place, the cells that no other ship may occupy; itself among them.
         number: by length, a place's index by mask.
-        covering: by length and cell, the places that cover the cell, as a bit mask of indexes.
+        covering: by length and cell, the places that cover the cell, as a bit mask of indices.
     """
 
     def __init__(self, book: RuleBook) -> None:
@@ -211,7 +211,7 @@ class Chart:
         self._clear: dict[tuple[int, int], list[int]] = {}
 
     def clear_of(self, length: int, other: int) -> list[int]:
-        """Return, by index of a place of ``length``, the places of length ``other`` that may lie beside it."""
+        """Return, by index of a place of ``length``, the places of length ``other`` that may coexist with it."""
         if (length, other) not in self._clear:
             every, covering = (1 << len(self.places[other])) - 1, self.covering[other]
             table = []
@@ -258,5 +258,5 @@ class Chart:
 
 @lru_cache(maxsize=16)
 def chart(book: RuleBook) -> Chart:
-    """Return the chart of a rule book; made once."""
+    """Return the chart of a rule book; cached."""
     return Chart(book)

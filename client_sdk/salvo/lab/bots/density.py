@@ -1,7 +1,7 @@
-"""Counts, for every cell, the places of ships afloat that cover it; hits weigh.
+"""Counts, for every cell, the places of ships afloat that cover it, with more weight for hits.
 
-What is counted is one ship at a time: that the others have to lie somewhere, too, is left out. For one shot a turn that
-is nearly as good as knowing all fleets; for salvos whose answer is a number it is not.
+It counts one ship at a time, and ignores that the others must lie somewhere, too. For one shot a turn that is nearly as
+good as knowing all fleets; for salvos whose answer is a number it is not.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from salvo.lab.bots.hunter import Hunter
 from salvo.rules import Sinkings
 from salvo.view import Shot, View
 
-#: How much likelier a place gets with each hit that it would explain.
+#: How much likelier each hit that it explains makes a place.
 WORTH_OF_A_HIT = 12.0
-#: The share of cells that are taken where nothing is known, against which a salvo's share of hits is held.
+#: Assumed share of occupied cells without any information, to compare a salvo's share of hits with.
 _USUAL_SHARE = 0.17
 
 
@@ -27,7 +27,7 @@ class Density(Hunter):
         return self.choose_at(view, rivals[0]) if rivals else ()
 
     def choose_at(self, view: View, target: str) -> Sequence[Shot]:
-        """Return a salvo at one rival, that has cells left."""
+        """Return a salvo at one rival that has cells left."""
         density = self.density(view, target)
         grid = view.rules.grid
         ranked = sorted(
@@ -38,7 +38,7 @@ class Density(Hunter):
         return ranked[: view.shots]
 
     def density(self, view: View, target: str) -> list[float]:
-        """Return by cell how many places cover it, weighed."""
+        """Return, by cell, how many places cover it, weighted."""
         sea, told = chart(view.rules), clues(view, target)
         struck, water, suspicion = _summed_up(told)
         sunk = {ship for clue in told for ship in clue.sunk}
@@ -58,7 +58,7 @@ class Density(Hunter):
 
 
 def _summed_up(told: Sequence[Clue]) -> tuple[int, int, dict[int, float]]:
-    """Return the hits, the misses, and how much likelier than usual cells are hits that only a number was told of."""
+    """Return the hits, the misses, and how much likelier than usual cells are that only have a number of hits."""
     struck = water = 0
     suspicion: dict[int, float] = {}
     for clue in told:
@@ -72,7 +72,7 @@ def _summed_up(told: Sequence[Clue]) -> tuple[int, int, dict[int, float]]:
 
 
 def _without_sunk(sea: Chart, told: Sequence[Clue], struck: int, water: int) -> tuple[int, int]:
-    """Take the hits of ships that sank out, where there is one place only where they can have been; that is water."""
+    """Turn the hits of sunken ships into water, if they can only have been in one place."""
     so_far = 0
     for clue in told:
         so_far |= clue.struck

@@ -1,8 +1,8 @@
 """Hunts like a person with pencil and paper: a chequered search, then the neighbours of hits, or of what may be hits.
 
-Where a salvo's answer is a number, a hit is never certain: after 2 hits out of 5 each of the five cells is a hit with
-40 %. Neighbours of such cells are worth that much more than the rest. Where the rules tell hit or miss, it is certain,
-and where ships keep their distance, what lies beside them is water.
+If a salvo's answer is a number, no hit is certain: after 2 hits out of 5, each of the five cells is a hit with 40 %.
+Neighbours of such cells are worth that much more than the rest. If the rules tell hit or miss, it is certain, and if
+ships keep their distance, the cells around them are water.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from salvo.player import Bot
 from salvo.rules import Announce, Sinkings, Spacing
 from salvo.view import Shot, View
 
-#: What a cell of the right colour of the chequer is worth beside the suspicion that its neighbours raise.
+#: Value of a cell on the right colour of the chequer, relative to the suspicion raised by its neighbours.
 PARITY_WORTH = 0.15
 
 Cell = tuple[int, int]
@@ -22,15 +22,15 @@ Cell = tuple[int, int]
 class Hunter(Bot):
     """Fires whole salvos at one opponent, where hits are likeliest.
 
-    Of several it takes the one that is farthest from defeat, and draws among equals, whoever is listed first. Who fires
-    at the weakest fights for the strongest: among two random bots that won 9 games in 100, this wins 90.
+    Of several it takes the one farthest from defeat, and draws among equals, regardless of their order. Firing at the
+    weakest helps the strongest: against two random bots, that won 9 games in 100, and this wins 90.
     """
 
     def choose_salvo(self, view: View) -> Sequence[Shot]:
         cells: list[Shot] = []
         for target in self._rivals(view):
             cells = view.untouched.of(target)
-            if cells:  # else it is shot to pieces, which is told after the salvo
+            if cells:  # else it is completely shot, which is announced after the salvo
                 break
         if not cells:
             return ()
@@ -43,14 +43,14 @@ class Hunter(Bot):
         return [shot for _, _, shot in ranked[-view.shots :]]
 
     def _rivals(self, view: View) -> Sequence[str]:
-        """The opponents, the strongest first; a single one takes nothing from the bot's randomness."""
+        """The opponents, the strongest first; a single one uses none of the bot's randomness."""
         rivals = view.opponents
         if len(rivals) < 2:
             return rivals
         return sorted(rivals, key=lambda player: (-self._left(view, player), self.random.random()))
 
     def _left(self, view: View, player: str) -> float:
-        """How far a player is from defeat: its ships afloat, or where nobody is told of them the cells not hit yet."""
+        """How far a player is from defeat: its ships afloat, or if these are not announced, the cells not hit yet."""
         if view.rules.sinkings is Sinkings.TOLD:
             return view.ships_afloat[player]
         if view.rules.announce is Announce.COUNT:
@@ -95,7 +95,7 @@ def _beside(cell: Cell) -> tuple[Cell, ...]:
 
 
 def _group(cell: Cell, hits: set[Cell]) -> set[Cell]:
-    """The hits that hang together with one."""
+    """The hits connected to one."""
     group, edge = {cell}, [cell]
     while edge:
         fresh = [beside for beside in _beside(edge.pop()) if beside in hits and beside not in group]

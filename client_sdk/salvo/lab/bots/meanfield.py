@@ -1,9 +1,9 @@
 """Gives every place of every ship a weight, and bends the weights until they agree with the answers.
 
-Of a salvo with 2 hits the chances of its cells have to add up to 2, of a cell that is told as a hit to 1, of a ship's
-places to 1. Each round puts one of these right after the other, by a factor on all places concerned, and lets every
-ship keep clear of where the others probably are. The ships stay independent of each other, which is what a mean field
-leaves out; it never has to look at a whole fleet.
+The chances of a salvo with 2 hits must add up to 2 over its cells, those of a cell announced as a hit to 1, those of a
+ship's places to 1. Each round corrects one of these after the other, by a factor on all places concerned, and keeps
+every ship away from where the others probably are. The ships stay independent of each other, which is the approximation
+of a mean field; it never needs to look at a whole fleet.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from salvo.lab.bots.density import Density
 from salvo.lab.bots.posterior import learned
 from salvo.view import View
 
-#: Rounds of putting right; more change little.
+#: Rounds of correction; more change little.
 ROUNDS = 8
 #: The most by which one round bends a cell, and the chance that the other ships never seem to exceed.
 _MOST, _SUREST = 8.0, 0.95
 
-#: A place's cells, and the cells that it takes from others; the very same where ships may touch.
+#: A place's cells, and the cells that it takes from others; the same object if ships may touch.
 Place = tuple[Sequence[int], Sequence[int]]
 
 
@@ -32,7 +32,7 @@ class MeanField(Density):
         told = clues(view, target)
         sea = chart(view.rules)
         candidates = learned(view.rules, told, is_alone(view))
-        if not all(candidates.places):  # somebody fired at itself, say: what a single ship tells is still right
+        if not all(candidates.places):  # a player fired at itself, say: the chances of single ships are still right
             return super().density(view, target)
         ships = [[(sea.cells[mask], sea.reach[mask]) for mask, _ in places] for places in candidates.places]
         answers = [(cells_of_shots(clue), clue.hits) for clue in told if clue.hits is not None]
@@ -48,7 +48,7 @@ def chances(size: int, ships: Sequence[Sequence[Place]], answers: Sequence[tuple
         ships: by ship, the places where it may lie; at least one.
         answers: of each salvo, its cells and the number of hits, above 0.
     """
-    bend = [1.0] * size  # what the answers make of a cell
+    bend = [1.0] * size  # correction factor of each cell
     found = [_shares(places, bend) for places in ships]
     for _ in range(ROUNDS):
         lies = [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
@@ -69,7 +69,7 @@ def chances(size: int, ships: Sequence[Sequence[Place]], answers: Sequence[tuple
 def _shares(places: Sequence[Place], worth: Sequence[float]) -> tuple[list[float], list[float]]:
     """Return by cell the chances that a ship lies there, and that it takes the cell from others.
 
-    A place weighs as much as its cells multiplied.
+    A place's weight is the product of its cells'.
     """
     lies, taken = [0.0] * len(worth), [0.0] * len(worth)
     apart, total = False, 0.0

@@ -1,16 +1,16 @@
 """All fleets that a rival may have, given the answers so far, and draws from them.
 
-:class:`Candidates` keeps, ship by ship, the places that agree with every answer. Which of them go together says one of
-two draws, each even over all fleets that agree:
+:class:`Candidates` keeps, ship by ship, the places that agree with every answer. One of two methods combines them, and
+draws evenly from all fleets that agree:
 
 * Where a salvo's answer is a number (:func:`draw_by_keys`): number the salvos; a place's *key* has one digit a salvo,
   how many of its shots the place took. Five ships agree with the answers when their keys add up to the announced ones.
   So places with one key are one class, pairs of classes are added up once, and what they lack is looked up. Each five
   classes that agree get their share of the draws, all of them at once; ships that collide are drawn again. Where few
   fleets are left, none is drawn: it is all of them.
-* Where each shot's answer is told (:func:`draw_in_turn`): cover the hits one after the other, then lay the other
-  ships, each evenly among the places that are left. A fleet that had many ways at each step is drawn too seldom by just
-  that factor, which is its weight; drawing again by weight makes it even.
+* If each shot's answer is announced (:func:`draw_in_turn`): cover the hits one after the other, then place the other
+  ships, each evenly among the places that are left. A fleet with many alternatives at each step is drawn too rarely by
+  exactly that factor, which is its weight; resampling by weight makes it even.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from salvo.rules import Announce, RuleBook, Sinkings, draw
 Classes = dict[int, list[int]]
 #: By key, how many places are of that class, or what they weigh together.
 Sizes = dict[int, float]
-#: By ship and place, how likely the place is beside the ship's other ones.
+#: By ship and place, how likely the place is relative to the ship's other ones.
 Weights = Sequence[Mapping[int, float]]
 #: What two classes of ships add up to: the number of pairs of places by key, and the classes they are of.
 Pairs = tuple[dict[int, float], dict[int, list[tuple[int, int, float]]]]
@@ -39,25 +39,25 @@ Way = tuple[list[tuple[int, int, float]], list[tuple[int, int, float]], int]
 MAX_SHIPS_BY_KEYS = 5
 #: Pairs of classes, and what they add up to, that are worth the time; a standard game has at most a few thousand.
 _MAX_PAIRS = 100_000
-#: Draws of fleets for each that is wanted, before it is given up: crowded boards collide nearly always.
+#: Draws per fleet before giving up: on crowded boards, nearly all collide.
 _TRIES = 20
 #: Combinations of places for each fleet wanted, up to which it is quicker to go through all of them.
 _EVERY = 2
-#: What the share of a board's ships that others have hit is taken to be at least, and at most.
+#: Bounds of the assumed share of a board's ships that others have hit.
 _LEAST_SHARE, _MAX_SHARE = 0.001, 0.95
 
 T = TypeVar("T")
 
 
 class Candidates:
-    """The places of each ship of one board that agree with what was told.
+    """The places of each ship of one board that agree with the answers.
 
     Attributes:
         places: by ship, pairs of mask and key.
         sunk: numbers of the ships that sank.
-        struck: cells told as hits.
+        struck: cells announced as hits.
         shot: cells known to have been shot at.
-        total: the announced numbers of hits, a digit a salvo.
+        total: the announced numbers of hits, one digit per salvo.
         digit: bits of such a digit.
         guard: the highest bit of each of these digits, which no sum reaches.
     """
@@ -108,11 +108,11 @@ class Candidates:
         self.sunk.update(clue.sunk)
 
     def weights(self) -> Weights | None:
-        """Return by ship how likely each place is beside its others, by what other players may have hit.
+        """Return, by ship, how likely each place is relative to its others, given what other players may have hit.
 
         Cells at which the player has not fired must have been hit by others when a ship sank, and not all of them as
-        long as it is afloat. Others are taken to have hit any cell of a ship as likely as another; None where they
-        have hit none.
+        long as it is afloat. Others are assumed to hit all cells of a ship equally likely; None if they have hit
+        none.
         """
         others = min(_MAX_SHARE, self.clues[-1].others) if self.clues else 0.0
         if not others or self._alone or not self._told:
@@ -125,7 +125,7 @@ class Candidates:
             afloat = [1 - others**cells for cells in most]
             return {mask: afloat[(mask & ~self.shot).bit_count()] for mask in places}
         shot, fresh, share = self._ends[ship]
-        if not fresh:  # the last cell was hit by somebody else just then
+        if not fresh:  # another player hit the last cell in that turn
             last = [cells * share ** (cells - 1) if cells else 0.0 for cells in most]
             return {mask: last[(mask & ~shot).bit_count()] for mask in places}
         hit = [share**cells for cells in most]
@@ -169,11 +169,11 @@ def _numbered(places: list[tuple[int, int]], shots: Sequence[int], hits: int, di
 def draw_fleets(
     book: RuleBook, *, alone: bool, known: Callable[[bool], Candidates], random: Random, count: int
 ) -> list[int]:
-    """Return fleets that a rival may have, drawn evenly from all that agree, as masks; none where that is too hard.
+    """Return fleets that a rival may have, drawn evenly from all that agree, as masks; none if that is too hard.
 
     Args:
         alone: whether all shots at the board are known, unless the rival has fired at itself.
-        known: returns the candidates, with that or without.
+        known: returns the candidates, given ``alone``.
     """
     few = len(book.fleet) <= MAX_SHIPS_BY_KEYS
     if not few and book.announce is Announce.COUNT:
@@ -190,39 +190,39 @@ def draw_fleets(
 
 
 def shares(fleets: Sequence[int], size: int) -> tuple[float, ...]:
-    """Return by cell which share of the fleets covers it."""
+    """Return, by cell, the share of the fleets that covers it."""
     return tuple([covering.bit_count() / len(fleets) for covering in columns(fleets, size)])
 
 
 def columns(fleets: Sequence[int], size: int) -> list[int]:
-    """Return by cell which of the fleets cover it, a bit a fleet."""
+    """Return, by cell, which of the fleets cover it, one bit per fleet."""
     rows = "".join([format(fleet, f"0{size}b") for fleet in fleets])
     return [int(rows[size - 1 - cell :: size], 2) for cell in range(size)]
 
 
-# --- where a number is told ---------------------------------------------------------------------------------------
+# --- if only numbers are announced --------------------------------------------------------------------------------
 
 
 def draw_by_keys(candidates: Candidates, random: Random, count: int, weights: Weights | None = None) -> list[int]:
-    """Return fleets drawn evenly from all that agree, as masks; fewer when they are hard to find.
+    """Return fleets drawn evenly from all that agree, as masks; fewer if they are hard to find.
 
-    Where there are few, it is each of them once, or as often as its weight says.
+    If there are few, each of them is returned once, or as often as its weight says.
 
     Args:
         candidates: of at most five ships.
         count: how many fleets.
-        weights: by ship and place, how likely it is beside the ship's other places; by default all are alike.
+        weights: by ship and place, how likely it is relative to the ship's other places; by default all are equal.
     """
     return [sum(ships) for ships in _draw(candidates, random, count, weights)]
 
 
 def draw_ships(candidates: Candidates, random: Random, count: int, weights: Weights | None) -> list[tuple[int, ...]]:
-    """Return the same with a mask for each of five ships, 0 for those that the fleet has not."""
+    """Return the same with a mask for each of five ships, 0 for those missing from the fleet."""
     return [(a, b, c, d, e) for a, b, e, c, d in _draw(candidates, random, count, weights)]
 
 
 def _draw(candidates: Candidates, random: Random, count: int, weights: Weights | None) -> list[tuple[int, ...]]:
-    """Return five masks a fleet, in the order of :func:`_classes_of`."""
+    """Return five masks per fleet, in the order of :func:`_classes_of`."""
     places, total, guard = _keyed(candidates)
     margin = candidates.chart.margin
     classes = [_classes(each) for each in _beside_certain(places, margin)]
@@ -349,7 +349,7 @@ def _apart(combinations: Iterable[tuple[int, ...]], margin: dict[int, int]) -> l
 def _keyed(candidates: Candidates) -> tuple[list[list[tuple[int, int]]], int, int]:
     """Return places with keys, what the keys add up to, and the highest bits of its digits.
 
-    A hit that is told as such is one more digit, as if a salvo of this one shot had been told as one hit.
+    A shot announced as a hit is one more digit, like a salvo of this single shot with one hit.
     """
     struck, total, guard = candidates.struck, candidates.total, candidates.guard
     if not struck:
@@ -371,7 +371,7 @@ def _keyed(candidates: Candidates) -> tuple[list[list[tuple[int, int]]], int, in
 
 
 def _beside_certain(places: list[list[tuple[int, int]]], margin: dict[int, int]) -> list[list[tuple[int, int]]]:
-    """Drop places that collide with a ship whose place is certain: fewer draws collide."""
+    """Drop places that collide with a ship whose place is certain, so that fewer draws collide."""
     certain = [(ship, margin[each[0][0]]) for ship, each in enumerate(places) if len(each) == 1]
     for ship, taken in certain:
         places = [
@@ -392,7 +392,7 @@ def _classes(places: Sequence[tuple[int, int]]) -> Classes:
 
 
 def _pairs(ones: Sizes, others: Sizes, total: int, guard: int) -> Pairs:
-    """Add up every two classes, as far as no digit gets larger than announced."""
+    """Add up every two classes, unless a digit gets larger than announced."""
     weights: dict[int, float] = {}
     parts: dict[int, list[tuple[int, int, float]]] = {}
     most = total | guard
@@ -410,7 +410,7 @@ def _pairs(ones: Sizes, others: Sizes, total: int, guard: int) -> Pairs:
     return weights, parts
 
 
-# --- where each shot's answer is told -----------------------------------------------------------------------------
+# --- if each shot's answer is announced ---------------------------------------------------------------------------
 
 
 class _Kind:
@@ -420,7 +420,7 @@ class _Kind:
 
     def __init__(self, length: int, free: int, covering: list[int], *, sunk: bool) -> None:
         self.length = length
-        self.free = free  # places, as a bit mask of indexes
+        self.free = free  # places, as a bit mask of indices
         self.covering = covering
         self.sunk = sunk
         self.ships = 0
@@ -446,7 +446,7 @@ def draw_in_turn(candidates: Candidates, random: Random, count: int) -> list[int
 
 
 def _kinds(candidates: Candidates) -> list[_Kind]:
-    """Return what is to be laid: first what sank, then the long ships."""
+    """Return the ships to place: first those that sank, then the long ones."""
     sea = candidates.chart
     kinds: dict[tuple[bool, int, int], _Kind] = {}
     for ship, places in enumerate(candidates.places):
@@ -466,7 +466,7 @@ def _kinds(candidates: Candidates) -> list[_Kind]:
 def _lay(
     kinds: Sequence[_Kind], clear: list[list[list[int]]], sea: Chart, struck: int, random: Random
 ) -> tuple[int, float]:
-    """Lay one fleet; return its mask and its weight, 0 when it came to a dead end."""
+    """Build one fleet; return its mask and its weight, 0 at a dead end."""
     free = [kind.free for kind in kinds]
     ships = [kind.ships for kind in kinds]
     fleet, weight = 0, 1.0
@@ -526,7 +526,7 @@ def _pick(bits: int, number: int) -> int:
 
 
 def _even(fleets: Sequence[T], weights: Sequence[float], random: Random, count: int) -> list[T]:
-    """Draw again by weight, as evenly as it goes: each fleet as often as its share says, rounded up or down."""
+    """Resample by weight, as evenly as possible: each fleet as often as its share says, rounded up or down."""
     if not fleets:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Answers with salvos that no rules allow, one kind after the other. Made for tests of whatever asks bots."""
+"""Answers with salvos that no rules allow, one kind after the other. For testing code that asks bots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from salvo.view import View
 
 
 class Rude(Bot):
-    """Too many shots, off the grid, at nobody, no shots at all, no salvo at all."""
+    """Too many shots, off the grid, at an unknown player, no shots at all, no salvo at all."""
 
     def choose_salvo(self, view: View) -> Any:
         rival = view.opponents[0]

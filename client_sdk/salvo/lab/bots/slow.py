@@ -1,4 +1,4 @@
-"""Thinks before it fires, to see what deadlines do. Made for tests."""
+"""Thinks before it fires, to test deadlines."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""Fleets of several rivals at once, drawn where answers are about several boards together.
+"""Fleets of several rivals at once, for answers about several boards together.
 
-A salvo at two boards is told with one number of hits: what one board took of it says what the other did. So fleets of
-all boards that share answers are drawn together; a *draw* is a fleet of every such board. Turn by turn:
+A salvo at two boards has a single number of hits: the hits on one board determine those on the other. So fleets of all
+boards that share answers are drawn together; a *draw* has a fleet for every such board. Turn by turn:
 
-* A board that shares its first answer is drawn by itself, as in :mod:`salvo.lab.bots.posterior`, and put beside
-  the others.
-* What was told is taken in: draws that don't agree are dropped, and the others copied, by weight.
-* The copies are moved apart: two or three ships, of one board or of several, are laid anew among all places for which
-  the answers so far stay what they are. Places have keys, as there, with a digit for each answer of any board; so
-  places that go together are looked up.
+* A board that shares its first answer is drawn by itself, as in :mod:`salvo.lab.bots.posterior`, and added to the
+  others.
+* An answer is applied: draws that disagree are dropped, and the others are copied, by weight.
+* The copies are moved apart: two or three ships, of one board or of several, are placed again, at places that keep all
+  answers so far. Places have keys, as there, with a digit for each answer of any board, so matching places are looked
+  up.
 
-That is a particle filter with moves that leave its distribution as it is. What it draws depends on what was told and on
-its randomness alone, and not on when somebody looked.
+This is a particle filter with moves that preserve its distribution. Its draws only depend on the answers and on its
+randomness, not on when they are read.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MAX_DRAWS = 400
 #: Moves of each copy of a draw. With 5 draws get too much alike: what has a chance of 0.99 is there in 80 %; 100 are no
 #: better than 30.
 MOVES = 20
-#: Every second move lays three ships anew, the others two.
+#: Every second move places three ships again, the others two.
 THREE_IN = 2
-#: The share of draws that should agree with what was told; where fewer do, they are moved until so many have.
+#: The share of draws that should agree with an answer; if fewer do, draws are moved until enough have.
 ENOUGH = 0.05
 #: How often they are moved for that.
 TRIES = 10
@@ -45,12 +45,12 @@ Options = tuple[list[float], list[tuple[int, ...]]]
 
 
 class Turn(NamedTuple):
-    """What one turn told.
+    """What one turn revealed.
 
     Attributes:
-        number: the turn's; 0 where several are summed up.
-        clues: by player, of those boards that it was about.
-        hits: of a salvo at several boards, where only their number is told; else None.
+        number: the turn's; 0 if several are summed up.
+        clues: by player, for the boards concerned.
+        hits: of a salvo at several boards, if only their number is announced; else None.
     """
 
     number: int
@@ -59,7 +59,7 @@ class Turn(NamedTuple):
 
 
 def turns(told: Mapping[str, Sequence[Clue]]) -> list[Turn]:
-    """Return what was told of several boards, turn by turn.
+    """Return what was revealed about several boards, turn by turn.
 
     Args:
         told: by player.
@@ -73,11 +73,11 @@ def turns(told: Mapping[str, Sequence[Clue]]) -> list[Turn]:
 
 
 class Together:
-    """Draws of those boards that share answers.
+    """Draws for the boards that share answers.
 
     Attributes:
         boards: their players, in the order in which a draw has their fleets.
-        draws: none before the first shared answer, and where none agrees with what was told.
+        draws: none before the first shared answer, and if none agrees with the answers.
         left_out: numbers of turns whose hits no draw agreed with.
     """
 
@@ -110,7 +110,7 @@ class Together:
         return {turn.number for turn in self._shared if turn.number in self.left_out and player in turn.clues}
 
     def learn(self, turn: Turn) -> None:
-        """Take in what a turn told."""
+        """Apply what a turn revealed."""
         if len(self._book.fleet) > MAX_SHIPS_BY_KEYS:
             return
         for player, clue in turn.clues.items():
@@ -129,7 +129,7 @@ class Together:
             self._take_in_shared(turn)
 
     def _begin_anew(self) -> None:
-        """Draw again, as if all that was told of one board had been told before what they share."""
+        """Draw again, as if all answers about single boards had come before the shared ones."""
         boards, self.boards, self.draws, self._keys, self._weights, self._shift = self.boards, [], [], [], [], 0
         self.left_out.clear()
         for player in boards:
@@ -138,14 +138,14 @@ class Together:
             self._take_in_shared(turn)
 
     def _take_in_shared(self, turn: Turn) -> None:
-        """Take in a number of hits on several boards, or leave it out if no draw agrees."""
+        """Apply a number of hits on several boards, or leave it out if no draw agrees."""
         shots = {player: clue.shots for player, clue in turn.clues.items() if clue.shots}
         assert turn.hits is not None
         if self.draws and not self._take_in_hits(shots, turn.hits):
             self.left_out.add(turn.number)
 
     def _add(self, player: str, told: Sequence[Clue]) -> None:
-        """Put fleets of one more board beside those of the others."""
+        """Add fleets of one more board to those of the others."""
         candidates = learned(self._book, told, alone=False)
         weights = candidates.weights()
         drawn = draw_ships(candidates, self._random, self._count, weights)
@@ -165,7 +165,7 @@ class Together:
         self._shift += candidates.guard.bit_length()
 
     def _take_in_places(self, clues: Mapping[str, Clue]) -> bool:
-        """Drop places of ships that don't agree any more, and weigh the others anew; return whether a draw agrees."""
+        """Drop places that no longer agree, and update the others' weights; return whether a draw agrees."""
         ships = len(self._book.fleet)
         ratios: list[tuple[int, dict[int, float]]] = []
         weights = list(self._weights)
@@ -197,10 +197,10 @@ class Together:
         return True
 
     def _take_in_hits(self, shots: Mapping[str, Sequence[int]], hits: int) -> bool:
-        """Drop draws that would have been told another number of hits, unless all would.
+        """Drop draws that imply another number of hits, unless all do.
 
         Args:
-            shots: by player, the shots that were at its board.
+            shots: by player, the shots at its board.
         """
         ships = len(self._book.fleet)
         met: list[tuple[int, dict[int, int]]] = []
@@ -248,7 +248,7 @@ class Together:
 
 
 class Mover:
-    """Lays ships of draws anew, so that all answers stay what they are."""
+    """Places ships of draws again, so that all answers stay the same."""
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class Mover:
         Args:
             keys: by ship of a draw, the key of each place.
             weights: by ship of a draw, how likely each place is.
-            ships: how many there are on each board.
+            ships: number of ships on each board.
         """
         self._keys, self._weights, self._ships, self._margin, self._random = keys, weights, ships, margin, random
         self._classes: list[dict[int, list[int]]] = []
@@ -281,7 +281,7 @@ class Mover:
         self._three: dict[tuple[int, int, int, int], Options] = {}
 
     def move(self, draw: Draw, times: int) -> None:
-        """Lay ships of a draw anew, some times."""
+        """Place ships of a draw again, several times."""
         between, keys, count = self._random.random, self._keys, len(self._keys)
         classes, added_up = self._classes, self._upto
         for number in range(times):
@@ -311,7 +311,7 @@ class Mover:
                 self._lay(draw, block, masks)
 
     def _lay(self, draw: Draw, block: Sequence[int], masks: Sequence[int]) -> None:
-        """Lay ships of a draw, unless they would be too close to others; then nothing is moved."""
+        """Place ships of a draw, unless they would be too close to others; then nothing is moved."""
         before = [draw[ship] for ship in block]
         for ship, mask in zip(block, masks, strict=True):
             draw[ship] = mask
@@ -324,7 +324,7 @@ class Mover:
                     return
 
     def _pairs(self, one: int, other: int, key: int) -> Options:
-        """Return the keys of two ships' places that come to a key together."""
+        """Return the keys of two ships' places that add up to a key."""
         found = self._two.get((one, other, key))
         if found is None:
             sizes, others = self._sizes[one], self._sizes[other]

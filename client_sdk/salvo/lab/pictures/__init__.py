@@ -1,8 +1,8 @@
-"""What people look at: boards, heat maps and figures, as plain text and as HTML for a notebook's cell.
+"""Pictures for people: boards, heat maps and figures, as plain text and as HTML for a notebook's cell.
 
-The HTML is tables with styles of their own: no script, nothing from elsewhere, and what somebody else named is escaped.
-Squares bring both background and ink, all else takes the notebook's colours, so it is readable in light and dark
-ones. No colour says what no letter says. Nothing here is imported before somebody looks.
+The HTML is tables with inline styles: no scripts, no external resources, and foreign names are escaped. Squares set
+both background and ink, everything else uses the notebook's colours, so it is readable in light and dark ones. No
+information is in colour alone. Nothing here is imported before a picture is shown.
 """
 
 from salvo.lab.pictures.heat import HeatMap

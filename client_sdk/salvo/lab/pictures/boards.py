@@ -1,4 +1,4 @@
-"""Boards as they are known: a letter for each ship that is, and a mark for each shot."""
+"""Boards as far as they are known: a letter for each known ship, and a mark for each shot."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from salvo.lab.pictures.marks import Mark, letters_of
 from salvo.rules import Fleet, Grid
 
 _WORDS: Final[Mapping[str, str]] = {Mark.HIT: "hit", Mark.MISS: "miss", Mark.FIRED: "fired at, not told"}
-#: What the marks mean, to stand below boards.
+#: The legend below boards.
 LEGEND: Final = ", ".join(f"{mark} {word}" for mark, word in _WORDS.items())
 
 
 def marked(grid: Grid, marks: Mapping[int, str], title: str, notes: Iterable[str] = ()) -> str:
-    """Return a board of which only shots are known.
+    """Return a board with only shots on it.
 
     Args:
-        marks: by cell; nothing for the others.
+        marks: by cell; others have none.
     """
     squares = [
         Square(mark, COLOURS[mark], _WORDS.get(mark, ""))

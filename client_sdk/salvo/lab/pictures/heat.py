@@ -12,7 +12,7 @@ from salvo.lab.pictures.html import COLOURS, Colour, Square, board, shade
 from salvo.lab.pictures.marks import Mark
 from salvo.rules import Grid
 
-#: Of a cell of which it is known what is there: the letter says more than the chance.
+#: Marks of cells whose content is known: the letter says more than the chance.
 _KNOWN: Final[Mapping[str, str]] = {Mark.HIT: "hit", Mark.MISS: "miss"}
 _MEANINGS: Final[Mapping[str, str]] = {**_KNOWN, Mark.FIRED: "fired at before, and not told"}
 
@@ -22,16 +22,16 @@ class HeatMap:
     """The chance that a ship lies there, for every cell of a board.
 
     ``print`` shows it as text, a notebook as a picture, both with a percentage in each cell: ``[17]`` is aimed at,
-    ``✖`` is a hit, ``○`` a miss, ``●17`` was fired at and not told.
+    ``✖`` is a hit, ``○`` a miss, ``●17`` was fired at with unknown result.
 
     Attributes:
-        chances: one a cell, row by row, each 0..1.
-        title: what stands above it.
-        marks: by cell what is known of it, ``Mark.HIT``, ``Mark.MISS`` or ``Mark.FIRED``; nothing for the others.
-        aimed: cells of a salvo, to be pointed out.
+        chances: one per cell, row by row, each 0..1.
+        title: the line above it.
+        marks: by cell what is known of it, ``Mark.HIT``, ``Mark.MISS`` or ``Mark.FIRED``; others have none.
+        aimed: cells of a salvo, to be highlighted.
         exact: whether the chances are shares of whole fleets that agree with all answers but those that the note leaves
             out; else they are estimated ship by ship.
-        note: what stands below it: where the chances come from.
+        note: the line below it: where the chances come from.
     """
 
     grid: Grid
@@ -43,7 +43,7 @@ class HeatMap:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no map of this board.
+        """Refuse what is not a map of this board.
 
         Raises:
             BotError: ``bad_heat_map``: a wrong number of chances, one out of range, an unknown mark, or a cell off the
@@ -56,7 +56,7 @@ class HeatMap:
         if len(self.chances) != size:
             raise BotError("bad_heat_map", f"{len(self.chances)} chances; a board of {size} cells has {size}")
         for cell, chance in enumerate(self.chances):
-            if not 0 <= chance <= 1:  # nor what is no number
+            if not 0 <= chance <= 1:  # also false for NaN
                 raise BotError("bad_heat_map", f"the chance of {self.grid.name(cell)} is {chance}; 0..1")
         for cell in (*self.aimed, *self.marks):
             if cell not in range(size):
@@ -85,7 +85,7 @@ class HeatMap:
         return "\n".join(line.rstrip() for line in (*lines, self._legend(), self.note) if line)
 
     def _legend(self) -> str:
-        """Return what the signs mean that the text has."""
+        """Return the legend of the text."""
         signs = ["[ ] aimed at"] if self.aimed else []
         signs += [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in self.marks.values()]
         return ", ".join(signs)
@@ -101,7 +101,7 @@ class HeatMap:
 
     @property
     def hottest(self) -> float:
-        """The highest chance of a cell that is not known to be a hit; 0 where there is none."""
+        """The highest chance of a cell that is not known to be a hit; 0 if there is none."""
         return max((each for cell, each in enumerate(self.chances) if self.marks.get(cell) != Mark.HIT), default=0.0)
 
     def _texts(self) -> list[str]:
@@ -124,7 +124,7 @@ class HeatMap:
 
 
 def percentage(chance: float) -> str:
-    """Return a chance in whole per cent; what is only nearly impossible or certain does not look so."""
+    """Return a chance in whole per cent; only impossible is 0 and only certain is 100."""
     if 0 < chance <= 0.005:
         return "<1"
     return ">99" if 0.995 <= chance < 1 else f"{100 * chance:.0f}"

@@ -1,4 +1,4 @@
-"""Boards and bars as HTML; what they show is somebody else's to say."""
+"""Boards and bars as HTML; callers decide what they show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLACK: Final = (0, 0, 0)
 _WHITE: Final = (255, 255, 255)
 #: Light to dark, the first, middle and last of ColorBrewer's Blues: readable without seeing red or green.
 _SCALE: Final[tuple[Colour, ...]] = ((247, 251, 255), (107, 174, 214), (8, 48, 107))
-#: By mark, apart from each other also for those who don't see red and green (Okabe and Ito, but for water).
+#: By mark, distinguishable without seeing red or green (Okabe and Ito, except for water).
 COLOURS: Final[Mapping[str, Colour]] = {
     Mark.BLANK: (232, 243, 250),
     Mark.SHIP: (90, 110, 130),
@@ -35,9 +35,9 @@ class Square(NamedTuple):
     """One cell of a board.
 
     Attributes:
-        text: that stands in it.
-        hover: that is told beside its name when somebody points at it; empty for no more than the name.
-        framed: whether it is pointed out.
+        text: its text.
+        hover: shown with its name under the mouse pointer; empty for only the name.
+        framed: whether it is highlighted.
     """
 
     text: str
@@ -71,10 +71,10 @@ def ink(colour: Colour) -> Colour:
 
 
 def board(grid: Grid, squares: Sequence[Square], title: str, notes: Iterable[str] = ()) -> str:
-    """Return a board with rows A.. and columns 1.. and a title above; below it stand notes, a line each.
+    """Return a board with rows A.. and columns 1.., a title above, and notes below, a line each.
 
     Args:
-        squares: one a cell, row by row.
+        squares: one per cell, row by row.
     """
     head = "".join(_heading("col", str(x)) for x in range(1, grid.width + 1))
     rows = [
@@ -90,7 +90,7 @@ class Bar(NamedTuple):
     """A share from 0 to 1 as a bar.
 
     Attributes:
-        interval: where the true one probably is, drawn as a line.
+        interval: of the true share, drawn as a line.
         guide: whether the half is marked.
     """
 
@@ -100,7 +100,7 @@ class Bar(NamedTuple):
 
 
 def figures(heads: Sequence[str], rows: Iterable[Sequence[str | Bar]], title: str, notes: Iterable[str] = ()) -> str:
-    """Return a table of texts and bars; beside a bar stands what it shows as text, for those who don't see it."""
+    """Return a table of texts and bars; each bar has its value next to it, for those who cannot see it."""
     head = "".join(_heading("col", escape(text)) for text in heads)
     body = ["<tr>" + "".join(map(_figure, row)) + "</tr>" for row in rows]
     return _table(f"<tr>{head}</tr>", body, title, notes)
@@ -140,7 +140,7 @@ def _bar(bar: Bar) -> str:
 
 
 def _box(low: float, high: float, height: int, how: str) -> str:
-    """Return a part of a bar; of what is too narrow to be seen, a line."""
+    """Return a part of a bar; a line if it is too narrow to be seen."""
     wide = max(1.0, (high - low) * _LONG)
     return f'<rect x="{low * _LONG:.1f}" y="{(_HIGH - height) / 2:g}" width="{wide:.1f}" height="{height}" {how}/>'
 

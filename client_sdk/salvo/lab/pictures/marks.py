@@ -9,26 +9,26 @@ from salvo.rules import RuleBook
 
 
 class Mark(StrEnum):
-    """What an onlooker knows of a cell."""
+    """What an observer knows about a cell."""
 
     BLANK = "·"  # water, or nothing known
     SHIP = "■"
     HIT = "✖"
     MISS = "○"
-    FIRED = "●"  # fired at, and not told whether it was a hit
+    FIRED = "●"  # fired at, with unknown result
     AIMED = "◎"  # to be fired at
     OFFERED = "+"  # where the other end of a ship may be
 
 
-#: The same for output that may not take these letters.
+#: The same for output that cannot show these characters.
 PLAIN: Final = str.maketrans("".join(Mark), ".#Xo*@+")
 
 
 def picture(owner: bytes, struck: set[int]) -> str:
-    """Return a whole board as its owner and the referee see it, one letter a cell.
+    """Return a whole board as its owner and the referee see it, one letter per cell.
 
     Args:
-        owner: one byte a cell, 0 for water.
+        owner: one byte per cell, 0 for water.
         struck: cells that were shot at.
     """
     seen = ((Mark.BLANK, Mark.MISS), (Mark.SHIP, Mark.HIT))

@@ -12,9 +12,9 @@ from salvo.view import View
 
 
 def known_marks(view: View, player: str) -> dict[int, Mark]:
-    """Return by cell what is known of another player's board: hit or miss, else where shots fell.
+    """Return, by cell, what is known about another player's board: hit or miss, else where shots fell.
 
-    A cell that was fired at by others is among them, where everybody is told of all shots.
+    Includes cells that others fired at, if all shots are announced.
     """
     grid = view.rules.grid
     known = view.marks(player) if view.rules.announce is not Announce.COUNT else {}

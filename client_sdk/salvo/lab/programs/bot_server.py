@@ -1,7 +1,7 @@
 """A bot of the SDK as a program on standard streams: ``python -m salvo.lab.programs mybot.py`` (SALVO-EXEC).
 
-It plays the same game as the bot itself with the same seed. So a bot can be kept in a process of its own, with limits
-that hold; and whoever writes the same for another language can read here what there is to do.
+With the same seed it plays the same game as the bot itself. So a bot can run in its own process, with limits that hold;
+and this is a reference for the same in another language.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from salvo.view import Shot, View
 
 
 class _Game:
-    """One game of a bot: what it is told becomes its view."""
+    """One game of a bot: the lines that it gets become its view."""
 
     def __init__(self, bot: Bot, told: GameTold) -> None:
         self._bot = bot
@@ -70,14 +70,14 @@ class _Game:
         self._bot.on_game_over(told.winner if isinstance(told.winner, str) else "", stats)
 
     def _said(self) -> tuple[LineSaid, ...]:
-        """Return what the bot has said since it was looked at last."""
+        """Return the bot's chat lines since the last call."""
         unsaid, self._bot.unsaid = self._bot.unsaid or (), None
         return tuple(LineSaid(line.text, line.to) for line in unsaid)
 
     def _hear(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
         for told in results:
             if self._view is not None:
-                if told.fired is not None and not self._view.fired_this_turn:  # of before this process was there
+                if told.fired is not None and not self._view.fired_this_turn:  # from before this process was started
                     self._view.fired(told.fired)
                 self._view.resolved(told.result)
             self._bot.on_result(told.result)
@@ -91,14 +91,14 @@ def _new_view(bot: Bot, book: RuleBook, asked: TurnAsked) -> View:
 
 
 class BotServer:
-    """A bot that answers lines, one after the other; a new one for every game, so that it stays (SALVO-EXEC-10)."""
+    """Answers lines with a new bot for every game, so that the process can stay (SALVO-EXEC-10)."""
 
     def __init__(self, kind: Callable[[], Bot]) -> None:
         self._kind = kind
         self._game: _Game | None = None
 
     def answer(self, line: bytes, out: IO[bytes]) -> None:
-        """Take in a line, and write the answer if it wants one.
+        """Handle a line, and write the answer if it needs one.
 
         Raises:
             WireError: it is no line of this protocol.
@@ -118,7 +118,7 @@ class BotServer:
 
 
 def main() -> None:
-    """Play the bot whose source is the only argument; what it prints goes to standard error."""
+    """Play the bot whose source is the only argument; whatever it prints goes to standard error."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m salvo.lab.programs BOT, where BOT is as in salvo play")
     out = os.fdopen(os.dup(1), "wb")

@@ -1,4 +1,4 @@
-"""Whether somebody looks into a program with a debugger: then no time limit of ours holds, here in this process."""
+"""Whether a debugger is attached to a program: if so, this process enforces no time limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_debugged() -> bool:
 
 
 def is_traced(pid: int) -> bool:
-    """Whether a debugger such as gdb traces another process; false where the system does not tell."""
+    """Whether a debugger such as gdb traces another process; False if the system does not say."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("TracerPid:"):
@@ -35,7 +35,7 @@ def breakpoints_met() -> int:
 
 @contextlib.contextmanager
 def watching_breakpoints() -> Iterator[None]:
-    """Count what stops at ``breakpoint()``: pdb has left no trace any more when the bot answers after it."""
+    """Count stops at ``breakpoint()``, because pdb leaves no trace by the time the bot answers."""
     former = sys.breakpointhook
 
     def stop(*args: Any, **kwargs: Any) -> Any:

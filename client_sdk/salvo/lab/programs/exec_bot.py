@@ -1,7 +1,7 @@
 """A program in any language as a bot: ``exec:COMMAND`` wherever a bot's source is wanted (SALVO-EXEC).
 
-What goes wrong costs the program its turn, as in a contest, and is told in one line with its cause and, for the first
-ones, with a command that shows the program the very same lines again.
+A mistake costs the program its turn, as in a contest, and is reported in one line with its cause; for the first ones,
+also with a command that feeds the program the same lines again.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from salvo.view import Shot, View
 
 log = logging.getLogger(__name__)
 
-#: How long a question may take where nobody says otherwise: a turn's time by default (SALVO-TURN-5).
+#: How long a question may take by default: as long as a turn (SALVO-TURN-5).
 QUESTION_SECONDS: Final = 30.0
-#: Of a turn's time so much is kept back for the way to the server.
+#: Part of a turn's time that is kept back for the way to the server.
 LEEWAY_SECONDS: Final = 0.05
-#: After so many crashes a process is not started again in the same game; after so many silent turns in a row the
-#: process is taken for hung, and ended.
+#: After this many crashes, the process is not started again in the same game; after this many silent turns in a row, it
+#: is considered hung, and ended.
 MAX_CRASHES: Final = 3
 MAX_SILENT: Final = 2
 _MAX_HEARD: Final = 20
@@ -55,7 +55,7 @@ _MAX_HEARD: Final = 20
 
 @dataclass(slots=True)
 class _Failures:
-    """What was told of a command's failures: how many lines and files, and of the rest how many of which code."""
+    """Reports of a command's failures: how many lines and files, and counts by code of those not reported."""
 
     lines: int = 0
     files: int = 0
@@ -65,15 +65,15 @@ class _Failures:
 class ExecBot(Bot):
     """A program that speaks JSON lines; :mod:`salvo.lab.sources` makes a class of each command.
 
-    The process is started for its first question, plays all games of this bot, and ends with :meth:`close`; or it waits
-    for another bot of its command, where it may and somebody has them wait.
+    The process is started for its first question, plays all games of this bot, and ends with :meth:`close`; or, with a
+    pool, it waits there for the next bot with the same command.
 
     Attributes:
         command: the program and its arguments.
         strict: whether a failure is raised, instead of costing the turn.
-        staying: where processes wait between games; None where each ends with its bot.
+        staying: where processes wait between games; None ends each with its bot.
         most_files: how many of its command's failures are kept as files.
-        most_lines: how many are told in a line each; of further ones :meth:`close` tells how many there were. None
+        most_lines: how many are reported in a line each; :meth:`close` reports the number of the others. None
             for all.
     """
 
@@ -86,7 +86,7 @@ class ExecBot(Bot):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._failures = _Failures()  # of all its bots: there may be one for each of many games
+        cls._failures = _Failures()  # shared by all its bots: there may be one for each of many games
 
     def __init__(self) -> None:
         waiting = self.staying.take(self.command) if self.staying is not None else None
@@ -99,8 +99,8 @@ class ExecBot(Bot):
         self._begin_game()
 
     def _begin_game(self) -> None:
-        self._introduced = False  # whether this process was told of this game
-        self._ended = False  # and of its end
+        self._introduced = False  # whether this process has got this game's first line
+        self._ended = False  # and its last one
         self._clean = True  # whether every question was answered well
         self._crashes = 0
         self._silent = 0
@@ -167,7 +167,7 @@ class ExecBot(Bot):
             untold.clear()
 
     def _part(self, staying: ProgramPool) -> None:
-        """Let the process wait for its next game after a clean one; else it leaves."""
+        """Let the process wait for its next game after a clean one; else dismiss it."""
         program, self._program = self._program, Program(self.command)
         program.attend()
         if program.stays and program.idle and self._clean and (self._ended or not self._introduced):
@@ -185,7 +185,7 @@ class ExecBot(Bot):
         limit: str,
         again: Callable[[], FleetAsked | TurnAsked] | None = None,
     ) -> Answer:
-        """Ask; a process that has ended between two games is started anew, and asked what ``again`` makes."""
+        """Ask; if the process ended between two games, start it again and ask what ``again`` returns."""
         of_former_game = self._program.running and not self._introduced
         try:
             return self._ask_once(rules, question, seconds, limit)
@@ -200,7 +200,7 @@ class ExecBot(Bot):
             return self._ask_once(rules, again() if again is not None else question, seconds, limit)
 
     def _ask_once(self, rules: RuleBook, question: FleetAsked | TurnAsked, seconds: float, limit: str) -> Answer:
-        clean, self._clean = self._clean, False  # whatever it is that ends this early
+        clean, self._clean = self._clean, False  # stays so if anything goes wrong below
         try:
             self._introduce(rules)
             wanted, longest = self._program.asked + 1, None if is_debugged() else seconds
@@ -219,7 +219,7 @@ class ExecBot(Bot):
         return answer
 
     def _tell_waiting(self, seconds: float | None) -> None:
-        """Tell what is waited for, the first time: a slow program is slow in every turn."""
+        """Log what is being waited for, but only once: a slow program is slow in every turn."""
         if not self._waited:
             self._waited = True
             limit = "for ever, under a debugger" if seconds is None else f"for {seconds:.0f} s at most"
@@ -228,7 +228,7 @@ class ExecBot(Bot):
             )
 
     def _introduce(self, rules: RuleBook) -> None:
-        """Tell a process of the game, once; start one where there is none."""
+        """Introduce the game to the process, once; start the process if necessary."""
         if not self._program.running:
             if self._crashes >= MAX_CRASHES:
                 raise BotError("bot_crashed", f"it has crashed {MAX_CRASHES} times in this game and is left alone")
@@ -243,7 +243,7 @@ class ExecBot(Bot):
         self._introduced = True
 
     def _noted(self, error: BotError) -> BotError:
-        """Take note of a failure, and return it as it is to be told."""
+        """Take note of a failure, and return it as it is to be reported."""
         if error.code in ("turn_timeout", "bank_empty", "bot_timeout"):
             self._silent += 1
             if self._silent >= MAX_SILENT:
@@ -256,7 +256,7 @@ class ExecBot(Bot):
         return error
 
     def _turn(self, view: View) -> TurnAsked:
-        """Return a turn's question, with the news since the last one that was told to this process."""
+        """Return a turn's question, with the news since this process's previous one."""
         if not self._introduced or not self._program.running:
             self._told_turn = self._told_landed = 0
         results, incoming = view.results, view.incoming
@@ -286,7 +286,7 @@ class ExecBot(Bot):
     # --- answers ------------------------------------------------------------------------------------------------
 
     def _fleet_of(self, rules: RuleBook, answer: Answer) -> Fleet | None:
-        """Return the fleet of an answer; None when the program leaves it to us."""
+        """Return the fleet of an answer; None if the program wants one drawn."""
         if answer.shots is not None:
             raise BotError("bot_unreadable", "it answers with shots; a fleet is wanted, or skip for a drawn one")
         if answer.fleet is None:
@@ -297,7 +297,7 @@ class ExecBot(Bot):
             raise BotError("bad_fleet", str(error)) from None
 
     def _say(self, lines: Collection[LineSaid]) -> None:
-        """Say what can be said; what cannot costs nothing but the line."""
+        """Send the lines that can be sent; a bad one costs nothing but itself."""
         for line in lines:
             try:
                 text = clean_text(line.text)
@@ -310,7 +310,7 @@ class ExecBot(Bot):
             self.say(text, line.to)
 
     def _lose(self, where: str, error: BotError, consequence: str) -> None:
-        """Tell in one line what became of a question and why."""
+        """Report in one line how a question failed and why."""
         self._clean = False
         failures = self._failures
         if not self.strict and self.most_lines is not None and failures.lines >= self.most_lines:
@@ -325,7 +325,7 @@ class ExecBot(Bot):
         log.error("%s, %s: %s; %s%s%s", self.name, at, error, consequence, again, last)
 
     def _keep(self) -> str:
-        """Write what this process was told of this game to a file; return the command that tells it again."""
+        """Write this process's lines of this game to a file; return the command that replays them."""
         self._failures.files += 1
         try:
             handle, path = tempfile.mkstemp(prefix=f"salvo-{self.name}-game-{self._game}-", suffix=".jsonl")
@@ -356,7 +356,7 @@ def _answer_to(wanted: int, line: bytes) -> Answer | None:
 
 
 def _board(view: View, player: str) -> str:
-    """Return what is known of a board, a letter a cell, row by row; ``?`` was shot at, and nobody tells how it met."""
+    """Return what is known of a board, a letter per cell, row by row; ``?`` was shot at with unknown result."""
     grid = view.rules.grid
     cells = [grid.xy(cell) for cell in range(grid.size)]
     if player != view.me and view.rules.announce is Announce.COUNT:

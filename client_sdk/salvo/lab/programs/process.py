@@ -1,8 +1,8 @@
-"""A program on its standard streams: a line is asked, a line is answered, within bounds of time and size.
+"""A program on its standard streams: one line out, one line back, within limits of time and size.
 
-What it may do wrong costs its owner the question and nobody else anything: a crash, silence, half a line, a line
-without an end, a flood on either stream. All is done by one thread, inside the calls: between them the program's
-pipes fill up, and it waits.
+Whatever it does wrong only costs its owner the question: a crash, silence, half a line, an endless line, a flood on
+either stream. Everything is done by one thread, inside the calls: in between, the program's pipes fill up, and it
+waits.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from salvo.lab.programs.debugger import is_traced
 
 T = TypeVar("T")
 
-#: An answer's line (SALVO-EXEC-6), all that is read while one is awaited, and how many late answers among it.
+#: An answer's line (SALVO-EXEC-6), all input for one question, and the late answers in it.
 MAX_ANSWER_BYTES: Final = 64 * 1024
 MAX_ANSWERS_BYTES: Final = 1024 * 1024
 MAX_LATE_ANSWERS: Final = 100
-#: Of standard error, lines of so many bytes and so many lines are shown.
+#: Of standard error, this many bytes of a line and this many lines are shown.
 MAX_ERROR_BYTES: Final = 500
 MAX_ERROR_LINES: Final = 1000
-#: How long one whose input has ended may go on before it is terminated, and then before it is killed; and how long the
-#: end of one is looked into.
+#: How long a process may run after its input has ended before it is terminated, and after that before it is killed; and
+#: how long to look for the cause when a process ends.
 LEAVE_SECONDS: Final = 1.0
 TERMINATE_SECONDS: Final = 0.5
 INQUEST_SECONDS: Final = 0.5
-#: Lines of one game are kept up to so many bytes, to be shown to the program again.
+#: Lines of one game are kept up to this many bytes, to be replayed to the program.
 MAX_KEPT_BYTES: Final = 8 * 1024 * 1024
-#: After so long without an answer it is told that one is waited for.
+#: After this long without an answer, the wait is reported.
 WAITING_SECONDS: Final = 5.0
-#: What languages write below an error, and no last words: indented lines of where it was, brackets, Node.js's version.
+#: What languages print after an error, and no last words: indented traceback lines, brackets, Node.js's version.
 _ADDED: Final = re.compile(r"\s|\W*$|Node\.js v\d")
 _CHUNK: Final = 65536
 _LOOK_SECONDS: Final = 0.005
@@ -49,20 +49,20 @@ _DEBUGGED_SECONDS: Final = 0.5
 
 
 def environment_of_others() -> dict[str, str]:
-    """Return what a program of somebody else's inherits: all but the variables of ours, which may hold secrets."""
+    """Return the environment for other people's programs: without Salvo's variables, which may hold secrets."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
 
 
 class Program:
-    """One process at a time, in a process group of its own.
+    """One process at a time, in its own process group.
 
-    It inherits the environment, but for the variables of ours, which may hold secrets.
+    It inherits the environment without Salvo's variables, which may hold secrets.
 
     Attributes:
-        kept: the lines told since :meth:`begin_game`; None when they became too many.
-        idle: whether nothing that was asked is unanswered.
+        kept: the lines sent since :meth:`begin_game`; None when they became too many.
+        idle: whether every question is answered.
         asked: how many questions were asked, over all games and processes.
-        stays: whether this process has said that it plays several games alike (SALVO-EXEC-10); the owner notes it.
+        stays: whether this process has said that it can play several games (SALVO-EXEC-10); set by the owner.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ class Program:
         show: Callable[[str], None] = lambda line: None,
         waiting: Callable[[float | None], None] = lambda seconds: None,
     ) -> None:
-        """Have an owner that listens, or none.
+        """Set the owner's callbacks, or reset them.
 
         Args:
             show: takes each line of standard error, as printable text.
@@ -90,7 +90,7 @@ class Program:
 
     def _clear(self) -> None:
         self.stays = False
-        self._dismissed: float | None = None  # since when, on the monotonic clock
+        self._dismissed: float | None = None  # when, on the monotonic clock
         self._unsent = b""
         self._read = b""
         self._errors = b""
@@ -99,7 +99,7 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Whether there is a process; it may have ended without anybody having looked."""
+        """Whether there is a process; it may have ended unnoticed."""
         return self._process is not None
 
     def start(self) -> None:
@@ -129,28 +129,28 @@ class Program:
         self._finalizer = weakref.finalize(self, _kill, process, os.getpid())
 
     def begin_game(self) -> None:
-        """Forget the lines that were told before, and how much came on standard error."""
+        """Forget earlier lines, and how much came on standard error."""
         self.kept: list[bytes] | None = []
         self._error_lines = 0
         self._last_error = ""
 
     def tell(self, line: bytes) -> None:
-        """Tell a line that needs no answer; what does not go through the pipe now goes with the next one."""
+        """Send a line that needs no answer; what does not fit into the pipe now goes with the next one."""
         self._queue(line)
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
             self._write()
 
     def ask(self, line: bytes, seconds: float | None, read: Callable[[bytes], T | None], limit: str) -> T:
-        """Tell a line and return the answer to it.
+        """Send a line and return the answer to it.
 
         Args:
             seconds: how long to wait; None for ever.
-            read: makes an answer of a line; None for a late one, which is passed over. What it raises ends the
-                question, and the process lives.
+            read: turns a line into an answer; None for a late one, which is skipped. An exception from it ends the
+                question, but not the process.
             limit: the code of the error when time is up.
 
         Raises:
-            BotError: ``limit``; ``bot_crashed`` or ``bot_flood``, after which no process is left.
+            BotError: ``limit``; ``bot_crashed`` or ``bot_flood``, after which the process is gone.
         """
         process = self._process
         assert process is not None
@@ -213,7 +213,7 @@ class Program:
             self._dismissed = time.monotonic()
 
     def close(self) -> None:
-        """End the process with all that it has started; one that waits for a question gets time to end by itself."""
+        """End the process and everything that it has started; an idle one gets time to end by itself."""
         process = self._process
         if process is None:
             return
@@ -240,17 +240,17 @@ class Program:
             self._unsent = self._unsent[os.write(self._process.stdin.fileno(), self._unsent[:_CHUNK]) :]
 
     def _send(self) -> bool:
-        """Write what goes through; return whether there may be more to write."""
+        """Write what fits; return whether there may be more to write."""
         try:
             self._write()
         except BlockingIOError:
             return True
         except BrokenPipeError:
-            pass  # the end of its output will tell why it has closed its input
+            pass  # the end of its output will show why it has closed its input
         return False
 
     def _hear(self) -> int:
-        """Read of standard output; return how many bytes, 0 at its end."""
+        """Read from standard output; return how many bytes, 0 at its end."""
         assert self._process is not None
         assert self._process.stdout is not None
         chunk = os.read(self._process.stdout.fileno(), _CHUNK)
@@ -258,7 +258,7 @@ class Program:
         return len(chunk)
 
     def _hear_errors(self) -> bool:
-        """Read of standard error; return whether there may be more."""
+        """Read from standard error; return whether there may be more."""
         assert self._process is not None
         assert self._process.stderr is not None
         try:
@@ -296,7 +296,7 @@ class Program:
         return BotError("bot_flood", f"more than {MAX_ANSWERS_BYTES} bytes for one question; it was killed")
 
     def _inquest(self) -> BotError:
-        """Find out why the output has ended, and let nothing of the process be left."""
+        """Find out why the output has ended, and kill what is left of the process."""
         half = f", after {len(self._read)} bytes without a line's end" if self._read else ""
         self._wait_for_end(INQUEST_SECONDS)
         code = self._end()
@@ -310,7 +310,7 @@ class Program:
         return BotError("bot_crashed", f"it {cause}{half}{last}")
 
     def _wait_for_end(self, seconds: float) -> bool:
-        """Wait until the process has ended, but not longer than so, and hear its last words; return whether it has."""
+        """Wait at most this long for the process to end, and read its last words; return whether it has ended."""
         process = self._process
         assert process is not None
         assert process.stdout is not None
@@ -326,7 +326,7 @@ class Program:
             time.sleep(_LOOK_SECONDS)
 
     def _errors_left(self) -> bool:
-        """Read of standard error; return whether something was there, and lines are still shown."""
+        """Read from standard error; return whether there was something, and lines are still shown."""
         before = self._error_lines
         return self._hear_errors() and before < self._error_lines <= MAX_ERROR_LINES
 
@@ -342,14 +342,14 @@ class Program:
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it has; it is left a zombie until its group is killed: nobody else can have its number so long."""
+    """Whether a process has ended; it stays a zombie until its group is killed, so that its id is not reused."""
     if not hasattr(os, "waitid"):  # macOS before Python 3.13
         return process.poll() is not None
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _kill(process: subprocess.Popen[bytes], owner: int) -> None:
-    """Kill a process and its group, unless this is a fork of the process that has started it."""
+    """Kill a process and its group, unless this is a fork of the process that started it."""
     for stream in (process.stdin, process.stdout, process.stderr):
         assert stream is not None
         stream.close()
@@ -360,8 +360,8 @@ def _kill(process: subprocess.Popen[bytes], owner: int) -> None:
 
 
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Send a signal to a process and its group; where systems have no groups, to the process."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # there is nobody but the zombie
+    """Send a signal to a process and its group; on systems without groups, only to the process."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # only the zombie is left
         if hasattr(os, "killpg"):
             os.killpg(process.pid, number)
         else:

@@ -1,7 +1,6 @@
-"""Processes that wait for their next game, and those that are asked to leave (SALVO-EXEC-10).
+"""Processes that wait for their next game, and those that were asked to leave (SALVO-EXEC-10).
 
-Whoever plays many games, each with bots of its own, has one :class:`ProgramPool` for all of them, and closes it at the
-end.
+To play many games, each with new bots, use one :class:`ProgramPool` for all of them, and close it at the end.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from salvo.lab.programs.process import Program
 
-#: Processes that wait at a time, such as a table's: a tournament has more programs than memory may have room for.
+#: Processes waiting at a time, such as a table's: a tournament may have more programs than fit into memory.
 MAX_WAITING: Final = 16
-#: Processes that leave at a time, while games go on: starting one takes about as long as another one's leaving.
+#: Processes leaving at a time, during games: starting one takes about as long as another takes to leave.
 MAX_LEAVING: Final = 2
 
 
@@ -23,24 +22,24 @@ class ProgramPool:
     """Holds processes between games."""
 
     def __init__(self) -> None:
-        self._waiting: list[Program] = []  # who came last is last
+        self._waiting: list[Program] = []  # the latest is last
         self._leaving: deque[Program] = deque()
 
     def take(self, command: Sequence[str]) -> Program | None:
-        """Return a process of this command that waits for a game; None where there is none."""
+        """Return a waiting process of this command; None if there is none."""
         for place in range(len(self._waiting) - 1, -1, -1):
             if self._waiting[place].command == tuple(command):
                 return self._waiting.pop(place)
         return None
 
     def keep(self, program: Program) -> None:
-        """Let a process wait for its next game; where too many do, the one that has waited longest leaves."""
+        """Let a process wait for its next game; if there are too many, dismiss the one that has waited longest."""
         self._waiting.append(program)
         if len(self._waiting) > MAX_WAITING:
             self.dismiss(self._waiting.pop(0))
 
     def dismiss(self, program: Program) -> None:
-        """Ask a process to leave, and see to it later; one that owes an answer is ended at once."""
+        """Ask a process to leave, and end it later if necessary; one that owes an answer is ended at once."""
         if not program.idle:
             program.close()
         if not program.running:
@@ -51,7 +50,7 @@ class ProgramPool:
             self._leaving.popleft().close()
 
     def close(self) -> None:
-        """End all; they leave side by side."""
+        """End all processes; they leave in parallel."""
         for program in self._waiting:
             program.dismiss()
         for program in (*self._leaving, *self._waiting):

@@ -1,6 +1,6 @@
-"""Processes that work for this one, and that bots may end or block: what is sent through a pipe is answered through it.
+"""Worker processes, which bots may end or block: tasks and answers go through a pipe.
 
-A program that such a process has started (``exec:COMMAND``) ends with it.
+Programs that such a process has started (``exec:COMMAND``) end with it.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-#: How long a process whose pipe is closed may take to end: longer than programs that are dismissed together may take.
+#: How long a process may take to end after its pipe was closed: longer than its programs take, dismissed together.
 LEAVE_SECONDS: Final = 3.0
 
 
 class WorkerProcess:
-    """A process that answers tasks in their order, until its pipe is closed.
+    """A process that answers tasks in order until its pipe is closed.
 
     Attributes:
         pipe: closed once the process was dismissed or has ended.
-        tasks: those that are not answered yet; the process is at the first.
+        tasks: those not answered yet; the process works on the first.
     """
 
     def __init__(
@@ -37,9 +37,9 @@ class WorkerProcess:
         """Start the process.
 
         Args:
-            context: how, from :func:`multiprocessing.get_context`.
-            work: called in the process with its end of the pipe and the arguments, which may be shared memory; what it
-                prints goes nowhere. Its ``EOFError`` says that no tasks will come.
+            context: the start method, from :func:`multiprocessing.get_context`.
+            work: called in the process with its end of the pipe and the arguments, which may be shared memory; its
+                output is discarded. ``EOFError`` from the pipe means that there are no more tasks.
             others: the workers started before, whose pipes a forked process inherits.
         """
         self.pipe, theirs = context.Pipe()
@@ -48,7 +48,7 @@ class WorkerProcess:
         inherited = [worker.pipe for worker in (*others, self)] if method == "fork" else []
         self._process = context.Process(target=_run, args=(inherited, work, theirs, *arguments), daemon=True)
         with _uninterrupted(method), warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, which is meant
+            warnings.simplefilter("ignore", DeprecationWarning)  # about forking with threads, which is intended
             self._process.start()
         theirs.close()
 
@@ -59,7 +59,7 @@ class WorkerProcess:
             self.pipe.send(task)
 
     def receive(self) -> Any:
-        """Return the answer to the first task; wait for it.
+        """Wait for the answer to the first task and return it.
 
         Raises:
             EOFError: the process has ended; :meth:`kill` returns how.
@@ -73,7 +73,7 @@ class WorkerProcess:
         return answer
 
     def dismiss(self) -> None:
-        """Let the process end by itself, with the programs that wait for further games, if it has nothing to do."""
+        """Let an idle process end by itself, with the programs that wait for further games."""
         if not self.tasks:
             self.pipe.close()
 
@@ -91,7 +91,7 @@ class WorkerProcess:
 
 
 def end_all(workers: Iterable[WorkerProcess]) -> None:
-    """End processes: those that have nothing to do by themselves, side by side."""
+    """End processes; idle ones end by themselves, in parallel."""
     for worker in workers:
         worker.dismiss()
     for worker in workers:
@@ -99,7 +99,7 @@ def end_all(workers: Iterable[WorkerProcess]) -> None:
 
 
 def how_it_ended(code: int | None) -> str:
-    """Return how a process ended, from its exit code; below 0 is the signal that killed it."""
+    """Return how a process ended, from its exit code; a negative one is the signal that killed it."""
     if code is not None and code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"exit code {code}"
@@ -129,7 +129,7 @@ def _run(inherited: Iterable[Connection], work: Callable[..., None], *arguments:
 
 @contextlib.contextmanager
 def _uninterrupted(method: str) -> Iterator[None]:
-    """Let Ctrl-C wait, and have processes that are started here never hear it, not even while they import.
+    """Delay Ctrl-C, and keep it from processes that are started here, even while they import.
 
     Python drops an interruption that comes while it forks.
 
@@ -140,7 +140,7 @@ def _uninterrupted(method: str) -> Iterator[None]:
         yield
         return
     if method == "spawn":
-        resource_tracker.ensure_running()  # which, started by the first process, would undo the mask
+        resource_tracker.ensure_running()  # which would undo the mask if the first process started it
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -149,15 +149,15 @@ def _uninterrupted(method: str) -> Iterator[None]:
 
 
 def _kill_groups_below(pid: int) -> None:
-    """Kill the children of a child of this process that lead a group, and all who are in it; the child stops.
+    """Kill the process groups led by children of a child of this process; the child is stopped.
 
-    So the programs of a process that is killed end with it, even in an endless loop. Does nothing but on Linux.
+    So a killed process's programs end with it, even in an endless loop. Only works on Linux.
     """
     if sys.platform != "linux":
         return
-    os.kill(pid, signal.SIGSTOP)  # lest it waits for one whose number is then somebody else's
+    os.kill(pid, signal.SIGSTOP)  # so that it cannot reap a child, whose id might be reused
     os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-    with contextlib.suppress(FileNotFoundError):  # not every kernel tells
+    with contextlib.suppress(FileNotFoundError):  # not every kernel has it
         for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(int(leader), signal.SIGKILL)

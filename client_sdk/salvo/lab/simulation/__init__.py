@@ -1,11 +1,11 @@
 """Many games of bots against bots, on all cores: :func:`simulate`, and :func:`stream` game by game.
 
-The same seed gives the same games, however many processes play them. A bot that raises, answers what the rules don't
-allow, ends its process or never answers has lost its game, mostly, and nothing else: the game goes on without it as a
-contest does without a program that has ended, and :attr:`Simulation.failures` says where to look.
+The same seed gives the same games, however many processes play them. A bot that raises, breaks the rules, ends its
+process or never answers will mostly lose its game, but nothing else: the game goes on without it, as a contest does,
+and :attr:`Simulation.failures` says where to look.
 
-Every game has bots of its own: ``__init__`` is called for each. What takes long to prepare belongs into the module or
-behind ``functools.cache``. A program (``exec:COMMAND``) has a process for every game, or for many if it says that it
+Every game has new bots: ``__init__`` is called for each. Slow preparations belong in the module or behind
+``functools.cache``. A program (``exec:COMMAND``) has a process for every game, or for many if it says that it
 stays (SALVO-EXEC-10).
 """
 
@@ -34,7 +34,7 @@ from salvo.rules.files import load_book
 
 __all__ = ["Decisions", "Failure", "Played", "Seats", "Simulation", "seating", "simulate", "stream"]
 
-#: A bot as :func:`salvo.lab.sources.load` takes it, or its class.
+#: A bot's source for :func:`salvo.lab.sources.load`, or its class.
 Source = str | type[Bot]
 Bots = Sequence[Source] | Mapping[str, Source]
 
@@ -50,7 +50,7 @@ class Played(Placed):
         winner: empty after a tie.
         turns: salvos of all players together.
         stats: by player, in play order.
-        failures: of bots in this game.
+        failures: bots' failures in this game.
     """
 
     winner: str
@@ -63,18 +63,18 @@ class Played(Placed):
 
 @dataclass(slots=True)
 class Simulation(Pictured, Sequence[Played]):
-    """What came of a simulation; as a sequence, its games, each put together when it is looked at.
+    """The results of a simulation; as a sequence, its games, each created on access.
 
     Attributes:
         bots: sources by name at the table, as :func:`salvo.lab.replay_command.again` writes them.
         first: number of the first game.
-        wins: by name; a tie is nobody's.
+        wins: by name; a tie counts for no one.
         ties: games without a single winner.
         places: by name, how often first, second and so on; those that tie share the better place.
         failures: in the order of the games.
-        decisions: by name, how long they thought, in one game of 16, or in all where bots are slow. All else is the
-            same at every run; this is not.
-        seconds: that it took.
+        decisions: by name, how long they thought, in one game of 16, or in all if bots are slow. Unlike everything
+            else, this differs from run to run.
+        seconds: duration of the simulation.
     """
 
     bots: dict[str, str]
@@ -106,7 +106,7 @@ class Simulation(Pictured, Sequence[Played]):
         return self._played(game, row, tuple(failure for failure in self.failures if failure.game == game))
 
     def again(self, game: int) -> str:
-        """Return the command that plays one of these games again, and shows what is wrong with a bot."""
+        """Return the command that plays one of these games again, and shows bots' errors."""
         return again(list(self.bots.values()), self.seed, game, rules=self.rules, seats=self.seats)
 
     def rate(self, name: str) -> float:
@@ -120,7 +120,7 @@ class Simulation(Pictured, Sequence[Played]):
         return fsum(self._shares(name)) / len(self)
 
     def error(self, name: str) -> float:
-        """Return half the width of the 95 % interval of :meth:`rate`; games with the same fleets are as good as one."""
+        """Return half the width of the 95 % interval of :meth:`rate`; games with the same fleets count as one."""
         shares = self._shares(name)
         together = len(self.bots) if self.seats is Seats.PAIRED else 1
         return rate_and_error([fmean(shares[first : first + together]) for first in range(0, len(shares), together)])[1]
@@ -194,24 +194,24 @@ def simulate(
     progress: Callable[[int, int], object] | None = None,
     waiting: Callable[[], object] | None = None,
 ) -> Simulation:
-    """Play games and return what came of them.
+    """Play games and return the results.
 
     Args:
-        bots: two or more, in play order: files, ``file.py:Name``, names of house bots, or classes. A mapping says what
-            each is called at the table; else they are called after themselves.
+        bots: two or more, in play order: files, ``file.py:Name``, names of house bots, or classes. A mapping gives
+            each its name at the table; otherwise the names come from the sources.
         games: how many.
         seed: decides everything that is drawn; a bot finds a small one by trying, and with it its rivals' fleets.
         rules: a rule book, its name, or a TOML file.
         jobs: processes to play in, at most one a game; all cores by default. 0 plays in this process: for debuggers,
-            and then a bot that ends the process or never answers is not caught.
+            but then a bot that ends the process or never answers is not caught.
         seats: ``fixed``, ``rotated``, or ``paired`` (:class:`~salvo.lab.simulation.seats.Seats`).
-        first: number of the first game, 1 or more; one seed has many games.
+        first: number of the first game, 1 or more.
         turn_seconds: how long a bot may think about one salvo before its process is ended.
         progress: called with the number of games played and of all.
         waiting: as in :func:`stream`.
 
     Raises:
-        BotError: ``too_few_players``; ``bad_bot``: one cannot be loaded; ``bad_simulation``: a number out of range.
+        BotError: ``too_few_players``; ``bad_bot``: a bot cannot be loaded; ``bad_simulation``: a number out of range.
         SalvoError: ``bad_rules``.
     """
     simulation, batches = _begin(bots, games, seed, rules, jobs, seats, first, turn_seconds, waiting=waiting)
@@ -237,17 +237,17 @@ def stream(
     strict: bool = False,
     waiting: Callable[[], object] | None = None,
 ) -> Generator[Played, None, None]:
-    """Play games and hand them out in order, as they come; closing it ends the processes.
+    """Play games and yield them in order, as they come; closing the generator ends the processes.
 
     Args:
-        games: how many; None plays on until nobody asks for more.
-        strict: whether what a program (``exec:COMMAND``) does wrong is a failure of its game, as what a bot in Python
-            does; it costs the turn otherwise. All else is as in :func:`simulate`.
-        waiting: called some ten times a second while games are awaited, the first one, too, unless ``jobs`` is 0; what
-            it raises ends the processes at once.
+        games: how many; None plays until the generator is closed.
+        strict: whether a mistake of a program (``exec:COMMAND``) is a failure of its game, like a Python bot's;
+            otherwise it costs the turn. The other arguments are those of :func:`simulate`.
+        waiting: called about ten times a second while waiting for games, including the first, unless ``jobs`` is 0; an
+            exception from it ends the processes at once.
 
     Raises:
-        SalvoError: as in :func:`simulate`; at once, not with the first game.
+        SalvoError: as in :func:`simulate`; at once, not when the first game is due.
     """
     endless = 1 << 40 if games is None else games
     simulation, batches = _begin(bots, endless, seed, rules, jobs, seats, first, turn_seconds, strict, waiting)
@@ -314,7 +314,7 @@ def _check(what: str, number: int, least: int) -> None:
 
 
 def _written(kind: type[Bot]) -> str:
-    """Return a class as people write it on a command line, where it stands in a file."""
+    """Return a class as it is written on a command line, if it is in a file."""
     try:
         file = inspect.getsourcefile(kind)
     except (TypeError, OSError):

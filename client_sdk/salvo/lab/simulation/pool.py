@@ -1,4 +1,4 @@
-"""The processes of a simulation: what they are given to do, and what is done when a bot takes one down with it."""
+"""The processes of a simulation: what they work on, and what happens when a bot takes one down."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from salvo.lab.programs.worker_process import WorkerProcess, end_all, how_it_end
 from salvo.lab.simulation.seats import seating
 from salvo.lab.simulation.worker import Batch, Player, Spec, work
 
-#: How long a process is to be busy with what it is given at a time, in seconds: short against a run, so that all end
-#: together and progress is seen, and long against the way through the pipe.
+#: How long a process should work on one batch, in seconds: short compared with a run, so that all end together and show
+#: progress, and long compared with the way through the pipe.
 BATCH_SECONDS = 0.15
 MAX_AT_ONCE = 2000
 #: How often to look whether a bot still answers, in seconds.
 LOOK_SECONDS = 0.1
 
-#: How long bots may take to be loaded, as long as a team has to place its fleet (SALVO-JOIN-4).
+#: How long bots may take to load: as long as a team has to place its fleet (SALVO-JOIN-4).
 LOAD_SECONDS = 60.0
 
-#: First game, how many, and from which turn on which bots are gone.
+#: First game, number of games, and by bot, the turn from which it is gone.
 Task = tuple[int, int, dict[str, int]]
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def play_here(spec: Spec, first: int, games: int) -> Iterator[Batch]:
-    """Play all games in this process, with nothing between a debugger and the bots."""
+    """Play all games in this process, where a debugger reaches the bots."""
     count = 1
     with contextlib.closing(Player(spec)) as player:
         while games:
@@ -56,17 +56,17 @@ def _next_count(count: int, seconds: float) -> int:
 
 
 class Pool:
-    """Plays games in processes of its own. Use it in a ``with`` block."""
+    """Plays games in worker processes. Use it in a ``with`` block."""
 
     def __init__(self, spec: Spec, jobs: int, turn_seconds: float) -> None:
         self._spec = spec
         self._turn_seconds = turn_seconds
         self._count = 1
         self._tasks: list[Task] = []
-        self._failures: dict[int, list[Failure]] = {}  # by game, of processes that ended
+        self._failures: dict[int, list[Failure]] = {}  # by game, from processes that ended
         self._left = 0
-        # A fork is at work at once, but what other threads hold it would hold for ever. Classes of a notebook or of a
-        # script, which only this process has, are worth that risk.
+        # A fork starts at once, but inherits locks of other threads for ever. Classes of a notebook or a script, which
+        # only this process has, are worth that risk.
         are_here = any(not isinstance(bot, str) for bot in spec.bots.values())
         forks = sys.platform == "linux" and (are_here or _is_single_threaded())
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
@@ -80,13 +80,13 @@ class Pool:
         end_all(self._workers)
 
     def play(self, first: int, games: int, waiting: Callable[[], object] | None) -> Iterator[Batch]:
-        """Play games, and hand them out in order.
+        """Play games, and yield them in order.
 
         Args:
-            waiting: called every :data:`LOOK_SECONDS` or so while games are on.
+            waiting: called about every :data:`LOOK_SECONDS` during games.
 
         Raises:
-            BotError: ``bad_bot``: one cannot be loaded.
+            BotError: ``bad_bot``: a bot cannot be loaded.
         """
         self._tasks = [(first, games, {})]
         self._left = games
@@ -118,7 +118,7 @@ class Pool:
                 worker.give((first, count, gone))
 
     def _collect(self) -> Iterator[Batch]:
-        """Return what is ready; wait a little for it."""
+        """Yield finished batches; wait a little for them."""
         ready = wait([worker.pipe for worker in self._workers], min(LOOK_SECONDS, self._turn_seconds / 4))
         for worker in list(self._workers):
             if worker.pipe in ready:
@@ -143,7 +143,7 @@ class Pool:
                     self._bury(worker, f"did not answer within {patience:g} s")
 
     def _bury(self, worker: _Worker, how: str) -> None:
-        """Do what is left of a process's games, without the bot that it was lost with in the game that it was."""
+        """Queue the rest of a lost process's games, without the bot at fault in the game where it happened."""
         self._workers.remove(worker)
         worker.kill()
         where, game = worker.mark
@@ -152,7 +152,7 @@ class Pool:
         if not worker.is_ready:
             raise BotError("bad_bot", f"{names[seat]}, while it is loaded: {how}")
         if not worker.tasks:
-            return  # it was given nothing, so nothing is lost
+            return  # it was idle, so nothing is lost
         first, count, gone = worker.tasks[0]
         order = seating(self._spec.seats, names, 0, game, self._spec.book, exchanged=False).order
         name = order[seat]
@@ -163,7 +163,7 @@ class Pool:
             raise BotError("bad_simulation", f"{text}, without being asked anything")
         for task in (
             (first, game - first, gone),
-            (game, 1, {**gone, name: 0 if name in gone else turn}),  # who fails once more is not asked at all
+            (game, 1, {**gone, name: 0 if name in gone else turn}),  # a bot that fails again is not asked at all
             (game + 1, first + count - game - 1, gone),
         ):
             if task[1]:
@@ -175,7 +175,7 @@ class _Worker(WorkerProcess):
 
     Attributes:
         is_ready: whether it has loaded the bots.
-        since: when it was given its task, on the monotonic clock.
+        since: start of its current task, on the monotonic clock.
     """
 
     def __init__(self, context: Any, spec: Spec, others: list[_Worker]) -> None:
@@ -191,17 +191,17 @@ class _Worker(WorkerProcess):
 
     @property
     def mark(self) -> tuple[int, int]:
-        """Who is asked, as :class:`~salvo.lab.arena.Supervision` marks it, and in which game."""
+        """Which bot is being asked, as :class:`~salvo.lab.arena.Supervision` marks it, and in which game."""
         return self._shared[0], self._shared[1]
 
     def give(self, task: Task) -> None:
-        """Have games played."""
+        """Send games to play."""
         self.since = time.monotonic()
         self._seen = (self.mark, self.since)
         super().give(task)
 
     def is_stuck(self, seconds: float) -> bool:
-        """Whether the same bot has been at the same thing for so long."""
+        """Whether the same bot has been busy with the same thing for longer than this."""
         now = time.monotonic()
         if self._seen[0] != self.mark or not self.tasks:
             self._seen = (self.mark, now)

@@ -1,4 +1,4 @@
-"""Who sits where in which game of a simulation, and with which fleet: all of it decided by the game's number."""
+"""Seats and fleets in each game of a simulation, as decided by the game's number."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from salvo.rules.game import draw_starter
 
 
 class Seats(StrEnum):
-    """How seats go from game to game."""
+    """How seats change from game to game."""
 
-    FIXED = "fixed"  # as they are given
-    ROTATED = "rotated"  # everybody one seat on
-    #: So many games in a row as there are players have the same fleets and the same first seat; everybody has each seat
-    #: and each fleet once. Luck of the draw then falls on all alike, and what is left is told apart in fewer games.
+    FIXED = "fixed"  # in the given order
+    ROTATED = "rotated"  # everybody moves on one seat
+    #: As many consecutive games as there are players share the fleets and the first seat; everybody gets each seat and
+    #: each fleet once. The luck of the draw then affects all equally, and fewer games tell the bots apart.
     PAIRED = "paired"
 
 
 class Seating(NamedTuple):
-    """What :func:`salvo.lab.arena.play` is told of one game.
+    """Arguments of :func:`salvo.lab.arena.play` for one game.
 
     Attributes:
         order: names in play order.
-        fleets: by name; empty where bots place their own.
-        starter: None where the rules and the game's number decide.
+        fleets: by name; empty if bots place their own.
+        starter: None if the rules and the game's number decide.
     """
 
     order: tuple[str, ...]
@@ -37,9 +37,9 @@ class Seating(NamedTuple):
 
 
 def places_alike(kinds: Sequence[type[Bot]]) -> bool:
-    """Whether all bots leave it to chance where their fleets lie, so that fleets can change hands.
+    """Whether all bots leave their fleets to chance, so that fleets can be exchanged.
 
-    A fleet that a bot lays with a purpose is part of its strength: it keeps it.
+    A deliberate placement is part of a bot's strength, so the bot keeps it.
     """
     return all(getattr(kind, "place_fleet", None) is Bot.place_fleet for kind in kinds)
 
@@ -47,11 +47,11 @@ def places_alike(kinds: Sequence[type[Bot]]) -> bool:
 def seating(
     seats: Seats, names: Sequence[str], seed: int | str, game: int, book: RuleBook, *, exchanged: bool
 ) -> Seating:
-    """Return who sits where.
+    """Return seats, fleets and starter.
 
     Args:
         game: its number, from 1.
-        exchanged: whether fleets are drawn here and change hands where seats are paired, see :func:`places_alike`.
+        exchanged: whether paired seats also draw and exchange fleets, see :func:`places_alike`.
     """
     names = tuple(names)
     if seats is Seats.FIXED:

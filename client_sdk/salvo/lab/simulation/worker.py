@@ -1,4 +1,4 @@
-"""Playing the games of a simulation one after the other, in this process or in one that works for another."""
+"""Plays the games of a simulation one by one, in this process or in a worker."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from salvo.lab.sources import EXEC, line_of, load, trace_of
 from salvo.player import Bot
 from salvo.rules import RuleBook
 
-#: One game, as plain numbers, since ten thousand a second go through pipes: how many turns it had, then for each bot,
-#: in the order of the call, its place, shots, hits, ships sunk and turns.
+#: One game as plain numbers, because ten thousand a second go through pipes: its number of turns, then for each bot, in
+#: the order of the call, its place, shots, hits, ships sunk and turns.
 Row = tuple[int, ...]
 
-#: Of so many games one is measured, as long as bots are quick; a clock would cost them more than it tells.
+#: One game in this many is timed while bots are quick; timing all would cost more than it is worth.
 MEASURED = 16
-#: Bots that take longer on average, in seconds, are measured in every game.
+#: Bots that take longer than this on average, in seconds, are timed in every game.
 SLOW = 100e-6
-#: Objects between two looks of the garbage collector. Games leave no cycles behind; Python's own 700 are a look every
-#: second game, which costs 5 %.
+#: Objects between two runs of the garbage collector. Games leave no cycles behind; Python's default of 700 means a run
+#: every second game, which costs 5 %.
 GARBAGE = 50_000
 
 
@@ -40,7 +40,7 @@ class Spec:
 
     Attributes:
         bots: by name at the table; a source of :func:`salvo.lab.sources.load`, or a class.
-        strict: see there.
+        strict: as in :func:`salvo.lab.sources.load`.
     """
 
     bots: dict[str, str | type[Bot]]
@@ -52,7 +52,7 @@ class Spec:
 
 @dataclass(slots=True)
 class Batch:
-    """What came of games in a row."""
+    """The results of consecutive games."""
 
     first: int
     rows: list[Row] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Player:
         """Load the bots.
 
         Args:
-            mark: two numbers for a process that watches: what :class:`~salvo.lab.arena.Supervision` says, and
+            mark: two numbers for a supervising process: the mark of :class:`~salvo.lab.arena.Supervision`, and
                 the number of the game, 0 while bots are loaded.
 
         Raises:
@@ -88,7 +88,7 @@ class Player:
         self._slow = False
 
     def play(self, first: int, count: int, gone: dict[str, int]) -> Batch:
-        """Play games in a row.
+        """Play consecutive games.
 
         Args:
             gone: see :class:`~salvo.lab.arena.Supervision`; for all these games.
@@ -111,7 +111,7 @@ class Player:
         supervision = Supervision(gone, mark, None, batch.failures)
         if self._slow or game % MEASURED == 1:
             supervision.times = [Decisions() for _ in names]
-        # A bot for every game: what one remembers of former games would depend on which these were.
+        # New bots for every game: what they remember would depend on which games they played before.
         bots = {name: self._made(name, seat, game, gone, batch) for seat, name in enumerate(seated.order)}
         outcome = arena.play(
             bots,
@@ -127,7 +127,7 @@ class Player:
         if supervision.times is not None:
             for name, decisions in zip(seated.order, supervision.times, strict=True):
                 batch.times[name].add(decisions)
-            # Without the worst of each: there the machine may have been at something else.
+            # Without the worst of each, when the machine may have been busy elsewhere.
             self._slow = any(times.seconds - times.worst > SLOW * times.count for times in supervision.times)
         stats = outcome.stats
         row = [outcome.turns]
@@ -153,19 +153,19 @@ class Player:
 
 
 class _Absent(Bot):
-    """In place of a bot that is not there."""
+    """Takes the place of a bot that is gone."""
 
     def choose_salvo(self, view: Any) -> Sequence[tuple[str, int, int]]:
         return ()
 
 
 def work(pipe: Connection, shared: Any, spec: Spec) -> None:
-    """Play what is asked for through a pipe until it closes.
+    """Play the games requested through a pipe until it closes.
 
     Args:
-        shared: two numbers that the asking process sees, too; see :class:`Player`.
+        shared: two numbers shared with the supervising process; see :class:`Player`.
     """
-    # A file that is saved twice in a second may have the size that it had, and Python would take the code of before.
+    # A file that is saved twice in a second may keep its size, and Python would use the old bytecode.
     sys.dont_write_bytecode = True
     gc.set_threshold(GARBAGE, 20, 20)
     end_with_parent()
@@ -178,5 +178,5 @@ def work(pipe: Connection, shared: Any, spec: Spec) -> None:
     except SalvoError as error:
         pipe.send((error.code, error.text, getattr(error, "trace", "")))
     except (EOFError, OSError):
-        pass  # nobody asks any more
-    os._exit(0)  # bots' threads are not waited for
+        pass  # the pipe is closed: no more tasks
+    os._exit(0)  # without waiting for bots' threads

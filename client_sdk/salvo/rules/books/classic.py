@@ -2,9 +2,9 @@
 
 Two or more players place an aircraft carrier of 5 cells, a battleship of 4, a cruiser of 3 and two submarines of 2
 on a grid of 10 x 10. Ships of a fleet have no border in common; they may touch at their corners. Players take
-turns, one shot a turn at somebody else's board, whatever it hits. Everybody learns cell and result of every shot,
-and the name of a ship that sinks. A cell that was shot at before is a miss. Whoever has no ship afloat is defeated;
-the last one left wins. From game to game another player begins.
+turns, one shot a turn at another player's board, whatever it hits. Everybody learns cell and result of every shot,
+and the name of a ship that sinks. A cell that was shot at before is a miss. A player with no ship afloat is
+defeated; the last one left wins. A different player begins each game.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Two or more players place five ships, 5, 4, 3, 3 and 2 cells long, on a grid of 
 overlap. The starter is drawn at random; then play goes round in the order in which the fleets were completed. A
 turn is one salvo: as many shots as the player had ships afloat when the turn began, each aimed at a player of its
 own choice. Only the number of hits of the whole salvo is announced, and which ships sank. Every shot at an occupied
-cell is a hit, also the second one there. Whoever has no ship afloat is defeated; the last one left wins.
+cell is a hit, even a second one there. A player with no ship afloat is defeated; the last one left wins.
 """
 
 from __future__ import annotations

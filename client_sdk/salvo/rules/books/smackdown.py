@@ -2,11 +2,11 @@
 
 Two or more players place five ships, 5, 4, 3, 3 and 2 cells long, on a grid of 10 x 10. Ships may touch but never
 overlap. The game goes by rounds. In a round every player that is not defeated gives a salvo, as many shots as it
-had ships afloat when the round began, or fewer, at the boards of others. Nothing of a round is told before all
-salvos are given. Then they are resolved at once: a ship that sinks in this round has still shot. Of every shot the
-shooter and its target learn whether it hit; which ships sank nobody is told. A cell that was hit is a hit again,
-without more damage. Whoever has no ship afloat is defeated. The last one left wins; if the last ones fall in one
-round, they tie.
+had ships afloat when the round began, or fewer, at the boards of others. Nothing is announced before all salvos of
+the round are given. Then they are resolved at once: a ship that sinks in this round has still shot. For every shot,
+the shooter and its target learn whether it hit; which ships sank is not announced. A cell that was hit is a hit
+again, without more damage. A player with no ship afloat is defeated. The last one left wins; if the last ones fall
+in the same round, they tie.
 """
 
 from __future__ import annotations

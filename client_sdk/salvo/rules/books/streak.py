@@ -1,10 +1,10 @@
 """Battleship with a hit that shoots again.
 
 Two or more players place ten ships on a grid of 10 x 10: one of four cells, two of three, three of two, and four of
-one. No two ships of a fleet touch, not even at their corners. A turn is one shot at a cell of somebody else's board
-that nobody has shot at yet. It is called out, and the answer is miss, hit, or hit and sunk. Who hits has the next
-turn, too; after a miss it is the next one's. Whoever has no ship afloat is defeated; the last one left wins. Then
-all boards are shown to everybody.
+one. No two ships of a fleet touch, not even at their corners. A turn is one shot at a cell of another player's
+board that no one has shot at yet. It is announced, and the answer is miss, hit, or hit and sunk. After a hit the
+same player has the next turn, after a miss the next player. A player with no ship afloat is defeated; the last one
+left wins. Then all boards are shown to everybody.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 Two or more players place boats, five of 5, 4, 3, 3 and 2 cells here, on a grid of 10 x 10 here; the letters and
 lengths of the boats and the size of the grid are free, as far as they fit. Boats may touch but never overlap.
-Players take turns, one shot a turn, at anybody's board but the own; a cell that was shot at once, by whomever, is
-no target any more. Everybody sees all shots, and whether they hit, but not which boat was hit, nor that one sank. A
-hit is a point. Nobody is ever out, and a turn may be skipped. When somebody has reached the goal, as many points as
-a fleet has cells, the round is played to its end, so that all had equally many turns. Most points win, and several
-may tie.
+Players take turns, one shot a turn, at any other player's board; a cell that any player has shot at is no longer a
+target. Everybody sees all shots, and whether they hit, but not which boat was hit, nor that one sank. A hit is a
+point. No one is ever out, and a turn may be skipped. When a player has reached the goal, as many points as a fleet
+has cells, the round is played to its end, so that all have had equally many turns. The most points win, and several
+players may tie.
 """
 
 from __future__ import annotations
