@@ -1,4 +1,4 @@
-"""The one command line, ``salvo``. Every command has a module of its own, imported when it is called.
+"""The one command line, ``salvo``. Every command has its own module, imported when it is called.
 
 An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0 done, 1 failed, 2 wrong usage,
 130 interrupted.
@@ -28,7 +28,7 @@ COMMANDS = {
     "dev": "Play a bot whenever its file is saved, and tell whether it has become better.",
     "solo": "Count the shots that a bot needs to clear random boards.",
     "serve": "Run the contest server, with its own broker or on a given one.",
-    "teams": "Say who may come to a contest: add names, list, rotate and remove them, give them screens.",
+    "teams": "Manage a contest's roster: add names, list, rotate and remove them, give them screens.",
     "mosquitto": "Write what a mosquitto needs to be a contest's broker.",
     "join": "Play a bot in a contest.",
     "gateway": "Let programs in that speak the protocol of an older Battleship system.",

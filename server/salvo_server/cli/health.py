@@ -23,11 +23,11 @@ from salvo_server.unused import Unused, beside
 @click.command(
     cls=Checked,
     unused=[
-        Unused("broker", beside("url"), "beside URL, which says the same; leave one of them out"),
+        Unused("broker", beside("url"), "with URL, which means the same; leave one of them out"),
         Unused(
             "roster",
             lambda given: "@" in (given["url"] or given["broker"]),
-            "beside a URL with a user, who asks; leave one of them out",
+            "with a URL that has a user, which is used; leave one of them out",
         ),
     ],
 )
@@ -37,10 +37,10 @@ from salvo_server.unused import Unused, beside
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
 def health(url: str | None, broker: str, table: str, roster: Path | None, timeout_seconds: float) -> None:
-    """Exit with 0 when the server behind the broker at URL is online, else with 1 and a line that says why.
+    """Exit with 0 when the server behind the broker at URL is online, else with 1 and a line with the reason.
 
-    URL may be said as --broker, too. Where the server's roster is, one of the server's own users that may only look on
-    asks; elsewhere that in the URL.
+    URL may also be given as --broker. On a machine with the server's roster one of the server's own read-only users
+    asks; elsewhere the one in the URL.
     """
     broker = url or broker
     status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))

@@ -69,7 +69,7 @@ def has_terminal() -> bool:
 
 
 def winner_line(winner: str, places: Mapping[str, int]) -> str:
-    """Return who has won, or who ties, as people read it."""
+    """Return who has won, or who ties, in words."""
     if winner:
         return f"winner: {winner}"
     return f"tie: {', '.join(name for name, place in places.items() if place == 1)}"
