@@ -207,7 +207,7 @@ class ServerSettings(BaseSettings):
 
     @property
     def gateway_limits(self) -> Limits:
-        """The limits of a table with a gateway: unless the operator says how long a result stands, it reopens soon."""
+        """The limits of a table with a gateway: unless the operator sets how long a result stays, it reopens soon."""
         if "over_seconds" in self.model_fields_set:
             return self.limits
         return replace(self.limits, over_ms=GATEWAY_OVER_SECONDS * 1000)

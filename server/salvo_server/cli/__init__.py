@@ -19,7 +19,7 @@ import click
 from salvo.errors import SalvoError
 from salvo_server import __version__
 
-#: Command name -> (module, what it is for). The texts stand here so that ``--help`` imports none of the modules.
+#: Command name -> (module, what it is for). The texts are here so that ``--help`` imports none of the modules.
 COMMANDS = {
     "demo": "Watch house bots play a whole game over a real broker, all in this process.",
     "new": "Write a bot to begin with, in Python or another language.",

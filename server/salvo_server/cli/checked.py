@@ -46,7 +46,7 @@ class Checked(click.Command):
 
 
 def given(ctx: click.Context) -> set[str]:
-    """Return the parameters that stand on the command line."""
+    """Return the parameters given on the command line."""
     return {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
 
 

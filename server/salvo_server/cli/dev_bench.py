@@ -248,7 +248,7 @@ def _watched(file: Path) -> Iterable[Path]:
 def _signature(file: Path) -> Signature:
     found = {}
     for path in _watched(file):
-        with suppress(FileNotFoundError):  # an editor is about to put another one in its place
+        with suppress(FileNotFoundError):  # an editor is about to replace it
             status = path.stat()
             found[path] = (status.st_mtime_ns, status.st_size)
     return found

@@ -81,7 +81,7 @@ def doctor(
     refuse_unused([Unused("ca", lambda _: not encrypted, NO_TLS)], given(context), context.params, lambda _: "--ca")
     if (trusted := ca or (patient.settings or settings).tls_ca) is not None:
         patient.ca = str(trusted)
-        client_context(patient.ca)  # a file that is none is the caller's mistake, not the contest's
+        client_context(patient.ca)  # a missing file is the caller's mistake, not the contest's
     if url is None:
         patient.go_by_certificate()
     counts = Counter[Verdict]()

@@ -38,7 +38,7 @@ DOORS = {
 }
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 
-#: Of the options that say which table a gateway leads to.
+#: For the options that choose a gateway's table.
 TABLE_RULES: Final = (
     ca_rule("broker"),
     Unused("roster", beside("no_roster"), "with --no-roster; leave one of them out"),
@@ -164,7 +164,7 @@ def opponent_option(text: str, *, none: str = "") -> Callable[[_Command], _Comma
 
 
 def table_options(command: _Command) -> _Command:
-    """Add the options that say which table a gateway leads to."""
+    """Add the options that choose a gateway's table."""
     for option in (
         click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it."),
         click.option("--ca", metavar="FILE", envvar="SALVO_CA", help="For mqtts://, the authority to believe, PEM."),

@@ -59,7 +59,7 @@ def _looker_on(broker: str, file: Path | None) -> Account | None:
 
 
 def ask(broker: str, table: str, timeout_seconds: float, account: Account | None = None) -> ServerStatus | None:
-    """Return what the server's retained status says; None when there is none in time."""
+    """Return the server's retained status; None when it does not arrive in time."""
     topic = BY_NAME["server"].of(table)
     user, secret = (None, None) if account is None else (account.user, account.secret)
     name = f"salvo-health-{os.getpid()}"

@@ -48,7 +48,7 @@ from salvo_server.unused import Unused, beside
     "--ca", metavar="FILE", help="For mqtts://, the CA file to believe; or SALVO_CA.  [default: the system's]"
 )
 @click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
-@click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
+@click.option("--games", type=click.IntRange(min=1), help="How many games; no limit when not given.")
 @click.option("--seed", help="Decides all that the bot draws, fleets too: a secret. 128 bits are drawn when not given.")
 @click.option(
     "--proof",
@@ -139,7 +139,7 @@ def _play_yourself(
 def _given(secret: str | None, file: Path | None) -> str | None:
     """Return the secret from the command line, else from the file, else from the environment.
 
-    It is no default of the option: that would print it with ``--help``.
+    It is not the option's default: that would print it with ``--help``.
     """
     if secret is not None or file is None:
         return secret or os.environ.get("SALVO_SECRET") or None

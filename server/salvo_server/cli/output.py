@@ -45,7 +45,7 @@ PROGRESS_SECONDS: Final = 10.0
 
 
 class Progress(Protocol):
-    """Shows how much is done; called with nothing, that there is no more yet."""
+    """Shows how much is done; called with nothing, that there is no news yet."""
 
     def __call__(self, done: int | None = None, /) -> None: ...
 
@@ -81,7 +81,7 @@ def look_again(file: Path) -> str:
 
 
 def keep_recorded(path: Path, *, force: bool) -> None:
-    """Let no recorded game be lost by another one.
+    """Keep a recorded game from being overwritten by another one.
 
     Raises:
         SalvoError: ``transcript_exists``.

@@ -125,7 +125,7 @@ def _gateway_options(contest: Contest, settings: ServerSettings) -> list[str]:
 
 
 def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
-    """Say where the contest is, and how teams on other machines come to it."""
+    """Print where the contest is, and how teams on other machines reach it."""
     where = f"on the broker {contest.url}"
     others: list[str] = []
     if settings.broker is None:

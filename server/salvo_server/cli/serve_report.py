@@ -57,7 +57,7 @@ class ServeReport:
         self.say(f"gateway {protocol}: {line}", event="gateway", protocol=protocol, text=line)
 
     def tell_of_games_that_go_on(self) -> None:
-        """Say which games came out of the journal, and how they stand."""
+        """Print which games were resumed from the journal, and their state."""
         assert self.contest is not None
         for table in self.contest.service.tables.values():
             referee = table.referee
@@ -129,7 +129,7 @@ class ServeReport:
                     pass
 
     def written(self, game: GameOpened, file: Path) -> None:
-        """Tell where a game's transcript and its proof are."""
+        """Print where a game's transcript and its proof are."""
         proof = proof_path(file)
         fair = f"; was it fair: salvo verify {shlex.quote(str(proof))}"
         self.say(

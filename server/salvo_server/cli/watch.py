@@ -120,7 +120,7 @@ def _write_page(url: BrokerUrl, table: str, path: Path) -> None:
 
 
 def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:
-    """Return what is new; where the user is in use, go on to another one."""
+    """Return the news; where the user is in use, try another one."""
     try:
         return watcher.poll(0.25)
     except ConnectionLost as error:

@@ -55,7 +55,7 @@ _TOURNAMENT: Final = b'{"form":'
 
 
 class TranscriptError(SalvoError):
-    """A file that is no whole game: the text names file and line, and says what to do."""
+    """A file that is not a whole game: the text names file and line, and says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
