@@ -37,7 +37,7 @@ def _default(described: dict[str, Any]) -> str:
 
 
 def printed(text: str) -> str:
-    """Return the README with its table printed anew."""
+    """Return the README with its table printed again."""
     section = re.compile(r"(<!-- settings -->\n).*?(<!-- /settings -->)", re.DOTALL)
     return section.sub(lambda found: f"{found[1]}{settings()}\n{found[2]}", text)
 

@@ -109,7 +109,7 @@ class Contest:
         identity: Identity | None = None,
         gateway_tables: Collection[str] = (),
     ) -> None:
-        """Start the embedded broker, unless there is another one, and set the tables.
+        """Start the embedded broker, unless another one was given, and set up the tables.
 
         Args:
             journal: the one to use, already open; that of the settings when not given.
@@ -211,7 +211,7 @@ class Contest:
     def _reach_broker(
         self, settings: ServerSettings, broker: str, tables: Sequence[str], opened: contextlib.ExitStack
     ) -> tuple[str, Furnish]:
-        """Prepare to furnish a broker, unless its URL has a user: then users and rights are its operator's business."""
+        """Prepare to set up a broker's accounts, unless its URL has a user: then they are its operator's business."""
         url = BrokerUrl.parse(broker)
         self.url = self.own_url = str(url)  # without a password, as it is printed
         if self.roster is None or url.username is not None:

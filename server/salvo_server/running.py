@@ -97,7 +97,7 @@ def _record(settings: ServerSettings, url: str) -> dict[str, Any]:
 
 
 def running_servers(roster: Path) -> list[RunningServer]:
-    """Return the servers of this machine that go by a roster's file, in no order."""
+    """Return the servers of this machine that use a roster's file, in no particular order."""
     found = (_read(file) for file in roster.parent.glob(f"{roster.name}.*{_ENDING}"))
     return [server for server in found if server is not None]
 

@@ -80,7 +80,7 @@ KEPT_COMMANDS_MS = 8_000
 HELD_UP_MS = 250
 HELD_UP_SHARE = 10
 #: Restarts of a lobby's placement time until another team is listed: otherwise a flood that holds the server up could
-#: hold the lobby open for ever.
+#: hold the lobby open forever.
 MAX_EXTENSIONS = 3
 
 #: When a game from the journal is resumed: after a crash, after any shutdown, or never.

@@ -61,9 +61,9 @@ class ServerSettings(BaseSettings):
         str | None, Field(description="a broker to use instead of the embedded one, mqtt://HOST:PORT")
     ] = None
     tables: Annotated[
-        tuple[str, ...], Field(description="further tables beside the default one, each with its own topics")
+        tuple[str, ...], Field(description="further tables besides the default one, each with its own topics")
     ] = ()
-    players: Annotated[int | None, Field(ge=2, le=64, description="start as soon as so many fleets are complete")] = (
+    players: Annotated[int | None, Field(ge=2, le=64, description="start as soon as this many fleets are complete")] = (
         None
     )
     most_players: Annotated[
@@ -76,8 +76,8 @@ class ServerSettings(BaseSettings):
     over_seconds: Annotated[
         Seconds,
         Field(
-            description="how long a result stands before the next lobby; five minutes by the specification, "
-            f"and {GATEWAY_OVER_SECONDS} at the table of a gateway when not said"
+            description="how long a result stays before the next lobby; five minutes by the specification, "
+            f"and {GATEWAY_OVER_SECONDS} at the table of a gateway when not set"
         ),
     ] = 300
     bank_seconds: Annotated[
@@ -103,11 +103,13 @@ class ServerSettings(BaseSettings):
     profile: Annotated[
         Literal["literal", "contest", "strict"],
         Field(
-            description="who may read and do what on the broker; literal: anybody anything; contest: the roster's "
+            description="rights on the broker; literal: every client may do everything; contest: the roster's "
             "users, each what the topic table says; strict: that, under TLS, with sealed requests and signed contexts"
         ),
     ] = "contest"
-    roster: Annotated[Path | None, Field(description="who may come; a file a user by default")] = None
+    roster: Annotated[
+        Path | None, Field(description="file with the accounts of the contest; one a user by default")
+    ] = None
     identity: Annotated[
         Path | None, Field(description="file with the key that the server signs with; one a user by default")
     ] = None
@@ -121,7 +123,7 @@ class ServerSettings(BaseSettings):
     ] = None
     referee_delay_seconds: Annotated[
         int | None,
-        Field(ge=0, le=3600, description="show all boards to referees, so many seconds late; never when not set"),
+        Field(ge=0, le=3600, description="show all boards to referees, this many seconds late; never when not set"),
     ] = None
     rules: Annotated[str, Field(description="what is played: a rule book that ships, or a TOML file of one's own")] = (
         "salvo"
@@ -135,23 +137,23 @@ class ServerSettings(BaseSettings):
         ),
     ] = None
     journal_key: Annotated[
-        Path | None, Field(description="file with the key to the teams' secrets; beside the journal by default")
+        Path | None, Field(description="file with the key to the teams' secrets; next to the journal by default")
     ] = None
     journal_safe: Annotated[
         Literal["power", "process"], Field(description="what a commit survives: a loss of power, or the process's end")
     ] = "power"
     resume: Annotated[
-        Literal["crash", "always", "never"], Field(description="when a game out of the journal goes on")
+        Literal["crash", "always", "never"], Field(description="when a game from the journal is resumed")
     ] = "crash"
     transcripts: Annotated[
         Path | None, Field(description="folder to which every game is written when it is over; none when not set")
     ] = None
     gateways: Annotated[
         tuple[str, ...],
-        Field(description="gateways to run beside the server, each as salvo gateway would be called"),
+        Field(description="gateways to run alongside the server, each as salvo gateway would be called"),
     ] = ()
     games: Annotated[
-        int | None, Field(ge=1, description="end after so many games at every table; for ever when not set")
+        int | None, Field(ge=1, description="end after this many games at every table; no limit when not set")
     ] = None
 
     def with_journal(self) -> ServerSettings:
@@ -205,7 +207,7 @@ class ServerSettings(BaseSettings):
 
     @property
     def gateway_limits(self) -> Limits:
-        """The limits of a table with a gateway: unless the operator says how long a result stands, it reopens soon."""
+        """The limits of a table with a gateway: unless the operator sets how long a result stays, it reopens soon."""
         if "over_seconds" in self.model_fields_set:
             return self.limits
         return replace(self.limits, over_ms=GATEWAY_OVER_SECONDS * 1000)
@@ -215,23 +217,23 @@ _NO_JOURNAL: Final = "without a journal; name one with --journal FILE, or leave 
 #: Which settings do nothing in combination with others; ``kept`` is whether there is a journal, ``encrypted`` as in the
 #: settings.
 _UNUSED: Final = (
-    Unused("listen", beside("broker"), "beside --broker, which is used instead; leave one of them out"),
+    Unused("listen", beside("broker"), "with --broker, which is used instead; leave one of them out"),
     Unused(
         "websocket",
         beside("broker"),
-        "beside --broker: only the embedded broker gives browsers the page; for another one write it to a file, "
+        "with --broker: only the embedded broker gives browsers the page; for another one write it to a file, "
         "salvo watch ws://HOST:PORT/mqtt --html live.html",
     ),
     Unused("tls_ca", lambda them: not them["encrypted"], "without TLS; say --broker mqtts://HOST, or leave it out"),
     Unused(
         "roster",
         lambda them: them["profile"] == "literal",
-        "with --profile literal, where anybody may come; take --profile contest, or leave it out",
+        "with --profile literal, where any team may play; take --profile contest, or leave it out",
     ),
     Unused(
         "players",
         lambda them: them["players"] > them["most_players"],
-        "above --most-players, as so many never come; raise that, or lower this",
+        "above --most-players, a number that is never reached; raise that, or lower this",
     ),
     *(Unused(each, lambda them: not them["kept"], _NO_JOURNAL) for each in ("journal_key", "journal_safe", "resume")),
 )
@@ -305,7 +307,7 @@ def _check_profile(settings: ServerSettings) -> None:
         )
     if settings.profile == "literal" and settings.referee_delay_seconds is not None:
         raise SettingsError(
-            "bad_setting", "--referee-delay-seconds with --profile literal would show all boards to anybody"
+            "bad_setting", "--referee-delay-seconds with --profile literal would show all boards to everyone"
         )
 
 

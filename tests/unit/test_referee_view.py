@@ -231,7 +231,7 @@ def test_a_delay_is_at_most_an_hour(seconds: str) -> None:
 
 
 def test_an_open_broker_has_no_view_of_the_referee() -> None:
-    with pytest.raises(SettingsError, match="anybody"):
+    with pytest.raises(SettingsError, match="to everyone"):
         load_settings({"referee_delay_seconds": 0, "profile": "literal"})
     assert load_settings({"referee_delay_seconds": 2, "profile": "contest"}).referee_delay_ms == 2000
 

@@ -126,7 +126,7 @@ def test_a_setting_that_does_nothing_is_refused_wherever_it_was_made(
 ) -> None:
     file = tmp_path / "salvo.toml"
     file.write_text('broker = "mqtt://h"\nwebsocket = "127.0.0.1:1"\n')
-    with pytest.raises(UnusedOption, match=r"salvo\.toml, line 2: websocket does nothing beside --broker"):
+    with pytest.raises(UnusedOption, match=r"salvo\.toml, line 2: websocket does nothing with --broker"):
         load_settings({}, file)
     monkeypatch.setenv("SALVO_WEBSOCKET", "127.0.0.1:1")
     with pytest.raises(UnusedOption, match=r"^unused_option: environment variable SALVO_WEBSOCKET does nothing"):

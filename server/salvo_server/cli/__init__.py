@@ -1,4 +1,4 @@
-"""The one command line, ``salvo``. Every command has a module of its own, imported when it is called.
+"""The one command line, ``salvo``. Every command has its own module, imported when it is called.
 
 An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0 done, 1 failed, 2 wrong usage,
 130 interrupted.
@@ -19,7 +19,7 @@ import click
 from salvo.errors import SalvoError
 from salvo_server import __version__
 
-#: Command name -> (module, what it is for). The texts stand here so that ``--help`` imports none of the modules.
+#: Command name -> (module, what it is for). The texts are here so that ``--help`` imports none of the modules.
 COMMANDS = {
     "demo": "Watch house bots play a whole game over a real broker, all in this process.",
     "new": "Write a bot to begin with, in Python or another language.",
@@ -28,7 +28,7 @@ COMMANDS = {
     "dev": "Play a bot whenever its file is saved, and tell whether it has become better.",
     "solo": "Count the shots that a bot needs to clear random boards.",
     "serve": "Run the contest server, with its own broker or on a given one.",
-    "teams": "Say who may come to a contest: add names, list, rotate and remove them, give them screens.",
+    "teams": "Manage a contest's roster: add names, list, rotate and remove them, give them screens.",
     "mosquitto": "Write what a mosquitto needs to be a contest's broker.",
     "join": "Play a bot in a contest.",
     "gateway": "Let programs in that speak the protocol of an older Battleship system.",

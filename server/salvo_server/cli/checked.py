@@ -1,4 +1,4 @@
-"""Commands that refuse options which do nothing beside others."""
+"""Commands that refuse options that do nothing in combination with others."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NO_TLS: Final = "without TLS; say mqtts:// or wss://, or leave it out"
 
 
 def force_rule(record: str) -> Unused:
-    """Return the rule for ``--force`` beside the option that names a file to record to."""
+    """Return the rule for ``--force`` without the option that names a file to record to."""
     return Unused("force", without(record), f"without --{record} FILE, which it is about; leave it out")
 
 
 def ca_rule(url: str) -> Unused:
-    """Return the rule for ``--ca`` beside the option or argument that has the broker's URL."""
+    """Return the rule for ``--ca`` and the option or argument that has the broker's URL."""
     return Unused("ca", unencrypted(url), NO_TLS)
 
 
@@ -46,7 +46,7 @@ class Checked(click.Command):
 
 
 def given(ctx: click.Context) -> set[str]:
-    """Return the parameters that stand on the command line."""
+    """Return the parameters given on the command line."""
     return {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
 
 

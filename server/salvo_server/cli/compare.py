@@ -27,7 +27,7 @@ from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Progress, failure_
     "--games",
     type=click.IntRange(min=2),
     default=20_000,
-    help="At most so many against each; seats and fleets in pairs.",
+    help="Limit of games against each; seats and fleets in pairs.",
 )
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--seed", help="Decides all games; 128 bits are drawn when not given, since a bot guesses a small one.")
@@ -67,9 +67,9 @@ def compare(
 ) -> None:
     """Tell whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
 
-    Several SECONDs are played one after the other, on the same fleets. HEAD:mybot.py is a bot as git has it. Every two
-    games have the same fleets and start, with the sides exchanged; bots that lay their fleets themselves keep them. It
-    stops as soon as the verdict is sure enough, and may look after every pair: how, says salvo.lab.comparison.
+    Several SECONDs are played one by one, on the same fleets. HEAD:mybot.py is a bot as git has it. Every two games
+    have the same fleets and start, with the sides exchanged; bots that place their fleets themselves keep them. It
+    stops as soon as the verdict is sure enough, and may check that after every pair: salvo.lab.comparison explains how.
     At the end come lost games to look at. What bots print goes nowhere.
     """
     seed = seed or secrets.token_hex(16)
@@ -103,7 +103,7 @@ def compare(
                 games=games,
                 seed=seed,
                 rules=rules,
-                confidence=1 - (1 - confidence) / len(others),  # so all together err as often as is said (Bonferroni)
+                confidence=1 - (1 - confidence) / len(others),  # all together err as often as stated (Bonferroni)
                 margin=margin or None,
                 jobs=jobs,
                 turn_seconds=turn_seconds,
@@ -150,7 +150,7 @@ def _in_all(compared: Sequence[Comparison], others: Sequence[str], confidence: f
 
 
 def _worth_seeing(compared: Sequence[Comparison], others: Sequence[str]) -> Iterator[tuple[Lost, str]]:
-    """Yield of all lost games the one lost by most and the one lost by least, and against whom."""
+    """Yield of all lost games the one lost by most and the one lost by least, and the opponents."""
     lost = [(one, other) for found, other in zip(compared, others, strict=True) for one in found.lost]
     lost.sort(key=lambda each: each[0].score.lead)
     if lost:

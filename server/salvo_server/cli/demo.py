@@ -31,7 +31,7 @@ from salvo_server.spectate.telling import places_line
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript import export
 
-#: Pause after a salvo when somebody looks on, so that a whole game takes about a quarter of a minute.
+#: Pause after a salvo on a terminal, so that a whole game takes about a quarter of a minute.
 _PACE_ON_SCREEN_SECONDS = 0.1
 #: A bot that is not listed with a complete fleet by then never will be.
 _JOIN_SECONDS = 30.0
@@ -113,7 +113,7 @@ def _live(show: _Show) -> Any:
 
 
 def _join(url: str, name: str, source: str, seed: str, show: _Show) -> threading.Thread:
-    """Start a bot on a thread of its own; return once its fleet is complete, so that the play order is fixed."""
+    """Start a bot on its own thread; return once its fleet is complete, so that the play order is fixed."""
     complete = show.complete.setdefault(name, threading.Event())
     bot = load(source)()
 

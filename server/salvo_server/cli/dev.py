@@ -24,7 +24,7 @@ LEAST_GAMES = 4
 
 @click.command(
     cls=Checked,
-    unused=[Unused("traceback", beside("as_json"), "beside --json, whose lines have no trace; leave one of them out")],
+    unused=[Unused("traceback", beside("as_json"), "with --json, whose lines have no trace; leave one of them out")],
 )
 @click.argument("bot")
 @click.option(
@@ -67,8 +67,8 @@ def dev(
 
     Each time the same games are played, and compared with those of the last save that played to the end: the first line
     says what this save has changed, and whether that is more than chance. With --against before BOT plays itself as it
-    was when this began, with all that lay beside it then. The first mistake ends the games and is shown with its line.
-    +- is a 95 % interval. What bots print goes nowhere.
+    was when this began, with the files next to it. The first mistake ends the games and is shown with its line. +- is a
+    95 % interval. What bots print goes nowhere.
     """
     file = file_of(bot)
     if not file.is_file():

@@ -51,7 +51,7 @@ class Failed(Exception):
 
 
 class SavedAgain(Exception):
-    """What is played is not what stands in the files."""
+    """What is played is not what the files contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Bench:
         jobs: int | None,
         turn_seconds: float,
     ) -> None:
-        """Make each opponent once, in a process of its own, since no save of the bot mends what is wrong with it.
+        """Make each opponent once, in a separate process, since no save of the bot repairs what is wrong with it.
 
         Raises:
             BotError: ``bad_bot``, ``bad_version``.
@@ -138,7 +138,7 @@ class Bench:
                 kept(bot)
                 continue
             while True:
-                with suppress(SavedAgain):  # perhaps the opponent, which lies beside the bot
+                with suppress(SavedAgain):  # perhaps the opponent, which is next to the bot
                     self._try(name, source)
                     break
 
@@ -248,7 +248,7 @@ def _watched(file: Path) -> Iterable[Path]:
 def _signature(file: Path) -> Signature:
     found = {}
     for path in _watched(file):
-        with suppress(FileNotFoundError):  # an editor is about to put another one in its place
+        with suppress(FileNotFoundError):  # an editor is about to replace it
             status = path.stat()
             found[path] = (status.st_mtime_ns, status.st_size)
     return found
@@ -257,8 +257,8 @@ def _signature(file: Path) -> Signature:
 def saved(file: Path, seen: Signature | None) -> Signature:
     """Wait until a file of a bot's language in its folder, or in a package in it, is not as it was seen.
 
-    It looks, and is told by nobody: a thread that listens would make every process that plays begin from nothing, which
-    takes as long as the games.
+    It polls: with a listening thread every process that plays would have to start from scratch, which takes as long as
+    the games.
     """
     while True:
         start = time.monotonic()

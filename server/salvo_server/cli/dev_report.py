@@ -28,7 +28,7 @@ def _verdict(new: Sequence[float], old: Sequence[float]) -> str:
 def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]]:
     """Yield what fell deepest since the last save and what was lost by most, and the sources of the opponents."""
     if last is not None and trial.pairs == last.pairs:
-        return  # it was told already
+        return  # it was reported already
     earlier = last.rounds if last is not None else ()
     fell = [(lost_since(new.scores, old.scores), new.source) for new, old in zip(trial.rounds, earlier, strict=False)]
     most = [(lost_by_most(each.scores), each.source) for each in trial.rounds]
@@ -39,11 +39,11 @@ def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]
 
 
 def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = False) -> Iterator[str]:
-    """Yield what came of a save for people: what it has changed, against whom, and what is better since dev began.
+    """Yield what came of a save for people: what it has changed, by opponent, and what is better since dev began.
 
     Args:
         last: what it is compared with.
-        traceback: whether to tell the whole of an error.
+        traceback: whether to show the whole traceback of an error.
     """
     trace = _trace(trial.wrong)
     if isinstance(trial.wrong, Failed):

@@ -31,7 +31,7 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 @click.command()
 @click.argument("url", required=False)
 @click.option(
-    "--as", "accounts", metavar="NAME:SECRETFILE", multiple=True, help="A team with which nobody plays; two are needed."
+    "--as", "accounts", metavar="NAME:SECRETFILE", multiple=True, help="A team that no one plays with; two are needed."
 )
 @click.option(
     "--profile",
@@ -60,10 +60,10 @@ def doctor(
 ) -> None:
     """Examine a contest at URL, or the one of this machine, and try to break in.
 
-    Prints PASS, WARN, FAIL or SKIP a line, with the reason and the cure; exits with 1 when anything fails. On the
-    server's machine it finds the server that runs, adds two teams to its roster for the attempts and removes them in
-    the end; anywhere else name two with --as with which nobody plays. Nobody is thrown out, nothing is left behind, and
-    games that are on go on; still, try it before the contest.
+    Prints a line for each check, PASS, WARN, FAIL or SKIP, with the reason and the cure; exits with 1 when anything
+    fails. On the server's machine it finds the running server, adds two teams to its roster for the attempts and
+    removes them at the end; anywhere else name two with --as that no one plays with. No one is disconnected, nothing is
+    left behind, and running games go on; still, try it before the contest.
     """
     if len(accounts) not in (0, 2):
         raise click.UsageError("--as is needed twice: one team attacks, the other is attacked")
@@ -81,7 +81,7 @@ def doctor(
     refuse_unused([Unused("ca", lambda _: not encrypted, NO_TLS)], given(context), context.params, lambda _: "--ca")
     if (trusted := ca or (patient.settings or settings).tls_ca) is not None:
         patient.ca = str(trusted)
-        client_context(patient.ca)  # a file that is none is the caller's mistake, not the contest's
+        client_context(patient.ca)  # a missing file is the caller's mistake, not the contest's
     if url is None:
         patient.go_by_certificate()
     counts = Counter[Verdict]()
@@ -97,9 +97,9 @@ def doctor(
 
 
 def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patient:
-    """Return whom to examine; settings and roster count when this is the server's machine.
+    """Return what to examine; settings and roster count when this is the server's machine.
 
-    Those of a server that runs are its own: it may have been started with others than the doctor.
+    Those of a running server are its own: it may have been started with others than the doctor.
     """
     running = running_servers(roster_path(settings.roster))
     if url is None:

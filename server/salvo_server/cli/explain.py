@@ -22,7 +22,7 @@ from salvo_server.spectate.replay import Replay
 @click.command()
 @click.argument("file")
 @click.option("--turn", type=int, help="This salvo, with heat maps.  [default: all, in a table]")
-@click.option("--player", help="This player's salvos only.  [default: everybody's]")
+@click.option("--player", help="This player's salvos only.  [default: all players']")
 @click.option("--fleets", default=FLEETS, help=f"Fleets to draw of each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
 @click.option("--seed", help="Decides what is drawn.  [default: the game's seed and number]")
 @click.option(
@@ -45,8 +45,8 @@ def explain(
     """Tell what each bot knew, what its shots gained, and luck and skill apart.
 
     FILE is what salvo replay takes: a transcript, a proof file, or a server's journal. What a player knew is its own
-    view. Fleets are drawn evenly from all that agree with it; their share that covers a cell is the chance of a hit.
-    So a fleet that is hidden well is the bad luck of whoever seeks it.
+    view. Fleets are drawn evenly from all that agree with it; their share that covers a cell is the chance of a hit. So
+    a well hidden fleet is bad luck for its opponent.
 
     Of a game of two the end says why it was won: the lead in hits, in parts that add up to it.
     """

@@ -1,4 +1,4 @@
-"""``salvo gateway``: one command a protocol, each in a module of its own beside this one, ``gateway_NAME``."""
+"""``salvo gateway``: one command a protocol, each in its own module next to this one, ``gateway_NAME``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from salvo_server.settings import SettingsError, gateway_key_path, roster_path
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, UnusedOption, beside, refuse_unused
 
-#: Protocol -> what comes in there.
+#: Protocol -> which programs connect there.
 DOORS = {
     "xbs": "Xterm Boat Sinker: lines over TCP; many players, points, taunts and chat.",
     "smackdown": "Code Smackdown: |QUERY|...|END| with child processes, or over TCP.",
@@ -38,14 +38,14 @@ DOORS = {
 }
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 
-#: Of the options that say which table a gateway leads to.
+#: For the options that choose a gateway's table.
 TABLE_RULES: Final = (
     ca_rule("broker"),
-    Unused("roster", beside("no_roster"), "beside --no-roster; leave one of them out"),
+    Unused("roster", beside("no_roster"), "with --no-roster; leave one of them out"),
 )
 #: What a server tells the gateways that it runs.
 _SAID_BY_SERVER: Final = [
-    Unused(each, lambda _: True, "beside a server, which says it to its gateways; leave it out")
+    Unused(each, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
     for each in ("broker", "roster", "no_roster", "ca", "no_pin")
 ]
 
@@ -145,11 +145,11 @@ def _check_rules(protocol: str, book: RuleBook) -> None:
 
 
 def opponent_option(text: str, *, none: str = "") -> Callable[[_Command], _Command]:
-    """Return the option for who plays against a program; no such bot is said before a broker is looked for.
+    """Return the option for the bot that plays against a program; an unknown one is reported before connecting.
 
     Args:
         text: the option's help.
-        none: what else may be given, for no bot.
+        none: the value that means no bot.
     """
 
     def checked(_: click.Context, __: click.Parameter, source: str) -> str:
@@ -164,14 +164,14 @@ def opponent_option(text: str, *, none: str = "") -> Callable[[_Command], _Comma
 
 
 def table_options(command: _Command) -> _Command:
-    """Add the options that say which table a gateway leads to."""
+    """Add the options that choose a gateway's table."""
     for option in (
         click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it."),
         click.option("--ca", metavar="FILE", envvar="SALVO_CA", help="For mqtts://, the authority to believe, PEM."),
         click.option(
             "--roster", type=click.Path(path_type=Path), help="Where guests are written down.  [default: one a user]"
         ),
-        click.option("--no-roster", is_flag=True, help="Write guests down nowhere: the broker is open to anybody."),
+        click.option("--no-roster", is_flag=True, help="Add guests to no roster: the broker is open to all."),
         click.option("--broker", metavar="URL", default=DEFAULT_BROKER, help="Where the server is."),
         click.option("--table", default="", help="The table; the default one when not given."),
     ):
@@ -204,10 +204,10 @@ def house_of(
 
 
 def serve_guests(host: Host, listen: str, what: str, stop: threading.Event | None = None) -> None:
-    """Listen and let guests in until Ctrl-C or SIGTERM, or until somebody says so.
+    """Listen and admit guests until Ctrl-C or SIGTERM, or until ``stop`` is set.
 
     Args:
-        stop: what :func:`ended_by_signals` has returned, for who waits for something else, too.
+        stop: from :func:`ended_by_signals`, for a caller that waits for something else, too.
 
     Raises:
         BrokerError: ``bad_address``.
@@ -221,17 +221,17 @@ def serve_guests(host: Host, listen: str, what: str, stop: threading.Event | Non
 
 
 def wait_until_set(stop: threading.Event) -> None:
-    """Wait, and look now and then: a signal that comes just before a wait without an end is heard by nobody."""
+    """Wait, and check now and then: a signal just before an endless wait would be lost."""
     while not stop.wait(_LOOK_SECONDS):
         pass
 
 
 def ended_by_signals() -> threading.Event:
-    """Return what Ctrl-C and SIGTERM set from now on; let the log tell who comes and goes."""
+    """Return what Ctrl-C and SIGTERM set from now on; let the log show which guests come and go."""
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo_server.gateways").setLevel(logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        # On a thread of its own: the main thread may be waiting for the event, with its lock in the hand.
+        # On a separate thread: the main thread may be waiting for the event, and hold its lock.
         signal.signal(number, lambda *_: threading.Thread(target=stop.set).start())
     return stop

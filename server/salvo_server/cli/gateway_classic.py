@@ -26,7 +26,7 @@ from salvo_server.unused import Unused, beside, without
 @click.command(
     cls=Checked,
     unused=[
-        Unused("listen", beside("channel"), "beside --channel, over which programs come; leave one of them out"),
+        Unused("listen", beside("channel"), "with --channel, over which programs connect; leave one of them out"),
         Unused("carrier", without("channel"), "without --channel NAME; give that, too, or leave it out"),
         Unused("rounds", lambda given: given["role"] == Role.CLIENT, "as client: the server ends; leave it out"),
         *TABLE_RULES,
@@ -45,8 +45,8 @@ from salvo_server.unused import Unused, beside, without
     default=Role.SERVER.value,
     help="The gateway's: as server it leads and begins, and programs are clients; as client it calls a server.",
 )
-@opponent_option("Who plays for the gateway: a bot that ships, or a bot's file.")
-@click.option("--rounds", type=click.IntRange(min=1), help="As server, games before it exits.  [default: for ever]")
+@opponent_option("The gateway's player: a bot that ships, or a bot's file.")
+@click.option("--rounds", type=click.IntRange(min=1), help="As server, games before it exits.  [default: no limit]")
 @click.option("--name", default="classic-guest", help="The program's name at the table.")
 @click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one a table]")
 @table_options
@@ -63,8 +63,8 @@ def command(
 ) -> None:
     """Let programs in that play Battle Ship for two, one at a time, at a table with the rules classic.
 
-    The gateway plays with a house bot. What a game was is played again at the table when it is over, as nobody knows
-    the program's fleet before.
+    The gateway plays with a house bot. A finished game is played again at the table, as the program's fleet is not
+    known before.
     """
     with house_of("classic", **table) as house:
         book = house.open()

@@ -17,7 +17,7 @@ from salvo_server.gateways.jsonline.words import Dialect
 @click.command(cls=Checked, unused=TABLE_RULES)
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
 @opponent_option(
-    f"Who plays for the server: a bot that ships, a bot's file, or {NO_OPPONENT}: whoever sits at the table.",
+    f"The server's player: a bot that ships, a bot's file, or {NO_OPPONENT}: any player at the table.",
     none=NO_OPPONENT,
 )
 @click.option(
@@ -35,8 +35,8 @@ def command(
 ) -> None:
     """Let programs in that play Battleship in JSON lines over TCP, one at a time, at a table with the rules streak.
 
-    The server plays itself. What a game was is played again at the table when it is over, as nobody knows the program's
-    fleet before; a program that sends BOARD right after its invitation plays there at once.
+    The server plays itself. A finished game is played again at the table, as the program's fleet is not known before; a
+    program that sends BOARD right after its invitation plays there at once.
     """
     with house_of("jsonline", **table) as house:
         opening = door(

@@ -26,14 +26,18 @@ from salvo_server.gateways.host import Host
 from salvo_server.gateways.smackdown import ANSWER_SECONDS, Names, check, child_door, door
 from salvo_server.unused import Unused, without
 
-#: What a program is told its opponent is called where that cannot be known.
+#: The opponent's name for a program where it cannot be known.
 _SOMEBODY = "opponent"
 
 
 @click.command(
     cls=Checked,
     unused=[
-        Unused("opponent", without("commands"), "without --exec: TCP clients are told who sits there; leave it out"),
+        Unused(
+            "opponent",
+            without("commands"),
+            "without --exec: TCP clients get the name of the player there; leave it out",
+        ),
         *TABLE_RULES,
     ],
 )
@@ -44,11 +48,11 @@ _SOMEBODY = "opponent"
     multiple=True,
     help="A program's name, in the order of --exec; those after them are given to TCP clients as they come.",
 )
-@click.option("--opponent", help="What started programs are told their opponent is called.  [default: the other name]")
+@click.option("--opponent", help="The opponent's name, for programs that are started.  [default: the other name]")
 @click.option("--listen", metavar="HOST:PORT", help="Let TCP clients in, too.")
 @click.option("--answer-seconds", type=click.FloatRange(0, min_open=True), default=ANSWER_SECONDS)
-@click.option("--you-first", is_flag=True, help="Tell player 2, too, of its own shots before its opponent's.")
-@click.option("--games", type=click.IntRange(min=1), help="End when started programs have played so many.")
+@click.option("--you-first", is_flag=True, help="Show player 2, too, its own shots before its opponent's.")
+@click.option("--games", type=click.IntRange(min=1), help="End when started programs have played this many.")
 @table_options
 def command(
     commands: tuple[str, ...],

@@ -14,7 +14,7 @@ from salvo_server.gateways.xbs import MAX_PLAYERS, door
 
 @click.command("xbs", cls=Checked, unused=TABLE_RULES)
 @click.option(
-    "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients come in."
+    "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients connect."
 )
 @click.option("--title", default="", help="What clients call the game.  [default: Salvo and the table's name]")
 @click.option(

@@ -23,11 +23,11 @@ from salvo_server.unused import Unused, beside
 @click.command(
     cls=Checked,
     unused=[
-        Unused("broker", beside("url"), "beside URL, which says the same; leave one of them out"),
+        Unused("broker", beside("url"), "with URL, which means the same; leave one of them out"),
         Unused(
             "roster",
             lambda given: "@" in (given["url"] or given["broker"]),
-            "beside a URL with a user, who asks; leave one of them out",
+            "with a URL that has a user, which is used; leave one of them out",
         ),
     ],
 )
@@ -37,10 +37,10 @@ from salvo_server.unused import Unused, beside
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
 def health(url: str | None, broker: str, table: str, roster: Path | None, timeout_seconds: float) -> None:
-    """Exit with 0 when the server behind the broker at URL is online, else with 1 and a line that says why.
+    """Exit with 0 when the server behind the broker at URL is online, else with 1 and a line with the reason.
 
-    URL may be said as --broker, too. Where the server's roster is, one of the server's own users that may only look on
-    asks; elsewhere that in the URL.
+    URL may also be given as --broker. On a machine with the server's roster one of the server's own read-only users
+    asks; elsewhere the one in the URL.
     """
     broker = url or broker
     status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))
@@ -59,7 +59,7 @@ def _looker_on(broker: str, file: Path | None) -> Account | None:
 
 
 def ask(broker: str, table: str, timeout_seconds: float, account: Account | None = None) -> ServerStatus | None:
-    """Return what the server's retained status says; None when there is none in time."""
+    """Return the server's retained status; None when it does not arrive in time."""
     topic = topics.SERVER.of(table)
     user, secret = (None, None) if account is None else (account.user, account.secret)
     name = f"salvo-health-{os.getpid()}"

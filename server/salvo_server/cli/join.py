@@ -31,8 +31,8 @@ from salvo_server.unused import Unused, beside
     cls=Checked,
     unused=[
         ca_rule("url"),
-        Unused("secret_file", beside("secret"), "beside --secret, which comes first; leave one of them out"),
-        Unused("strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, who is no bot that fails; leave it out"),
+        Unused("secret_file", beside("secret"), "with --secret, which takes precedence; leave one of them out"),
+        Unused("strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, which is no bot that fails; leave it out"),
     ],
 )
 @click.argument("url")
@@ -48,12 +48,12 @@ from salvo_server.unused import Unused, beside
     "--ca", metavar="FILE", help="For mqtts://, the CA file to believe; or SALVO_CA.  [default: the system's]"
 )
 @click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
-@click.option("--games", type=click.IntRange(min=1), help="How many games; for ever when not given.")
+@click.option("--games", type=click.IntRange(min=1), help="How many games; no limit when not given.")
 @click.option("--seed", help="Decides all that the bot draws, fleets too: a secret. 128 bits are drawn when not given.")
 @click.option(
     "--proof",
     type=click.Path(path_type=Path),
-    help="Write the server's signed log and what the team sends here, for salvo verify; a file that is there goes on.",
+    help="Write the server's signed log and what the team sends here, for salvo verify; an existing file is continued.",
 )
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
@@ -75,15 +75,16 @@ def join(
 ) -> None:
     """Play BOT (a file.py, file.py:Name, exec:CMD, a house bot, or human: you) in the contest at URL.
 
-    It comes back after any lost connection. CMD is a program in any language, which is told and answers JSON lines.
+    It comes back after any lost connection. CMD is a program in any language, which reads JSON lines and answers with
+    them.
 
-    The team's secret is in SALVO_SECRET or in a file. Where anybody may play (profile literal), one is drawn and shown
+    The team's secret is in SALVO_SECRET or in a file. Where any team may play (profile literal), one is drawn and shown
     when there is none.
     """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
     if (bot is None) is (command is None):
-        raise click.UsageError("who plays is said once: BOT, or --exec CMD")
+        raise click.UsageError("name the bot once: BOT, or --exec CMD")
     bot = bot or f"{EXEC}{command}"
     if bot == HUMAN:
         from salvo_server.human.runner import check_terminal
@@ -112,7 +113,7 @@ def join(
         if as_json:
             click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
         else:
-            click.echo(f"game {report.game}: {report.winner or 'nobody alone'} wins, {team} is number {report.place}")
+            click.echo(f"game {report.game}: {report.winner or 'no one alone'} wins, {team} is number {report.place}")
 
 
 def _play_bot(bot: Bot, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:
@@ -138,7 +139,7 @@ def _play_yourself(
 def _given(secret: str | None, file: Path | None) -> str | None:
     """Return the secret from the command line, else from the file, else from the environment.
 
-    It is no default of the option: that would print it with ``--help``.
+    It is not the option's default: that would print it with ``--help``.
     """
     if secret is not None or file is None:
         return secret or os.environ.get("SALVO_SECRET") or None

@@ -34,7 +34,7 @@ def mosquitto(
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
-    """Write to FOLDER what a mosquitto starts from to be a contest's broker; the server furnishes it with all teams.
+    """Write to FOLDER what a mosquitto needs to start as a contest's broker; the server adds all teams to it.
 
     Only the server's own two users are in it, with the passwords that the server draws from its roster's key.
     """

@@ -15,7 +15,7 @@ from salvo_server.cli.checked import Checked
 from salvo_server.templates import KITS, Template
 from salvo_server.unused import Unused
 
-#: What a file may be called that stands in command lines and in comments of any language.
+#: File names that are safe in command lines and in comments of any language.
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
 
 

@@ -45,7 +45,7 @@ PROGRESS_SECONDS: Final = 10.0
 
 
 class Progress(Protocol):
-    """Shows how much is done; called with nothing, that there is no more yet."""
+    """Shows how much is done; called with nothing, that there is no news yet."""
 
     def __call__(self, done: int | None = None, /) -> None: ...
 
@@ -69,7 +69,7 @@ def has_terminal() -> bool:
 
 
 def winner_line(winner: str, places: Mapping[str, int]) -> str:
-    """Return who has won, or who ties, as people read it."""
+    """Return who has won, or who ties, in words."""
     if winner:
         return f"winner: {winner}"
     return f"tie: {', '.join(name for name, place in places.items() if place == 1)}"
@@ -81,7 +81,7 @@ def look_again(file: Path) -> str:
 
 
 def keep_recorded(path: Path, *, force: bool) -> None:
-    """Let no recorded game be lost by another one.
+    """Keep a recorded game from being overwritten by another one.
 
     Raises:
         SalvoError: ``transcript_exists``.

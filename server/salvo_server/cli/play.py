@@ -77,7 +77,7 @@ _SEVERAL_AT_ONCE: Final = Unused(
         or given["commands"]
         or any(bot.startswith(EXEC) for bot in given["bots"])
     ),
-    "for one game, with --record or --bank, or where programs play, whose games come one after the other; leave it out",
+    "for one game, with --record or --bank, or where programs play, whose games are played one by one; leave it out",
 )
 
 
@@ -96,7 +96,7 @@ _SEVERAL_AT_ONCE: Final = Unused(
     "--seats",
     type=click.Choice([each.value for each in Seats]),
     default=Seats.FIXED.value,
-    help="From game to game: as given, everybody one on, or the same fleets and start again from every side.",
+    help="From game to game: as given, all move on one seat, or the same fleets and start again from every side.",
 )
 @click.option("--jobs", type=JOBS, help="Processes that play several games.  [default: all cores]")
 @click.option(
@@ -129,10 +129,10 @@ def play(
 ) -> None:
     """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or house bots) against each other, in play order.
 
-    One of them may be human: you, at this terminal. CMD is a program in any language, which is told and answers JSON
-    lines; a mistake of its costs it the turn. Several games are played on all cores, and go on without a bot
-    that fails; one game stops there and says where. Of several games, what bots print goes nowhere; of one with
-    --json, to standard error.
+    One of them may be human: you, at this terminal. CMD is a program in any language, which reads JSON lines and
+    answers with them; a mistake costs it the turn. Several games are played on all cores, and continue without a bot
+    that fails; one game stops there and says where. Of several games, what bots print goes nowhere; of one with --json,
+    to standard error.
     """
     bots = tuple(EXEC + command for command in commands) + bots
     if len(bots) < 2:

@@ -45,7 +45,7 @@ _LEAVES_ASIDE: Final = {
     cls=Checked,
     unused=[
         *(
-            Unused(each, beside(other), f"beside {_OPTIONS[other]}; leave one of them out")
+            Unused(each, beside(other), f"with {_OPTIONS[other]}; leave one of them out")
             for other, others in _LEAVES_ASIDE.items()
             for each in others
         ),
@@ -109,7 +109,7 @@ def _write(shown: Replay, view: str, turn: int | None, path: Path) -> None:
 
 
 def _view(shown: Replay, view: str, turn: int | None, speed: float) -> None:
-    shown.frame(view, turn or 0)  # a mistake is told before the screen is taken
+    shown.frame(view, turn or 0)  # a mistake is reported before the screen is taken
     from salvo_server.spectate.viewer import Viewer
 
     Viewer(shown, view=view, turn=turn, speed=speed).run()

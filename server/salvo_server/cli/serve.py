@@ -19,9 +19,9 @@ from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder
 
-#: What somebody on the broker can read and do, by profile.
+#: What any client of the broker can read and do, by profile.
 PROFILES = {
-    "literal": "open broker: anybody can read every topic, teams' secrets in open requests too, and publish anything",
+    "literal": "open broker: any client reads every topic, teams' secrets in open requests too, and publishes anything",
     "contest": "users of the roster only: each reads what is public and its own, publishes its own fleet and shots",
     "strict": "users of the roster only, under TLS: each reads what is public and its own, publishes its own fleet and "
     "shots, sealed and signed for the very occasion",
@@ -41,14 +41,16 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 )
 @click.option("--broker", metavar="URL", help="A broker to use instead, mqtt://HOST:PORT.")
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
-@click.option("--players", type=int, help="Start as soon as so many fleets are complete.")
+@click.option("--players", type=int, help="Start as soon as this many fleets are complete.")
 @click.option("--most-players", type=int, help="Teams at a table at once.  [default: 64]")
-@click.option("--profile", help="Who may read and do what: literal, contest or strict.  [default: contest]")
-@click.option("--roster", type=click.Path(path_type=Path), help="Who may come; see salvo teams.  [default: one a user]")
+@click.option("--profile", help="Rights on the broker: literal, contest or strict.  [default: contest]")
+@click.option(
+    "--roster", type=click.Path(path_type=Path), help="Accounts of the contest; see salvo teams.  [default: one a user]"
+)
 @click.option("--identity", type=click.Path(path_type=Path), help="The server's own key.  [default: one a user]")
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
-@click.option("--tls-ca", type=click.Path(path_type=Path), help="Whom to trust for a broker that is given, PEM.")
+@click.option("--tls-ca", type=click.Path(path_type=Path), help="Authority to trust for the broker given, PEM.")
 @click.option("--rules", metavar="NAME|FILE", help="What is played: a rule book, or a TOML file.  [default: salvo]")
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
@@ -64,13 +66,13 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 )
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300; 1 at a gateway's table]")
 @click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
-@click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, so much later; 0: at once.")
+@click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, this much later; 0: at once.")
 @click.option("--chat/--no-chat", default=None, help="Whether players may say something.  [default: chat]")
 @click.option("--seed", help="Decides all that is drawn.")
 @click.option("--journal", metavar="FILE|URL", help="What was accepted is kept here; or none.  [default: one a broker]")
 @click.option("--journal-key", type=click.Path(path_type=Path), help="The key to the teams' secrets in it.")
 @click.option("--journal-safe", help="What a commit survives: power (loss) or process (end).  [default: power]")
-@click.option("--resume", help="When a game goes on: after a crash, always or never.  [default: crash]")
+@click.option("--resume", help="When a game is resumed: after a crash, always or never.  [default: crash]")
 @click.option(
     "--transcripts", metavar="DIR", type=click.Path(path_type=Path), help="Write every game here when it is over."
 )
@@ -79,9 +81,9 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     "gateways",
     metavar="'PROTOCOL ...'",
     multiple=True,
-    help="Run a gateway beside the server, as salvo gateway would be called; may be repeated.",
+    help="Run a gateway alongside the server, as salvo gateway would be called; may be repeated.",
 )
-@click.option("--games", type=int, help="End after so many games at every table.")
+@click.option("--games", type=int, help="End after this many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event, with its time.")
 def serve(config: Path | None, as_json: bool, **given: Any) -> None:
@@ -115,7 +117,7 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
 
 
 def _gateway_options(contest: Contest, settings: ServerSettings) -> list[str]:
-    """Say where the gateways beside this server find it; they need not know it by its key."""
+    """Return where the gateways of this server find it; they need not know it by its key."""
     accounts = ["--no-roster"] if contest.roster is None else ["--roster", str(contest.roster.path)]
     on_tls = contest.own_url.startswith(("mqtts:", "wss:"))
     trusted = ["--ca", str(settings.tls_ca)] if on_tls and settings.tls_ca is not None else []
@@ -123,7 +125,7 @@ def _gateway_options(contest: Contest, settings: ServerSettings) -> list[str]:
 
 
 def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
-    """Say where the contest is, and how teams on other machines come to it."""
+    """Print where the contest is, and how teams on other machines reach it."""
     where = f"on the broker {contest.url}"
     others: list[str] = []
     if settings.broker is None:
@@ -154,7 +156,7 @@ def _tell_of_page(report: ServeReport, listen: str, websocket_url: str) -> None:
 
 
 def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
-    """Say who may do what, with which server, and where its games are kept."""
+    """Print the profile, the server's identity, and where its games are kept."""
     report.say(_profile_line(settings), event="profile", profile=settings.profile, encrypted=settings.encrypted)
     report.say(
         f"server {contest.identity.fingerprint}, which clients remember",
@@ -177,7 +179,7 @@ def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -
 
 
 def _profile_line(settings: ServerSettings) -> str:
-    """Say what somebody on this broker can read and do."""
+    """Print what any client of this broker can read and do."""
     line = f"profile {settings.profile}: {PROFILES[settings.profile]}"
     if settings.profile != "literal" and not settings.encrypted:
         line += "; no TLS: who listens on the network can read passwords"

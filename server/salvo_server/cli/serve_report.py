@@ -53,11 +53,11 @@ class ServeReport:
                 )
 
     def tell_of_gateway(self, protocol: str, line: str) -> None:
-        """Pass on what a gateway beside the server says."""
+        """Pass on the output of a gateway of this server."""
         self.say(f"gateway {protocol}: {line}", event="gateway", protocol=protocol, text=line)
 
     def tell_of_games_that_go_on(self) -> None:
-        """Say which games came out of the journal, and how they stand."""
+        """Print which games were resumed from the journal, and their state."""
         assert self.contest is not None
         for table in self.contest.service.tables.values():
             referee = table.referee
@@ -129,7 +129,7 @@ class ServeReport:
                     pass
 
     def written(self, game: GameOpened, file: Path) -> None:
-        """Tell where a game's transcript and its proof are."""
+        """Print where a game's transcript and its proof are."""
         proof = proof_path(file)
         fair = f"; was it fair: salvo verify {shlex.quote(str(proof))}"
         self.say(
@@ -142,7 +142,7 @@ class ServeReport:
         )
 
     def _tell_if_absent(self, table: str, name: str) -> None:
-        """Say once that a player's turns are short from now on; those that it misses then are told no more."""
+        """Report once that a player's turns are short from now on; further missed turns are not reported."""
         referee = None if self.contest is None else self.contest.service.tables[table].referee
         player = None if referee is None else referee.players.get(name)
         if referee is not None and player is not None and referee.is_absent(player):

@@ -1,4 +1,4 @@
-"""``salvo teams``: who may come to the contest."""
+"""``salvo teams``: the roster of the contest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
 def teams(ctx: click.Context, file: Path | None) -> None:
     """Add teams and watchers to the roster, list them, give them new secrets or more screens, or strike them off.
 
-    A running server notices it at once; nothing has to be started anew.
+    A running server notices it at once; nothing needs a restart.
     """
     ctx.obj = Roster(roster_path(file))
 
@@ -38,15 +38,15 @@ def teams(ctx: click.Context, file: Path | None) -> None:
     "--screens",
     type=click.IntRange(1, MAX_SCREENS),
     default=SCREENS,
-    help="How many people look on with a watcher's or referee's secret.",
+    help="How many people watch with a watcher's or referee's secret.",
 )
-@click.option("--new", is_flag=True, help="Begin a new roster where the file is lost; who was in it is out.")
+@click.option("--new", is_flag=True, help="Begin a new roster where the file is lost; its names are out.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
 @click.pass_obj
 def add(roster: Roster, names: tuple[str, ...], role: str, screens: int, new: bool, as_json: bool) -> None:
-    """Take in names and show their secrets, this once.
+    """Add names and show their secrets, only this once.
 
-    A team plays; a watcher reads what everybody may read; a referee sees all boards, too.
+    A team plays; a watcher reads what is public; a referee sees all boards, too.
     """
     if new:
         roster.begin_anew()
@@ -59,7 +59,7 @@ def add(roster: Roster, names: tuple[str, ...], role: str, screens: int, new: bo
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
 @click.pass_obj
 def list_(roster: Roster, as_json: bool) -> None:
-    """Tell whom the roster has; secrets are never shown again."""
+    """List the names on the roster; secrets are never shown again."""
     members = roster.members()
     width = max((len(member.name) for member in members), default=0)
     for member in members:
@@ -72,7 +72,7 @@ def list_(roster: Roster, as_json: bool) -> None:
         else:
             click.echo(f"{member.name:<{width}}  {member.role.value:<7}  secret of {member.since}")
     if not members and not as_json:
-        click.echo(f"{roster.path} has nobody yet; salvo teams add NAME")
+        click.echo(f"{roster.path} has no names yet; salvo teams add NAME")
 
 
 @teams.command()
@@ -80,9 +80,9 @@ def list_(roster: Roster, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
 @click.pass_obj
 def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
-    """Give names new secrets; who is connected with an old one is disconnected.
+    """Give names new secrets; connections with an old one are ended.
 
-    A team that is in a game plays on once its bot is started with the new one.
+    A team in a game plays on once its bot is started with the new one.
     """
     for name in names:
         roster.rotate(name)
@@ -94,7 +94,7 @@ def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
 @click.argument("number", type=click.IntRange(1, MAX_SCREENS))
 @click.pass_obj
 def screens(roster: Roster, name: str, number: int) -> None:
-    """Let so many people look on with a watcher's or referee's secret, which stays."""
+    """Let that many people watch with a watcher's or referee's secret, which stays."""
     roster.give_screens(name, number)
     click.echo(f"{name} has users {name}.1 to {name}.{number} now" if number > 1 else f"{name} has user {name}.1 now")
 
@@ -103,7 +103,7 @@ def screens(roster: Roster, name: str, number: int) -> None:
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @click.pass_obj
 def remove(roster: Roster, names: tuple[str, ...]) -> None:
-    """Strike names off; who is connected is disconnected."""
+    """Strike names off; their connections are ended."""
     for name in names:
         roster.remove(name)
         click.echo(f"{name} is struck off")

@@ -15,7 +15,7 @@ from salvo_server.storage.whole_file import create_private
 if TYPE_CHECKING:
     import trustme
 
-#: What the set has: name of the file, and its rights. Certificates are for everybody, the key is the owner's.
+#: The files of the set. Certificates are readable by all, the key only by its owner.
 CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
 
 
@@ -33,8 +33,8 @@ CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
 def tls(folder: Path, hosts: tuple[str, ...]) -> None:
     """Make a test set for TLS in DIR: an authority (ca.pem), a certificate (server.pem) and its key (server.key).
 
-    For practice and for a contest in one room. The authority's own key is thrown away, so nobody can make another
-    certificate with it. A file that is there already is never overwritten.
+    For practice and for a contest in one room. The authority's own key is thrown away, so no one can make another
+    certificate with it. An existing file is never overwritten.
     """
     files = make_set(folder, hosts)
     ca, certificate, key = (shlex.quote(str(file)) for file in files)

@@ -27,9 +27,9 @@ from salvo_server.tournament.standings import Standings, command_of, plackett_lu
 _EXAMPLE: Final = """\
 # A tournament of bots: salvo tournament run FILE
 name = "spring cup"
-format = "round_robin"   # everybody everybody; swiss: about equals, round by round; free_for_all: several at a table
+format = "round_robin"   # each against each; swiss: about equals, round by round; free_for_all: several at a table
 games = 10               # of each pairing or table; the seats go round
-# rounds = 5             # of swiss and free_for_all; as many as needed when not said
+# rounds = 5             # of swiss and free_for_all; as many as needed when not given
 # seats = 4              # the most players of a game in free_for_all
 rules = "salvo"          # a rule book that ships, or a TOML file
 # seed = 1               # decides all that is drawn; a bot can guess a short one: leave it out among rivals
@@ -41,7 +41,7 @@ random = "random"
 [time]                   # wall time; what takes longer, raises or is illegal costs the turn and is a strike
 decision_seconds = 5     # for a fleet or a salvo
 bank_seconds = 60        # for all of a game
-strikes = 3              # with so many a bot is out of that game
+strikes = 3              # with this many a bot is out of that game
 """
 _HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95 %")
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
@@ -69,21 +69,21 @@ def init(file: Path) -> None:
 @tournament.command()
 @_FILE
 @click.option("--jobs", type=click.IntRange(1, 256), help="Processes that play.  [default: one a core]")
-@click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: beside FILE]")
-@click.option("--fresh", is_flag=True, help="Forget games that were played, and play all anew.")
+@click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: next to FILE]")
+@click.option("--fresh", is_flag=True, help="Forget games that were played, and replay everything.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
 @click.pass_context
 def run(ctx: click.Context, file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: bool) -> None:
     """Play the tournament of a file, or what is left of it.
 
     Bots and rules are named as seen from FILE's folder. Every game is on the disk when it is over, in FILE.games.jsonl.
-    Interrupted, by Ctrl-C or the loss of power, it goes on with the same command, and the table is that of a run
-    without an interruption. Bots play in processes of their own; what they print goes nowhere.
+    After an interruption, by Ctrl-C or a loss of power, the same command continues it, and the table is that of a run
+    without an interruption. Bots play in separate processes; what they print is discarded.
     """
     page = html or file.with_suffix(".html")
     path, written = ctx.with_resource(_beside(file, page))
     given = load_tournament(path)
-    plackett_luce()  # what is not installed is said before anything is played
+    plackett_luce()  # a missing package is reported before anything is played
     marks = given.fingerprint()
     games = GamesFile(games_path(path), marks, seed=given.seed, fresh=fresh)
     given = given.with_seed(games.seed)
@@ -137,8 +137,8 @@ def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> No
 def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: int, jobs: int | None) -> None:
     """Write the games that are played, also while they are, as a site: the table, and games to watch.
 
-    DIR is FILE.site beside FILE when not given; an older site of this tournament in it is replaced. It needs no server:
-    DIR/index.html opens in a browser, and any server of files serves it. Games are played again for it.
+    DIR is FILE.site next to FILE when not given; an older site of this tournament in it is replaced. It needs no
+    server: DIR/index.html opens in a browser, and any server of files serves it. Games are played again for it.
     """
     where = folder or file.with_suffix(".site")
     path, written = ctx.with_resource(_beside(file, where))

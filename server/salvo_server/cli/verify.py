@@ -30,7 +30,7 @@ from salvo_server.verify import (
     verify_file,
 )
 
-#: Verdicts that are told in a line of their own; of a game that has not begun there may be a remark.
+#: Verdicts that get their own line; about a game that has not begun there may be a remark.
 _COLORS: Final = {Verdict.FAIR: "green", Verdict.UNDER_WAY: "cyan"}
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{16}")
 
@@ -52,7 +52,7 @@ def _read_key(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 
 @click.command(
-    cls=Checked, unused=[Unused("plain", beside("as_json"), "beside --json, which has no colours; leave it out")]
+    cls=Checked, unused=[Unused("plain", beside("as_json"), "with --json, which has no colours; leave it out")]
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--key", metavar="FINGERPRINT|BASE64", callback=_read_key, help="The server that it must have been.")

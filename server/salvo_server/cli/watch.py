@@ -34,7 +34,7 @@ from salvo_server.spectate.watching import (
 from salvo_server.unused import Unused, beside
 
 _PAGE_ONLY: Final = (
-    "beside --html, which writes a page and ends: who opens it says what is needed; leave one of them out"
+    "with --html, which writes a page and ends: whose reader enters what is needed; leave one of them out"
 )
 
 
@@ -54,11 +54,11 @@ _PAGE_ONLY: Final = (
     envvar="SALVO_CA",
     help="For mqtts://, the authority to believe, PEM; the system's by default.",
 )
-@click.option("--games", type=click.IntRange(min=1), help="End after so many games; never when not given.")
+@click.option("--games", type=click.IntRange(min=1), help="End after this many games; never when not given.")
 @click.option(
     "--proof",
     type=click.Path(path_type=Path),
-    help="Write the server's signed log here, for salvo verify; a file that is there goes on.",
+    help="Write the server's signed log here, for salvo verify; an existing file is continued.",
 )
 @click.option(
     "--html",
@@ -78,9 +78,10 @@ def watch(
 ) -> None:
     """Follow a table at URL live.
 
-    Everybody's view needs nothing but the broker's leave. A team's view is one of its screens; the referee's shows all
-    boards, as late as the server wants. The account is SALVO_TEAM with SALVO_SECRET, or that of the URL, which others
-    on this machine see; it looks on as one of NAME.1, NAME.2 ... that is free, so that nobody is disconnected.
+    The public view (everybody) needs only the broker's permission. A team's view is one of its screens; the referee's
+    shows all boards, as late as the server wants. The account is SALVO_TEAM with SALVO_SECRET, or that of the URL,
+    which others on this machine can see; it watches as one of NAME.1, NAME.2 ... that is free, so that no one is
+    disconnected.
     """
     if html is not None:
         _write_page(BrokerUrl.parse(url), table, html)
@@ -106,7 +107,7 @@ def watch(
 
 
 def _write_page(url: BrokerUrl, table: str, path: Path) -> None:
-    """Write the live page for a broker that somebody else serves it beside."""
+    """Write the live page for a broker that does not serve it."""
     if url.scheme not in ("ws", "wss"):
         raise ConnectionLost(
             "bad_url", f"{url} is not ws://HOST:PORT or wss://HOST:PORT, which is all that browsers speak"
@@ -119,7 +120,7 @@ def _write_page(url: BrokerUrl, table: str, path: Path) -> None:
 
 
 def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:
-    """Return what is new; where the user is in use, go on to another one."""
+    """Return the news; where the user is in use, try another one."""
     try:
         return watcher.poll(0.25)
     except ConnectionLost as error:

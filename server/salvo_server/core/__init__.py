@@ -1,4 +1,4 @@
 """The authority of a contest: who may play, what they may do, and what comes of it.
 
-Pure: no socket, file, clock, database or display. Time, randomness and the journal come in as arguments.
+Pure: no socket, file, clock, database or display. Time, randomness and the journal are arguments.
 """

@@ -1,4 +1,4 @@
-"""Who is let in: what profile and roster ask of a request to take part, and of a shot (SALVO-ACCESS).
+"""Admission: what profile and roster ask of a request to take part, and of a shot (SALVO-ACCESS).
 
 What follows from an admitted request is the business of :mod:`salvo_server.service`; the secrets and signatures of
 admitted teams belong to the authenticator.
@@ -25,7 +25,7 @@ class AdmissionPolicy:
     """The entrance to all tables of a server.
 
     Attributes:
-        vouches: whether a roster vouches for the secrets of those who are let in.
+        vouches: whether a roster vouches for the secrets of admitted teams.
     """
 
     def __init__(self, profile: str, register: Register | None, identity: Identity | None) -> None:
@@ -42,7 +42,7 @@ class AdmissionPolicy:
 
         Raises:
             SealError: it does not open.
-            WireError: what was sealed is no request.
+            WireError: what was sealed is not a request.
         """
         if self._identity is None:
             raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
@@ -67,7 +67,7 @@ class AdmissionPolicy:
         return self._askers.take((name, kind), now)
 
     def roster_changed(self) -> bool:
-        """Whether the roster is another one than at the last call."""
+        """Whether the roster has changed since the last call."""
         before, self._seen = self._seen, None if self._register is None else self._register.revision
         return self._seen is not before
 

@@ -136,7 +136,7 @@ class _Member:
     """A team at a table, its secret and its known keys.
 
     Attributes:
-        credential: stands for name and secret, at whatever table.
+        credential: stands for name and secret, at any table.
         bucket: for derivations.
         refused: for its own commands that were refused.
     """
@@ -333,7 +333,7 @@ class Authenticator:
         """Open a message, or start to.
 
         Args:
-            receipt: what :meth:`finished` gives back with the message if it has to wait.
+            receipt: what :meth:`finished` gives back with the message if it must wait.
             likely: who may have sent it, the likeliest first.
             now: epoch ms.
             expected: whether the likeliest sender was to send such a message now. An unexpected message is opened as a
@@ -451,7 +451,7 @@ class Authenticator:
         return called
 
     def _learn(self, table: str, member: _Member, salt: bytes, key: bytes) -> None:
-        """Take in a proven salt; the first few of a team are worth keeping beyond a restart."""
+        """Add a proven salt; the first few of a team are worth keeping beyond a restart."""
         if salt not in member.keys and len(member.keys) < MAX_SALTS:
             self.learned.append(Learned(table, member.name, salt, key))
         member.learn(salt, key)

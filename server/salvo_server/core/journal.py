@@ -176,4 +176,4 @@ class NoJournal:
         return Saved((), 0, 0, 0, True, iter(()))
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """There is nothing to release."""

@@ -173,7 +173,7 @@ class TableLog:
         return self.say(self._texts if self._log.begun and not begun else added)
 
     def skip(self, step: Step) -> None:
-        """Take in a step of which everything has been said; nothing is signed for it."""
+        """Take in a step whose entries were all published before; nothing is signed for it."""
         self._follow(step)
 
     def _follow(self, step: Step) -> list[bytes]:

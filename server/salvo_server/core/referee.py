@@ -1,9 +1,9 @@
 """The authority over one table: lobby, turn, over.
 
-Pure: no broker, no clock, no randomness of its own. Commands come in through :meth:`Referee.receive`, time through
-its ``now`` argument and :meth:`Referee.handle_timer`; all that ever comes out is announcements. Nothing a player does
-raises: what is not allowed is answered with :class:`~salvo.messages.CommandRefused` or
-:class:`~salvo.messages.PlacementRefused` and leaves the game as it was (SALVO-ERR-2).
+Pure: no broker, no clock, no randomness of its own. Commands arrive through :meth:`Referee.receive`, time through its
+``now`` argument and :meth:`Referee.handle_timer`; the only output is announcements. Nothing a player does raises: what
+is not allowed is answered with :class:`~salvo.messages.CommandRefused` or :class:`~salvo.messages.PlacementRefused` and
+leaves the game as it was (SALVO-ERR-2).
 
 The theory fits in two tables. ``TRANSITIONS`` says how a table moves between its states; the published state diagram
 is printed from it. ``ACCEPTED`` says in which states a command can be accepted; in every other it is refused.
@@ -69,7 +69,7 @@ class Player:
         messages: what stands for the message that a good placement came with, by ship.
         placed: number of accepted placements, by ship.
         spellings: how the team wrote a ship's name when it placed it, by ship.
-        answered: the spelling under which the last answer stands, by ship.
+        answered: the spelling used in the last answer, by ship.
         silent_turns: turns in a row without a shot.
         missed_turns: those of them, the last ones, that ended by their time and not by a skip.
         answers: refusals that may still be answered.
@@ -77,8 +77,8 @@ class Player:
             not silence the answers to the team itself.
         skipped: the last turn that it ended by a skip.
         shots: own ones that count, those of a round that is not resolved too.
-        landed: cells of the own board that were shot at, as far as that has been told.
-        seen: by rules that announce cells: those of the own board that were shot at, and whether they were hits.
+        landed: cells of its own board that were shot at, as far as the player knows.
+        seen: by rules that announce cells: those of its own board that were shot at, and whether they were hits.
         bank_ms: what is left of the time for all salvos of the game, where there is such a limit.
     """
 
@@ -163,7 +163,7 @@ class Referee:
         return [m.TableOpened(self.number), self.rules, m.StateChanged(self.state)]
 
     def deadline(self) -> int | None:
-        """When :meth:`handle_timer` is due, in epoch ms; None when nothing is to happen by itself."""
+        """When :meth:`handle_timer` is due, in epoch ms; None when no timer is running."""
         return self._deadline
 
     def handle_timer(self, now: int) -> list[m.Announcement]:
@@ -366,7 +366,7 @@ class Referee:
             return []
         refused = m.PlacementRefused(player.name, spelling, error.code, error.text)
         if error.code in ("wrong_state", "fleet_final"):
-            return [refused]  # the ship stands; "approved false" would deny it
+            return [refused]  # the ship is in place; "approved false" would deny it
         return [*self._judge(player, spelling, False), refused]
 
     def _judge(self, player: Player, spelling: str, approved: bool) -> list[m.Announcement]:

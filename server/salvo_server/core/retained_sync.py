@@ -57,7 +57,7 @@ class RetainedSync:
             self._fresh.add(topic)
 
     def hear(self, address: topics.Address, message: Inbound) -> list[Publication]:
-        """Take in a message on a topic of the server's; return what puts things right."""
+        """Take in a message on one of the server's topics; return what corrects it."""
         if address.table not in self._tables:
             return []
         if not self.on:

@@ -82,7 +82,7 @@ class Table:
         """Give the referee an input and write down what follows."""
         number = self.referee.number
         if self.header.draw is m.Draw.SEED and isinstance(command, m.PlaceShip) and command.message:
-            command = replace(command, message=b"")  # its random bytes are no part of a game that the seed decides
+            command = replace(command, message=b"")  # its random bytes are not part of a game that the seed decides
         announcements = self.referee.receive(command, at)
         publications = self._write(announcements)
         recorded = _moves(command, announcements)
@@ -141,7 +141,7 @@ class Table:
 def header_check(header: Header) -> bytes:
     """Return the chain's value of a game before its first step.
 
-    The server's version is no part of it: the game may be executed again by another one.
+    The server's version is not part of it: another one may execute the game again.
     """
     text = write_header(replace(header, version=""))
     return hashlib.blake2b(text.encode(), digest_size=CHECK_BYTES).digest()
@@ -158,7 +158,7 @@ def _chain(previous: bytes, at: int, text: str, publications: Iterable[Publicati
     digest = hashlib.blake2b(previous, digest_size=CHECK_BYTES)
     digest.update(b"%d\0%s" % (at, text.encode()))
     for topic, payload, _ in publications:
-        if not topic.endswith("/game/server"):  # tells the server's version, which is no part of the game
+        if not topic.endswith("/game/server"):  # contains the server's version, which is not part of the game
             digest.update(b"\0%s\0%s" % (topic.encode(), payload))
     return digest.digest()
 

@@ -23,9 +23,9 @@ from salvo_server.doctor.reach import able
 from salvo_server.doctor.target import PREFIX, Patient
 from salvo_server.storage.roster import KEEPER_USER, SERVER_USER
 
-#: Four times the largest packet that a broker of ours takes.
+#: Four times the largest packet that our brokers accept.
 _OVERSIZED_BYTES: Final = 1024 * 1024
-#: More than any client of ours has, many times over.
+#: Many times more than any of our clients has.
 _FILTERS: Final = 2000
 #: Filters a packet; a subscription stays below the 16 KiB of the embedded broker.
 _FILTERS_AT_ONCE: Final = 100
@@ -37,7 +37,7 @@ _SERVER_SECONDS: Final = 5.0
 _EVERYTHING: Final = ("#", "/#", "+/#", "+/+/+", "/+/+/#", "$share/doctor/#")
 #: Names of topics that a message may list.
 _MAX_NAMED: Final = 4
-_CURE: Final = "run the contest with --profile contest, on a broker that is furnished from the roster"
+_CURE: Final = "run the contest with --profile contest, on a broker that gets its accounts from the roster"
 
 Attack = Callable[[Patient], Iterator[Finding]]
 
@@ -85,7 +85,7 @@ def come_with_a_wrong_password(patient: Patient) -> Iterator[Finding]:
 
 
 def _comes_in(patient: Patient, login: Login) -> bool:
-    """Whether a login is let in; no session is ended by it and none is left, but for the server's own."""
+    """Whether a login is admitted; no session is ended by it and none is left, except the server's own."""
     with contextlib.closing(patient.connect()) as probe:
         accepted = probe.greet(login.user, login, clean=False).accepted
     if accepted and login.user != SERVER_USER:
@@ -119,7 +119,7 @@ def read_private_topics(patient: Patient) -> Iterator[Finding]:
             "private topics", "nothing retained was read; the server gave no private answer to try it live on"
         )
     else:
-        yield passed("private topics", f"what the server told {victim} alone did not come to {attacker}, by no filter")
+        yield passed("private topics", f"what the server told {victim} alone did not reach {attacker}, by any filter")
 
 
 def _make_private_news(patient: Patient, control: Probe) -> bool:
@@ -233,7 +233,7 @@ def leave_a_retained_message(patient: Patient) -> Iterator[Finding]:
     control = patient.listen()
     _, attacker = patient.teams
     mark = _mark()
-    # Nothing of the contest's ever stands there, so that clearing it afterwards takes away nothing.
+    # The contest retains nothing there, so that clearing it afterwards removes nothing.
     places = [topics.DEFEATED.of(table, player=attacker) for table in patient.tables]
     places += [f"{PREFIX}{mark.decode().split()[1]}", topics.FIRE.of(patient.tables[0], player=attacker)]
     with patient.attacking() as attack:
@@ -427,7 +427,7 @@ def possible(patient: Patient) -> Sequence[Attack]:
 
 
 def left_out(patient: Patient) -> Iterator[Finding]:
-    """Tell what could not be tried."""
+    """Report what could not be tried."""
     missing = [attack for attack in (*STRANGERS, *TEAMS) if attack not in possible(patient)]
     if missing:
         why = "what a team could do takes an account" if patient.reachable else "the broker cannot be reached"

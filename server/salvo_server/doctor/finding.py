@@ -31,7 +31,7 @@ class Finding(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The finding as people read it."""
+        """The finding in words."""
         cure = f"; cure: {self.cure}" if self.cure else ""
         return f"{self.verdict}  {self.check:<18} {self.text}{cure}"
 

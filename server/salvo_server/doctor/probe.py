@@ -19,7 +19,7 @@ from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
 from salvo.net.tls import client_context
 
-#: A broker that takes longer for one answer has stopped to answer.
+#: A broker that takes longer for one answer no longer answers.
 ANSWER_SECONDS: Final = 5.0
 _CHUNK_BYTES: Final = 65_536
 _CONNACK, _PUBLISH, _PUBACK, _SUBACK, _PINGRESP = 2, 3, 4, 9, 13
@@ -256,7 +256,7 @@ class Probe:
             self._receive(left)
 
     def _receive(self, seconds: float) -> None:
-        """Take in what comes next, or nothing."""
+        """Receive what comes next, or nothing."""
         self._socket.settimeout(max(seconds, 0.001))
         try:
             chunk = self._socket.recv(_CHUNK_BYTES)

@@ -115,7 +115,7 @@ def check_mqtt(patient: Patient) -> Iterator[Finding]:
 
 
 def check_accounts(patient: Patient) -> Iterator[Finding]:
-    """The accounts to examine the rest with are let in, which they are once the server has seen the roster."""
+    """The accounts to examine the rest with are admitted, which happens once the server has seen the roster."""
     if patient.victim is None or patient.attacker is None:
         if patient.is_open:
             yield skipped("accounts", "the broker asks for no name; any name does")

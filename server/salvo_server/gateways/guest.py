@@ -58,7 +58,7 @@ class Guest:
         raise NotImplementedError
 
     def stammered(self, broken: Broken) -> None:
-        """The program has sent something that is no message at all."""
+        """The program has sent something that is not a message."""
         raise NotImplementedError
 
     def happened(self, event: Event) -> None:
@@ -131,7 +131,7 @@ class Guest:
             self._team.act()
 
     def stand_up(self) -> None:
-        """Leave the table; the player stays in a game that is on, and is missing."""
+        """Leave the table; the player stays in a running game, and is missing."""
         if self._seat is not None:
             self.peer.arrived = _nothing
             self._seat.close()

@@ -34,7 +34,7 @@ class Door:
 
     Attributes:
         framing: finds the messages of one program.
-        opened: called before the first guest is let in.
+        opened: called before the first guest is admitted.
         closed: called when the last one has left.
     """
 

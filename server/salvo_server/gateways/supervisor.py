@@ -17,7 +17,7 @@ from typing import Final
 
 log = logging.getLogger(__name__)
 
-#: How long a gateway has to say goodbye to its guests.
+#: How long a gateway may take to say goodbye to its guests.
 END_SECONDS: Final = 10.0
 #: Pause before a gateway is started again; longer each time that it ends at once.
 AGAIN_SECONDS: Final = 0.5

@@ -170,7 +170,7 @@ class TableWatch:
                 self.take_in(message.topic, message.payload)
 
     def take_in(self, topic: str, payload: bytes) -> None:
-        """Hear a message; what a server of ours would not say is noise on an open broker."""
+        """Hear a message; what no server of ours would send is noise on an open broker."""
         try:
             address = topics.parse(topic)
             if address.table == self.table and address.topic in _HEARD:

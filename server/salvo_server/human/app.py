@@ -289,7 +289,7 @@ class Table(App[str]):
     # --- setting up -----------------------------------------------------------------------------------------------
 
     def _actions(self) -> list[tuple[str, str]]:
-        """Return what may be chosen in the list: a word for the program, and what stands there."""
+        """Return the choices of the list: a word for the program, and the text."""
         setup = self._setup
         assert setup is not None
         if setup.ship is not None or setup.deleting:

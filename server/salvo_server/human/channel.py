@@ -31,7 +31,7 @@ class FleetAsked:
     """The person is to place a fleet.
 
     Attributes:
-        random: to fill the rest of a fleet with; the person's from here on.
+        random: to fill the rest of a fleet with; belongs to the person from here on.
     """
 
     rules: RuleBook

@@ -24,7 +24,7 @@ class Snapshot:
     Attributes:
         shots: that may be fired in this turn; 0 when it is another player's.
         boards: by player, one letter a cell.
-        incoming: shots at the own board, as (x, y), in order.
+        incoming: shots at the player's own board, as (x, y), in order.
         out: who is defeated.
         sunk: by player, where the rules tell.
         points: by player, where there are any.
@@ -82,7 +82,7 @@ class Snapshot:
         return self.known.get(player, {})
 
     def after(self, shots: Sequence[Shot]) -> Snapshot:
-        """Return how it stands when these are on their way."""
+        """Return the picture after these shots were sent."""
         boards = dict(self.boards)
         for player in {shot.player for shot in shots} - {self.me}:
             boards[player] = _overlaid(boards[player], self.rules.grid, player, shots, Mark.FIRED)
@@ -145,7 +145,7 @@ def _count(count: int, noun: str) -> str:
 
 
 def incoming_words(sight: Snapshot, first: int) -> list[str]:
-    """Return what shots did to the own board, from number ``first`` on, counted from 0: ``D4 hit``."""
+    """Return what shots did to the player's own board, from number ``first`` on, counted from 0: ``D4 hit``."""
     grid, fleet = sight.rules.grid, sight.fleet
     left = {placement.ship: set(placement.cells(sight.rules)) for placement in fleet.placements}
     struck: set[int] = set()

@@ -85,7 +85,7 @@ class RefereeViews:
         self._waiting: deque[_Waiting] = deque()  # of all tables; a server's steps arrive in the order of their times
 
     def follow(self, table: Table, step: Step) -> list[Publication]:
-        """Take in a step that the table has made; return what clears the game that is forgotten by it."""
+        """Take in a step of the table; return what clears the game that it ends."""
         announcements = list(step.announcements)
         forgotten = next((n for n, each in enumerate(announcements) if isinstance(each, m.TableReset)), None)
         if forgotten is None:

@@ -351,7 +351,7 @@ class PlayerOnlooker(Onlooker):
         return told
 
     def _known_shots(self, result: m.SalvoResolved, view: View) -> tuple[tuple[Shot, Mark], ...]:
-        """Return the own shots, and those of others where cells are public."""
+        """Return the player's own shots, and those of others where cells are public."""
         if result.aims is not None:
             shots = tuple(Shot(*aim) for aim in result.aims)
         elif result.player == self._me:

@@ -39,7 +39,7 @@ def heading(replay: Replay, view: str = REFEREE) -> str:
 
 
 def when(at: int) -> str:
-    """Return a time, epoch ms, as people read it; empty for one that is made up."""
+    """Return a time, epoch ms, in words; empty for one that is made up."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if at >= _FIRST_REAL_TIME_MS else ""
 
 
@@ -132,7 +132,7 @@ def _what_next(frame: Frame) -> str:
 
 
 def won_line(winner: str, tied: Sequence[str]) -> str:
-    """Return who has won, as people read it."""
+    """Return who has won, in words."""
     return f"tie: {', '.join(tied)}" if tied else f"winner: {winner}"
 
 
@@ -174,5 +174,5 @@ def boards_record(frame: Frame, grid: Grid) -> dict[str, Any]:
 
 
 def places_line(places: Mapping[str, int]) -> str:
-    """Return places as people read them, best first."""
+    """Return places in words, best first."""
     return ", ".join(f"{place}. {name}" for name, place in sorted(places.items(), key=lambda pair: pair[1]))

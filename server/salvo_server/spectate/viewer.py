@@ -49,7 +49,7 @@ class Boards(VerticalScroll, can_focus=False):
         """There is more room, or less."""
 
     def on_resize(self) -> None:
-        """Tell so."""
+        """Report it."""
         self.post_message(self.Resized())
 
 
@@ -60,7 +60,7 @@ class Viewer(App[None]):
         view: whose view it is.
         turn: the turn that has just ended, 0 before the first.
         speed: salvos a second.
-        direction: 1 while it plays, -1 while it plays backwards, 0 while it stands.
+        direction: 1 while it plays, -1 while it plays backwards, 0 while it is paused.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -152,7 +152,7 @@ class Viewer(App[None]):
         self._show()
 
     def action_step(self, turns: int) -> None:
-        """Go some turns on or back, and stand."""
+        """Go some turns forward or back, and pause."""
         self._go(self.turn + turns)
 
     def action_go(self, turn: int) -> None:

@@ -146,7 +146,7 @@ class Watcher:
     _tallies: dict[str, _Tally]
 
     def __init__(self, connection: ProofConnection, table: str) -> None:
-        """Ask for the topics whenever the connection stands; nothing is sent before the first :meth:`poll`."""
+        """Subscribe to the topics at every connection; nothing is sent before the first :meth:`poll`."""
         self.games_ended = 0
         self.book: RuleBook = SALVO
         self.table = table
@@ -332,7 +332,7 @@ class Watcher:
             self._end_told, self._end_counted = None, (0, 0)
             self.forget_retained()
             self.forget_heard()
-        # What is retained is heard again on every connection, and is no news then.
+        # Retained messages arrive again on every connection, and are not news then.
         if state is self._state_told:
             return []
         self._state_told = state
@@ -558,7 +558,7 @@ class TeamWatcher(Watcher):
         self._fresh = set()
 
     def body(self) -> Any:
-        """Return the boards: the own one, and of the others what this team aimed at."""
+        """Return the boards: the team's own, and of the others what it aimed at."""
         return draw_boards(self.boards, self.book.grid, self.current)
 
     def _board(self, name: str) -> Board:
@@ -571,7 +571,7 @@ class TeamWatcher(Watcher):
         return board
 
     def own_marks(self) -> str:
-        """Return the own board, one letter a cell."""
+        """Return the team's own board, one letter a cell."""
         struck = set(self._struck)
         if self._fleet is not None:
             return picture(self._fleet.board, struck)

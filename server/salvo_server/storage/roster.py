@@ -38,7 +38,7 @@ SECRET_BYTES: Final = 16
 SCREENS: Final = 4
 #: A hall of watchers may have as many.
 MAX_SCREENS: Final = 200
-#: The server's own users: one speaks and hears at the tables, the other one furnishes a broker with users and rights.
+#: The server's own users: one talks at the tables, the other one sets up users and rights at a broker.
 SERVER_USER: Final = "salvo-server"
 KEEPER_USER: Final = "salvo-roster"
 _LOCK_SECONDS: Final = 5.0
@@ -171,7 +171,7 @@ class Roster:
 
     @property
     def keeper(self) -> Credentials:
-        """Those of the user that furnishes a broker with users and rights; it has none itself at any table."""
+        """Those of the user that sets up users and rights at a broker; it has no rights at any table."""
         return Credentials(KEEPER_USER, self._own_secret(KEEPER_USER))
 
     def _own_secret(self, user: str) -> str:

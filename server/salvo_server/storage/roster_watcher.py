@@ -43,7 +43,7 @@ class RosterWatcher:
 
         Raises:
             RosterError: it cannot be read; what was known before stays in force.
-            ConnectionLost: the broker could not be furnished; the next look tries again.
+            ConnectionLost: the broker could not be updated; the next look tries again.
         """
         revision = self._roster.revision
         if revision == self._seen:

@@ -55,7 +55,7 @@ _TOURNAMENT: Final = b'{"form":'
 
 
 class TranscriptError(SalvoError):
-    """A file that is no whole game: the text names file and line, and says what to do."""
+    """A file that is not a whole game: the text names file and line, and says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,7 +395,7 @@ def execute(transcript: Transcript) -> Iterator[Step]:
         yield step
     if transcript.end not in (None, whole):
         where = transcript.line(len(transcript.steps) + 2)
-        text = f"{where}: the game's check is {whole}, the end says {transcript.end:.40}"
+        text = f"{where}: the game comes to {whole}, the end says {transcript.end:.40}"
         raise TranscriptError("transcript_diverged", f"{text}; {transcript.cure}")
 
 
@@ -408,7 +408,7 @@ def _compare(step: Step, line: StepLine) -> str:
         return _difference(told, line.said)
     check = _line_check(step.check)
     if check != line.check:
-        return f"the input or its time was changed: its check would be {check}, it says {line.check:.40}"
+        return f"the input or its time was changed: the line comes to {check}, its check says {line.check:.40}"
     return ""
 
 

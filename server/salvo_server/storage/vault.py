@@ -42,7 +42,7 @@ class Vault:
         """Return the vault whose key is in a file; the first call makes the file.
 
         Raises:
-            SalvoError: of the class given, ``<what>_key``: the file is no key, or cannot be read or made.
+            SalvoError: of the class given, ``<what>_key``: the file is not a key, or cannot be read or made.
         """
         code = f"{what}_key"
         try:

@@ -42,7 +42,7 @@ MAX_SEATS: Final = 8
 
 
 class TournamentError(SalvoError):
-    """``bad_tournament``: a file that is no tournament; ``bad_results``: results that are not of this one."""
+    """``bad_tournament``: a file that is not a tournament; ``bad_results``: results that are not of this one."""
 
 
 class Format(StrEnum):

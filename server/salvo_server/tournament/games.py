@@ -139,7 +139,7 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
     So it is with a file of a changed tournament of which no game was played: a bot could not be loaded, maybe.
 
     Raises:
-        TournamentError: ``bad_results``: they are no games of this tournament.
+        TournamentError: ``bad_results``: they are not games of this tournament.
     """
     try:
         whole, newline, _ = path.read_bytes().rpartition(b"\n")
@@ -172,7 +172,7 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
 
 
 def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """Return what is not the same, as people read it."""
+    """Return what is not the same, in words."""
     return ", ".join(key for key in {**old, **new} if old.get(key) != new.get(key))
 
 

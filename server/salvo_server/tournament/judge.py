@@ -32,9 +32,9 @@ from salvo_server.tournament.file import TimeLimits
 _AGAIN_SECONDS: Final = 0.5
 #: Salvos of a bot for each cell of its rivals' boards, after which the game is one that never ends.
 _SALVOS_A_CELL: Final = 10
-#: How long a bot may take to let go of what it holds: a program that does not leave within a second is killed.
+#: How long a bot may take to release its resources: a program that does not exit within a second is killed.
 _CLOSE_SECONDS: Final = 3.0
-#: What a strike says that the clock alone decided.
+#: The text of a strike for which only the clock counts.
 _TOO_LONG: Final = "took longer than"
 _USED_UP: Final = "for a game are used up"
 #: Letters of a strike's cause.
@@ -170,7 +170,7 @@ class Judged(Bot):
             self.forfeited = False
 
     def close(self) -> None:
-        """Have the bot let go of what it holds; the result stands, so what goes wrong now costs nothing."""
+        """Have the bot release its resources; the result stands, so what goes wrong now costs nothing."""
         if self._bot is None:
             return
         self._watch.asks(self._seat, _CLOSE_SECONDS)
@@ -216,9 +216,8 @@ class Judged(Bot):
         self.thinking += took
         self.longest = max(self.longest, took)
         self.decisions += 1
-        if (
-            took >= limits.decision_seconds
-        ):  # whether or not it noticed; no measured time is told, they never come again
+        # Whether or not it noticed. The time itself is not told: it would never come out the same again.
+        if took >= limits.decision_seconds:
             cause = f"{_TOO_LONG} {limits.decision_seconds:g} s"
         if cause:
             self._strike(f"{where}: {cause}")

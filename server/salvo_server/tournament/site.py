@@ -88,7 +88,7 @@ def make_site(
 
 
 class SiteFolder:
-    """A folder with a site and nothing else of ours; a context, at whose end the former site's other files are gone."""
+    """A folder for a site, as a context: at its end the former site's remaining files are removed."""
 
     def __init__(self, path: Path, tournament: str) -> None:
         """Look whether a site of this tournament is there, or may be.

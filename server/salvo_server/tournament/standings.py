@@ -41,7 +41,7 @@ class Row:
     Attributes:
         points: 1 a win, 1/2 a tie of two; among n players for each that is beaten 1/(n-1), half that for a tie. A bye
             counts as a match won.
-        games: played; byes are none.
+        games: played; byes do not count.
         opposition: the points of the opponents of all games, which decide between equal points.
         strikes, forfeits: games' strikes, and games that a bot was out of before the end.
         seconds, longest, decisions: of thinking, wall time.

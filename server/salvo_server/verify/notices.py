@@ -1,4 +1,4 @@
-"""What is no fault and worth knowing of a fair game."""
+"""What is not a fault, but worth knowing about a fair game."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _begun_anew(game: LoggedGame) -> list[str]:
 
 
 def _not_begun(report: ProofReport, game: LoggedGame) -> str:
-    """Tell of a lobby that came to nothing: with its secret and some placements a server may foresee who begins."""
+    """Report a lobby without a game: with its secret and some placements a server may foresee who begins."""
     text = f"{game} has not begun"
     placed = sum(bool(step.message) for step in game.told)
     later = any(other.opening.table == game.opening.table for other in report.games[report.games.index(game) + 1 :])

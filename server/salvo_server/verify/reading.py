@@ -24,7 +24,7 @@ _TRANSCRIPT: Final = b'{"transcript":'
 
 
 def what_it_is(path: Path) -> str | None:
-    """Return what a file is that is no proof, and where the proof may be; None for one that may be a proof.
+    """Return what a file is if it is not a proof, and where the proof may be; None for one that may be a proof.
 
     Raises:
         OSError: it cannot be read.

@@ -72,7 +72,7 @@ class Wrong(Exception):
 
 
 class Line(NamedTuple):
-    """An entry and where it stands."""
+    """An entry and its place."""
 
     number: int
     text: bytes
@@ -176,7 +176,7 @@ class ProofReport:
         sent: what the file's team sent, as it noted it.
         finding: what is wrong first, in a game or anywhere; None when all is well.
         stray: what is wrong first of what belongs to no game of the file; None when nothing is.
-        remarks: what is no fault and worth knowing.
+        remarks: what is not a fault, but worth knowing.
     """
 
     file: str

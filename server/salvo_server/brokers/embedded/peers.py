@@ -75,7 +75,7 @@ class Peer:
 
     @property
     def has_greeted(self) -> bool:
-        """Whether the client has been let in."""
+        """Whether the client has been admitted."""
         return self._session is not None
 
     # --- the end ------------------------------------------------------------------------------------------------

@@ -194,8 +194,8 @@ class Session:
     def _watch(self, peer: Receiver, looks: int = 1) -> None:
         """See after a while whether a backlog has been worked off; keep-alive looks after the server.
 
-        A client that is held itself could not acknowledge anything, which may be another's fault and soon over; but
-        two that are held for each other would wait for ever.
+        A client that is held itself could not acknowledge anything, which may be another's fault and soon over; but two
+        that are held for each other would wait forever.
         """
         before = self._worked_off_bytes
 

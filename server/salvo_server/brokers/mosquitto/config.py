@@ -84,7 +84,7 @@ LISTENERS = (Listener(1883), Listener(9001, websocket=True))
 
 _LIMITS = """\
 # What clients may cost. mosquitto has no limit to a user's rate of messages: it reads the sockets in turn, takes one
-# packet of each, and what a client publishes waits in the queue of whoever reads slowly. The first wall against a
+# packet of each, and what a client publishes waits in the queues of slow readers. The first wall against a
 # flood is therefore one connection a user (above), the second one the bounds below, and the third one the server,
 # which derives keys at a bounded rate (SALVO-FRESH-6) and answers each player a bounded number of times (SALVO-ERR-4).
 
@@ -92,7 +92,7 @@ _LIMITS = """\
 # has at most 4096, but mosquitto has one bound for all. Accounts are sent in messages of 16 KiB.
 max_packet_size 262144
 
-# QoS 1 messages on their way to one client without its acknowledgement: as many as it may be given at a go. More only
+# QoS 1 messages on their way to one client without its acknowledgement: as many as it may get at once. More only
 # fill the buffers of a network.
 max_inflight_messages 256
 
@@ -171,7 +171,7 @@ def configuration(folder: Path, plugin: Path, listeners: Sequence[Listener], tls
     """Return the text of mosquitto.conf."""
     return f"""\
 # The broker of a contest, written by Salvo. What you change here is lost when it is written again; put your own into
-# a file of its own and name it with include_dir.
+# a separate file and name it with include_dir.
 
 # One set of users and rights for all listeners: with `per_listener_settings true` a plugin guards the listener above
 # it only, and the others would be open.
@@ -197,7 +197,7 @@ log_type notice
 connection_messages false
 
 # Every listener with the next two lines: above the first one they would open another, on port 1883, and mean that one.
-# A client's id is its user's name, whatever it says: nobody takes over another's session, and a user has one
+# A client's id is its user's name, whatever it says: no client takes over another's session, and a user has one
 # connection, the newest.
 {"".join(_listener(listener, tls) for listener in listeners)}"""
 

@@ -18,7 +18,7 @@ from salvo_server.gateways.table_watch import TableWatch
 
 log = logging.getLogger(__name__)
 
-#: A client says that it is there so often.
+#: How often a client announces itself.
 CLIENT_SECONDS: Final = 1.0
 #: A client's C may have been on its way when it was sent Z; later ones come from a program that was started again.
 _CROSSING_SECONDS: Final = 1.5

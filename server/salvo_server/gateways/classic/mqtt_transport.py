@@ -3,7 +3,7 @@
     /classic/<channel>/to-server   what the client says
     /classic/<channel>/to-client   what the server says
 
-These topics are none of a contest's, whose users may not use them: they are for open brokers, or for one whose
+These topics are not those of a contest, whose users may not use them: they are for open brokers, or for one whose
 operator gives the rights to a user of this purpose. A channel has one program on the other side. The broker keeps what
 it says while the gateway is away. A message is acknowledged when the program has said two more, or a second has passed:
 who says two more has had an answer to the first, so the gateway has dealt with it, and one that is killed loses none.
@@ -85,7 +85,7 @@ class Carrier:
             self._hang_up()
 
     def _hand_on(self, payload: bytes) -> None:
-        """Give one message to the guest; what cannot be one line is cut so that it is none of the protocol's."""
+        """Pass one message on to the guest; what cannot be one line is cut so that it is invalid in the protocol."""
         if self._hung_up.is_set():
             self._let_in()
         assert self._line is not None

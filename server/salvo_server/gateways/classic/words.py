@@ -26,7 +26,7 @@ _LETTERS: Final = {"M": Word.MISS, "H": Word.HIT, "S": Word.SUNK, "E": Word.SUNK
 
 
 class NotUnderstood(SalvoError):
-    """A message that is none of the protocol's: the program ends after it."""
+    """A message that is not in the protocol: the program ends after it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class UnseenGame:
         Args:
             bot: plays for the house, with its own randomness.
             seed: decides what the bot draws.
-            fleet: the house's, when it stands already.
+            fleet: the house's, when it is placed already.
         """
         bot.prepare(NAMES[HOUSE], seed)
         self.book = book
@@ -170,7 +170,7 @@ class UnseenGame:
         """Return a game as it was.
 
         Raises:
-            GatewayError, IllegalCommand, LookupError, TypeError, ValueError: it is none of this book's.
+            GatewayError, IllegalCommand, LookupError, TypeError, ValueError: it is not a game of this book.
         """
         fleet = _fleet_from_json(book, kept["house"])
         game = cls(book, bot, seed, guest_begins=kept["guest_begins"], fleet=fleet)

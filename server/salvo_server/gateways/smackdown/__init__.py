@@ -2,7 +2,7 @@
 
 The protocol's messages, and what they are at a table:
 
-    INFO grid size, num ships, ship sizes   when a fleet is wanted, or when a program comes into a game that is on;
+    INFO grid size, num ships, ship sizes   when a fleet is wanted, or when a program joins a running game;
                                             the shortest ship first, and locations are read in that order
     QUERY / RESPONSE ship locations         the fleet. Programs are asked together; what they answer is placed in the
                                             order of their names, since who places first is player 1. ``H`` is
@@ -22,12 +22,11 @@ a hit or a miss again; where the rules refuse it, that is told without a shot. T
 where the rules have no skipping, it ends at its deadline.
 
 Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time, which is the
-    turn's deadline if that comes first. The program is told ``lost game`` and ``end game``; its player stays, with a
-    random fleet if it has none, and skips every turn until the server takes it out or the game ends. A child process
-    that ends while an answer is due has forfeited too; answers that it sent ahead of the queries still count. A TCP
-    client that is cut
-off may come back: the name waits for it, and its turns pass in silence until then. A game that the server gives up is
-told as a tie.
+turn's deadline if that comes first. The program is told ``lost game`` and ``end game``; its player stays, with a random
+fleet if it has none, and skips every turn until the server takes it out or the game ends. A child process that ends
+while an answer is due has forfeited too; answers that it sent ahead of the queries still count. A TCP client that is
+cut off may come back: the name waits for it, and its turns pass in silence until then. A game that the server gives up
+is told as a tie.
 
 A program that joins a running game, because it or the gateway was restarted, reads what any program reads at the start,
 and is asked for its locations, because it may wait for the question. The answer is discarded: the fleet was placed

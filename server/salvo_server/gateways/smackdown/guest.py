@@ -402,7 +402,7 @@ class Player(Guest):
             yield (cell[0] - 1, cell[1] - 1), cell in occupied and not repeated
 
     def _tell_past(self, view: View) -> None:
-        """Tell a program that comes into its game what has happened so far."""
+        """Tell a program that joins its running game what has happened so far."""
         self._is_in(view)
         self._told_turn = view.resolved_turn
         if view.opponents:

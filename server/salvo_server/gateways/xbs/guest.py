@@ -93,7 +93,7 @@ class XbsGuest(Guest):
         self._asked: Message | None = None  # the J that waits for a place to sit down
         self._names = Names(self._book.grid.width)
         self._fleet: Fleet | None = None  # the one that came with J
-        self._back = False  # whether it was to come back to a game that is on
+        self._back = False  # whether it was to come back to a running game
         self._answer_by = 0.0
         self._taken_by: float | None = None
         self._sent_away = ""  # the line to say before hanging up, or an E line, after which the client may try again
@@ -134,7 +134,7 @@ class XbsGuest(Guest):
             self.peer.send(self._game_info())
 
     def stammered(self, broken: Broken) -> None:
-        """What is longer than a message can be, or no text, is no message."""
+        """What is longer than a message can be, or not text, is not a message."""
         self._send_away("protocol error")
 
     def said(self, message: str) -> None:
@@ -430,7 +430,7 @@ class XbsGuest(Guest):
             self._send_away(line)
 
     def _send_away(self, line: str) -> None:
-        """Say why, and hang up; a player stays in a game that is on, and may come back."""
+        """Say why, and hang up; a player stays in a running game, and may come back."""
         self.peer.send(line)
         self.end()
 

@@ -16,7 +16,7 @@ from salvo.rules import Fleet, Grid, Orientation, RuleBook
 
 #: By mark, its drawing, see SYMBOLS.
 _SYMBOL: Final = {Mark.HIT: "h", Mark.MISS: "m", Mark.FIRED: "f"}
-#: Used by every board and the legend; told apart by their shape alone, too.
+#: Used by every board and the legend; distinguishable by their shape alone, too.
 SYMBOLS: Final = (
     '<svg class="symbols" width="0" height="0" aria-hidden="true" focusable="false"><defs>'
     '<pattern id="grid" width="10" height="10" patternUnits="userSpaceOnUse"><path d="M10 0H0V10"/></pattern>'

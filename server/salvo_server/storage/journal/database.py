@@ -259,7 +259,7 @@ class JournalReader:
         return [StepTaken(row.id, row.game, row.at, row.input, row.check) for row in rows]
 
     def saved(self, game: GameOpened) -> SavedGame:
-        """Return a game as it can be executed again; the teams' secrets are no part of it."""
+        """Return a game as it can be executed again; the teams' secrets are not part of it."""
         taken = self.steps(game)  # first: a server that runs may forget the game between the two
         return SavedGame(game, taken, (), self._next(game))
 
