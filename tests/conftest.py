@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import hypothesis
 import pytest
 
 import programs
@@ -17,6 +18,12 @@ from ports import Port
 _LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 #: What a test is counted under that is left out for its time alone.
 _LONG: Final = "long"
+
+# The same examples on every run, and no limit to their time: a busy machine fails no test.
+hypothesis.settings.register_profile(
+    "gate", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("gate")
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

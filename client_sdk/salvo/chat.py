@@ -1,4 +1,4 @@
-"""What may be said: one line that every screen can show (SALVO-CHAT-3)."""
+"""What a chat line may contain: one line that every screen can show (SALVO-CHAT-3)."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Final
 
 from salvo.errors import WireError
 
-#: Characters of a line, before and after it is normalised; two lines of a terminal.
+#: Characters in a chat line, before and after normalisation; two lines of a terminal.
 MAX_TEXT_LENGTH: Final = 200
 
 #: Control characters, halves of surrogate pairs, and what ends a line.
 _REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-#: Embeddings, overrides and isolates: they turn round what a screen shows behind them.
+#: Embeddings, overrides and isolates: they reverse what a screen shows after them.
 _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-#: What nobody sees by itself: format characters, combining marks, spaces.
+#: What is invisible by itself: format characters, combining marks, spaces.
 _UNSEEN_CATEGORIES: Final = frozenset({"Cf", "Mn", "Me", "Zs"})
 
 
 def clean_text(text: str) -> str:
-    """Return a text as it is said: without trailing white space, normalised (NFC).
+    """Return a text as it is sent: without trailing white space, normalised (NFC).
 
     Raises:
         WireError: ``bad_text``.
     """
     text = text.rstrip()
-    _check_length(text)  # first: to normalise a long row of combining marks takes long
+    _check_length(text)  # first: normalising a long run of combining marks is slow
     text = unicodedata.normalize("NFC", text)
     check_text(text)
     return text
 
 
 def check_text(text: str) -> None:
-    """Check a text that was said; whether it is normalised depends on the version of Unicode and is not looked at.
+    """Check a received text; normalisation, which depends on the version of Unicode, is not checked.
 
     Raises:
         WireError: ``bad_text``.

@@ -1,7 +1,7 @@
 """A bot in a contest: the session on a connection, for as many games as wanted.
 
-Single-threaded. The connection is kept up for ever; whatever a lost connection or a killed process missed, the recap
-tells. What a bot prints is its own business: the log goes to standard error.
+Single-threaded. The connection is kept up for ever; the recap has whatever a lost connection or a killed process
+missed. A bot may print: the log goes to standard error.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from salvo.view import Shot, View
 
 log = logging.getLogger(__name__)
 
-#: Refusals that no later try of the same program cures.
+#: Refusals that no retry of the same program cures.
 FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
 #: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
 MAX_WAIT_SECONDS = 0.5
-#: How long to wait, when the last game is over, for what the server then reveals in its log; also for a proof of it,
-#: while the server perhaps starts again.
+#: How long to wait after the last game for what the server reveals in its log, and for a proof of it, in case the
+#: server is restarting.
 LAST_WORDS_SECONDS = 3.0
 PROOF_SECONDS = 15.0
 
@@ -66,9 +66,9 @@ class _Player:
 
     def handle(self, event: Event) -> None:
         match event:
-            case e.FleetWanted(rules, game):
+            case e.FleetWanted(game=game):
                 self._prepare(game)
-                self._session.place(self._fleet(rules), self._clock())
+                self._session.place(self._fleet(), self._clock())
                 log.info("%s: listed for game %d, fleet sent", self._session.name, game)
             case e.GameTakenUp(game):
                 self._prepare(game)
@@ -101,7 +101,7 @@ class _Player:
                 log.info("the server is %s", "online" if online else "offline")
 
     def pass_on(self, say: Callable[[str, str], None]) -> None:
-        """Say what the bot has said meanwhile, where anybody may; a line that nobody could say is the bot's error."""
+        """Send the bot's chat lines, if chat is on; an illegal line is the bot's error."""
         while self._bot.unsaid:
             line = self._bot.unsaid.popleft()
             if self._session.chat:
@@ -112,23 +112,24 @@ class _Player:
         self._bot.prepare(self._session.name, self._own_seed, game)
         self._session.reseed(self._bot.random)
 
-    def _fleet(self, rules: object) -> Fleet:
-        assert self._session.rules is not None
+    def _fleet(self) -> Fleet:
+        rules = self._session.rules
+        assert rules is not None
         try:
-            fleet: object = self._bot.place_fleet(self._session.rules)
-            if not isinstance(fleet, Fleet) or fleet.book != self._session.rules:
+            fleet: object = self._bot.place_fleet(rules)
+            if not isinstance(fleet, Fleet) or fleet.book != rules:
                 raise BotError("bad_fleet", f"returned {fleet!r:.80}, no fleet of these rules")
             return fleet
         except Exception as error:
             self._blame(f"place_fleet: {type(error).__name__}: {error}", error, "a drawn fleet is placed instead")
-            return self._session.rules.random_fleet(generator(self._own_seed, "fleet"))
+            return rules.random_fleet(generator(self._own_seed, "fleet"))
 
     def _answer(self, view: View) -> None:
-        """Ask until the turn's shots are spent or the bot gives up the rest."""
+        """Ask until the turn's shots are used up or the bot gives up the rest."""
         while view.shots:
             shots = self._ask(view)
             if not shots:
-                if view.untouched:  # else nothing is left to shoot at: what is on its way wins the game
+                if view.untouched:  # else there is nothing left to shoot at: the shots on their way win the game
                     log.warning("%s: turn %d: %d shots given up", self._session.name, view.turn, view.shots)
                 if view.rules.skipping:
                     self._session.skip()
@@ -157,7 +158,7 @@ class _Player:
             self._blame(f"{method}: {type(error).__name__}: {error}", error, "the game goes on")
 
     def _blame(self, text: str, error: Exception, consequence: str = "the turn is lost") -> None:
-        """Stop with the bot's error in development; say in a contest what came of it."""
+        """Stop with the bot's error in development; in a contest, log it with its consequence."""
         again = f"game {self._session.game}, seed {self._seed}"
         if self._strict:
             raise BotError("bot_raised", f"{self._session.name}, {again}: {text}") from error
@@ -171,10 +172,10 @@ class _Player:
 class Contestant:
     """A team whose bot answers for it.
 
-    Whoever owns it calls :meth:`step` again and again. Nothing happens in between, and time is the given clock's.
+    The owner calls :meth:`step` in a loop. Nothing happens in between, and time comes from the given clock.
 
     Attributes:
-        reports: of the games that are over.
+        reports: one for each game that is over.
     """
 
     def __init__(
@@ -195,7 +196,7 @@ class Contestant:
 
         Args:
             last_words_seconds: how long to wait for the rest of the last game's log.
-            meet: told who the server is before anything is sent to it; raises if it is another one than before.
+            meet: receives the server's identity before anything is sent; raises if it has changed.
             bot: prepared for its first game.
             clock: seconds that never go back.
         """
@@ -211,12 +212,12 @@ class Contestant:
 
     @property
     def done(self) -> bool:
-        """Whether all games that were wanted are over."""
+        """Whether all requested games are over."""
         return self._games is not None and len(self.reports) >= self._games
 
     @property
     def settled(self) -> bool:
-        """Whether all games are over and the server's last words on them were heard, or it has had time for them."""
+        """Whether all games are over and the rest of the last log was heard, or was waited for long enough."""
         if not self.done:
             return False
         if self._settle_by is None:
@@ -224,7 +225,7 @@ class Contestant:
         return not self._session.witness.follows(self.reports[-1].game) or self._clock() >= self._settle_by
 
     def step(self, longest_seconds: float) -> None:
-        """Wait for the next message, but not longer than so, and do what follows from it."""
+        """Wait at most this long for the next message, and handle it."""
         self._team.hear(longest_seconds)
         if self.done:
             self._team.ask_for_log()
@@ -239,7 +240,7 @@ class Contestant:
         self._player.pass_on(self._team.say)
 
     def close(self) -> None:
-        """Let go of what the bot needed; the connection is the owner's."""
+        """Release what the bot needed; the connection belongs to the owner."""
         self._player.close()
 
 
@@ -263,22 +264,22 @@ def play(
 ) -> list[GameReport]:
     """Play games at a contest until ``games`` are over, or for ever.
 
-    What is not said here is as in :class:`~salvo.seat.Seat`.
+    The other arguments are those of :class:`~salvo.seat.Seat`.
 
     Args:
         games: how many; None goes on until ``stop`` is set.
-        seed: decides all that the bot draws; a secret of the team's, since with it others can draw the same fleet.
+        seed: decides everything that the bot draws; keep it secret, since others could draw the same fleet with it.
             128 bits are drawn when None.
         strict: whether an error of the bot ends the program; otherwise it loses the turn.
         listener: gets every event first.
 
     Raises:
         BotError: the bot failed, with ``strict``.
-        SalvoError: ``name_taken``: somebody else plays under this name; ``not_in_roster``; ``secret_wanted``: the
-            server lets in those of its roster only, and no secret was given.
-        ImpostorError: ``server_changed`` or ``impostor``: this is not the server that it was.
-        UnfairGame: ``unfair``: the server has signed what cannot be true.
-        ConnectionLost: the broker refuses this client, or is not believed; ``account_in_use``: another program connects
+        SalvoError: ``name_taken``: another team plays under this name; ``not_in_roster``; ``secret_wanted``: the
+            server only admits teams on its roster, and no secret was given.
+        ImpostorError: ``server_changed`` or ``impostor``: this is not the same server as before.
+        UnfairGame: ``unfair``: the server has signed a contradiction.
+        ConnectionLost: the broker refuses this client, or is not trusted; ``account_in_use``: another program connects
             as this team.
     """
     seed = secrets.token_hex(16) if seed is None else seed
@@ -320,7 +321,7 @@ def play(
 
 
 def tell_secret(team: str, secret: str, listener: Callable[[Event], None] | None, event: Event) -> None:
-    """Send no secret that was drawn here to a server that knows its teams; elsewhere tell it to the team."""
+    """Keep a drawn secret from a server that has a roster; anywhere else, show it to the team."""
     if isinstance(event, e.ServerMet) and event.profile in ("contest", "strict"):
         raise SalvoError(
             "secret_wanted",

@@ -1,4 +1,4 @@
-"""What a :class:`~salvo.session.Session` tells whoever drives it: what a bot is asked, what it may learn."""
+"""Events from a :class:`~salvo.session.Session` to its driver: what to ask a bot, and what it may learn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FleetWanted:
 
 @dataclass(frozen=True, slots=True)
 class GameTakenUp:
-    """The team is back in a game that this session did not begin: prepare the player for it."""
+    """The team is back in a game that this session did not start: prepare the player for it."""
 
     game: int
 
@@ -29,8 +29,8 @@ class GameTakenUp:
 class SalvoWanted:
     """It is this player's turn: answer with :meth:`Session.fire`, at most ``view.shots`` shots.
 
-    Where the rules have it, :meth:`Session.skip` gives the rest up. Whoever takes time to answer looks at
-    :attr:`Session.view` again: after a recap it is another object, with the shots that are left.
+    If the rules allow skipping, :meth:`Session.skip` gives up the rest. After thinking, take :attr:`Session.view`
+    again: after a recap it is another object, with the shots that are left.
     """
 
     view: View
@@ -38,7 +38,7 @@ class SalvoWanted:
 
 @dataclass(frozen=True, slots=True)
 class SalvoHeard:
-    """A salvo was announced; the view knows it already."""
+    """A salvo was announced; the view already has it."""
 
     result: m.SalvoResolved
 
@@ -58,7 +58,7 @@ class GameEnded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The server refused something or tells why a turn was lost."""
+    """The server refused something, or explains why a turn was lost."""
 
     code: str
     text: str
@@ -73,13 +73,13 @@ class ServerSeen:
 
 @dataclass(frozen=True, slots=True)
 class ServerMet:
-    """The server has told for the first time who it is; what is sent after this event goes to that server.
+    """The server's identity is known for the first time; everything sent after this event goes to that server.
 
-    Whoever remembers servers compares now, and takes no more from this session if it is another one (SALVO-IDENT-2).
+    A program that remembers servers compares now, and stops using this session on a mismatch (SALVO-IDENT-2).
 
     Attributes:
         keys: None for a server that has none.
-        profile: who may come there, as it says (SALVO-ACCESS).
+        profile: the access profile, as the server states it (SALVO-ACCESS).
     """
 
     keys: m.ServerKeys | None
@@ -88,11 +88,11 @@ class ServerMet:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Why the team does not play yet, and what may be wrong; it goes on waiting.
+    """Why the team does not play yet, and what may be wrong; it keeps waiting.
 
     Attributes:
-        code: ``game_on``: a game is on without it, told once a game; ``no_server``: nothing is heard at this table;
-            ``no_answer``: its request to take part is not answered.
+        code: ``game_on``: a game is on without it, reported once per game; ``no_server``: nothing is heard at this
+            table; ``no_answer``: its request to take part is not answered.
     """
 
     code: str
@@ -101,12 +101,12 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Somebody said something; on an open broker it may be anybody (SALVO-CHAT-6).
+    """A chat line; on an open broker it may come from anyone (SALVO-CHAT-6).
 
     Attributes:
         sender: a player, perhaps this one; empty when the server itself speaks.
         text: one line of printable text.
-        private: whether it was said to this player alone.
+        private: whether it is for this player alone.
     """
 
     sender: str
@@ -116,19 +116,19 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class LogDoubted:
-    """Something was heard that the log does not confirm: somebody may be playing the server."""
+    """Something was heard that the log does not confirm: it may come from an impostor."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class GameVerified:
-    """The log of a game has ended, and nothing in it is against what this team knows.
+    """The log of a game has ended, and nothing in it contradicts what this team knows.
 
     Attributes:
         game: its number; 0 while the opening is missing.
-        whole: whether all of it was heard, so that what was revealed could be held against the commitments. If not,
-            the same is said again with the last entry that was missing.
+        whole: whether all of it was heard, so that the commitments could be checked. If not, this event is repeated
+            once the last missing entry is there.
     """
 
     game: int

@@ -1,8 +1,8 @@
 """What players say (commands) and what the referee says (announcements), as values.
 
-A command in this module is authentic and readable; whether it is allowed, the referee decides. What one player
-alone may know has announcement types of its own, which name their reader in ``to``: what a type does not hold
-cannot leak. Coordinates are x = column and y = row, from 1; times are epoch milliseconds of the server.
+A command in this module is authentic and readable; whether it is allowed is up to the referee. What only one player
+may know has separate announcement types, which name their reader in ``to``: what a type does not hold cannot leak.
+Coordinates are x = column and y = row, from 1; times are epoch milliseconds of the server.
 
 The classes are also the one definition of their JSON (:mod:`salvo.shape`), which :mod:`salvo.codec` reads and writes.
 """
@@ -37,15 +37,15 @@ from salvo.shape import (
 
 #: What stands for a message (:func:`salvo.codec.log.message_digest`).
 MESSAGE_BYTES = 16
-#: An :class:`Unreadable` tells no more of what was wrong.
+#: An :class:`Unreadable` keeps no more of what was wrong.
 MAX_REASON_CHARACTERS = 1000
 
 
 class Draw(StrEnum):
     """Where a game's draws come from (SALVO-LOG-8).
 
-    ``SEED``: from an explicit seed, which decides every game of a run: for development, and for the same game again.
-    ``FAIR``: from a fresh secret of the server's for every game, and from all teams' messages.
+    ``SEED``: from an explicit seed, which decides every game of a run: for development, and for repeating a game.
+    ``FAIR``: from a fresh secret of the server for every game, and from all teams' messages.
     """
 
     SEED = "seed"
@@ -66,15 +66,15 @@ class Limits(Strict):
 
     Attributes:
         players: start as soon as that many fleets are complete; None waits for the placement time (SALVO-JOIN-6).
-        placement_ms: time to place a fleet, since the newest player came (SALVO-JOIN-4).
+        placement_ms: time to place a fleet, since the newest player joined (SALVO-JOIN-4).
         turn_ms: time for a salvo (SALVO-TURN-5).
         over_ms: how long a result stands before the next lobby (SALVO-END-4).
         empty_turns: turns in a row without a shot that defeat a player (SALVO-TURN-6).
         most_players: seats at the table; a list of 64 names of 32 letters is still a small message.
         bank_ms: time for all salvos of a player in a game; None for no such limit (SALVO-TIME-1).
-        increment_ms: what a player's bank gets at the begin of each of its turns; None for nothing.
-        absent_ms: time for a salvo of a player that is gone where nobody is ever out (SALVO-TURN-8); None for as much
-            as others have, as in games that were written down before there was such a limit.
+        increment_ms: what a player's bank gains at the start of each of its turns; None for nothing.
+        absent_ms: time for a salvo of an absent player, in games where no one is ever out (SALVO-TURN-8); None for as
+            much as the others have, as in games recorded before this limit existed.
         pace_ms: pause after each result before the next turn begins (SALVO-PACE-1); None for none.
     """
 
@@ -92,7 +92,7 @@ class Limits(Strict):
 
 @dataclass(slots=True)
 class ShipPlace(Strict):
-    """A ship on its place, as JSON has it; without the ship, what places it (SALVO-PLACE-2)."""
+    """A placed ship as it is in JSON; without ``ship``, the body that places it (SALVO-PLACE-2)."""
 
     ship: str
     coordinates: str
@@ -100,11 +100,11 @@ class ShipPlace(Strict):
 
     @classmethod
     def of(cls, placement: Placement) -> ShipPlace:
-        """Return the place of a ship as JSON has it."""
+        """Return a placement as it is in JSON."""
         return cls(placement.ship, f"{placement.x};{placement.y}", placement.orientation.value)
 
     def value(self) -> Placement:
-        """Return the place of a ship; nothing says that it is on the board.
+        """Return the placement, which may still be off the board.
 
         Raises:
             WireError: ``bad_coordinates`` or ``bad_orientation``.
@@ -121,10 +121,10 @@ class ShipPlace(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Participate(Composed):
-    """A team wants to play, or comes back.
+    """A team wants to play, or is back.
 
     Attributes:
-        credential: stands for the secret; equal secrets of one name have equal credentials. The secret itself never
+        credential: identifies the secret: equal secrets of one name have equal credentials. The secret itself never
             gets this far.
     """
 
@@ -138,8 +138,8 @@ class PlaceShip(Composed):
 
     Attributes:
         spelling: how the player wrote the ship's name; answers use it (SALVO-PLACE-6).
-        message: 16 bytes that stand for the message as it came (:func:`salvo.codec.log.message_digest`); a fair draw
-            needs them (SALVO-LOG-8). Empty where nobody does.
+        message: digest of the message as it came, 16 bytes (:func:`salvo.codec.log.message_digest`), for a fair draw
+            (SALVO-LOG-8); else empty.
     """
 
     player: str
@@ -153,7 +153,7 @@ class Leave(Strict):
     """A player leaves the lobby, and its fleet with it (SALVO-JOIN-15).
 
     Attributes:
-        game: the one that it was signed for; None when it does not say.
+        game: the one that it was signed for; None when it names none.
     """
 
     player: str
@@ -162,7 +162,7 @@ class Leave(Strict):
 
 @dataclass(frozen=True, slots=True)
 class ShotContext(Strict):
-    """What a signed shot may say of its context; all four must match (SALVO-FRESH-5)."""
+    """The context that a signed shot may carry; all four must match (SALVO-FRESH-5)."""
 
     game: int
     turn: int
@@ -183,7 +183,7 @@ class Fire(Strict):
 
 @dataclass(frozen=True, slots=True)
 class TurnContext(Strict):
-    """What a signed skip may say of its context; both must match (SALVO-BOOK-7)."""
+    """The context that a signed skip may carry; both must match (SALVO-BOOK-7)."""
 
     game: int
     turn: int
@@ -191,7 +191,7 @@ class TurnContext(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Skip(Strict):
-    """A player ends its turn with the shots that it has fired, perhaps none."""
+    """A player ends its turn, whether or not it has fired."""
 
     player: str
     context: TurnContext | None = None
@@ -199,11 +199,11 @@ class Skip(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable(Composed):
-    """Something that came under a player's name but is no command; it changes nothing (SALVO-ERR-3).
+    """A message under a player's name that is no command; it changes nothing (SALVO-ERR-3).
 
     Attributes:
         spelling: the ship's name where the topic has one, else empty.
-        proven: whether the player's own signature verified, so that nobody else can have sent it.
+        proven: whether the player's own signature verified, so that only the player can have sent it.
     """
 
     player: str
@@ -226,24 +226,24 @@ class TimePassed(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Resumed(Strict):
-    """Server or broker were away and are back: the time to act begins anew (SALVO-BACK-2)."""
+    """The server or the broker was away and is back: the time to act starts again (SALVO-BACK-2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDelivered(Strict):
-    """The broker has confirmed a turn's begin: its player's bank counts from now on (SALVO-TIME-2)."""
+    """The broker has confirmed the start of a turn: its player's bank runs from now on (SALVO-TIME-2)."""
 
     turn: Count
 
 
 @dataclass(frozen=True, slots=True)
 class StruckOff(Strict):
-    """The roster has a team no longer, or not with the secret that it came with (SALVO-ACCESS-8)."""
+    """The roster no longer has a team, or no longer with the secret that it used (SALVO-ACCESS-8)."""
 
     name: str
 
 
-#: All that ever moves a table; a game is its header and the inputs that followed, each with its time.
+#: Everything that can move a table; a game is its header and the inputs after it, each with its time.
 Input = Command | StruckOff | TimePassed | Resumed | TurnDelivered
 
 
@@ -266,7 +266,7 @@ class StateChanged(Strict):
 
 @dataclass(frozen=True, slots=True)
 class PlayersListed(Strict):
-    """Who takes part, in the order of arrival; in play order once the game began."""
+    """The players, in order of arrival; in play order once the game has begun."""
 
     names: tuple[str, ...]
 
@@ -282,7 +282,7 @@ class PlacementJudged(Strict):
 
 @dataclass(frozen=True, slots=True)
 class SpellingDropped(Strict):
-    """A player now writes this ship's name in another way; the old answer goes."""
+    """A player now spells this ship's name in another way; the old answer is cleared."""
 
     player: str
     spelling: str
@@ -305,7 +305,7 @@ class TurnBegan(_Turn):
 
 @dataclass(frozen=True, slots=True)
 class TurnResumed(_Turn):
-    """The turn's time begins again after an outage; the fields are those of :class:`TurnBegan`."""
+    """The turn's time starts again after an outage; the fields are those of :class:`TurnBegan`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class SunkShip(Composed):
     """A ship of a player, by the name in the rule book.
 
     Attributes:
-        spelling: how its owner wrote it, for the topics that tell of it; it makes no other ship.
+        spelling: how its owner wrote it, for the topics about it; ignored in comparisons.
     """
 
     player: str
@@ -326,7 +326,7 @@ Aim = Annotated[tuple[str, int, int], Keyed(to=str, x=Count, y=Count)]
 
 
 class SalvoResolved(NamedTuple):
-    """What came of a turn: the number of hits, what sank, who is out.
+    """The outcome of a turn: how many hits, which ships sank, which players are out.
 
     A tuple, because simulations make millions of them.
 
@@ -354,7 +354,7 @@ class SalvoResolved(NamedTuple):
         salvo: Salvo,
         spellings: Sequence[Mapping[str, str]] | None = None,
     ) -> SalvoResolved:
-        """Return what everybody is told of a turn.
+        """Return what everybody learns of a turn.
 
         Args:
             game: the game's number.
@@ -379,10 +379,10 @@ class SalvoResolved(NamedTuple):
 
     @classmethod
     def read(cls, **fields: Any) -> SalvoResolved:
-        """Return what was read.
+        """Return the result that was read.
 
         Raises:
-            ValueError: its parts don't fit together.
+            ValueError: its parts do not fit together.
         """
         result = cls(**fields)
         for told in (result.outcomes, result.aims):
@@ -397,7 +397,7 @@ class SalvoResolved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoardShown(Strict):
-    """What everybody may know of a board, where the rule book announces cells (SALVO-BOOK-4).
+    """What everybody may know of a board, if the rule book announces cells (SALVO-BOOK-4).
 
     Attributes:
         cells: a letter each, row by row: ``.`` not shot at, ``X`` hit, ``0`` miss.
@@ -409,7 +409,7 @@ class BoardShown(Strict):
 
 @dataclass(frozen=True, slots=True)
 class FleetRevealed(Strict):
-    """A player's ships, shown to everybody when the game is over, where the rule book says so (SALVO-BOOK-11)."""
+    """A player's ships, shown to everybody after the game if the rule book says so (SALVO-BOOK-11)."""
 
     player: str
     fleet: tuple[Annotated[Placement, Via(ShipPlace)], ...]
@@ -420,7 +420,7 @@ class PlayerStats(Strict):
     """A player's figures at the end of a game.
 
     Attributes:
-        sunk: ships that this player's shots sank.
+        sunk: how many ships this player's shots sank.
         place: 1 for the winner; players that tie have the same one (SALVO-BOOK-8).
     """
 
@@ -438,7 +438,7 @@ class GameWon(Strict):
 
     Attributes:
         winner: empty after a tie.
-        tied: who shares the first place, in play order; empty without a tie.
+        tied: the players that share the first place, in play order; empty without a tie.
     """
 
     winner: str
@@ -446,25 +446,25 @@ class GameWon(Strict):
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """All that won, one or several."""
+        """All winners, one or several."""
         return self.tied or (self.winner,)
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerLeft(Strict):
-    """A player left the list; everything retained about it goes."""
+    """A player left the list; everything retained about it is cleared."""
 
     player: str
 
 
 @dataclass(frozen=True, slots=True)
 class TableReset(Strict):
-    """The old game goes: everything retained but state, rules and server (SALVO-END-4)."""
+    """The old game is cleared: everything retained but state, rules and server (SALVO-END-4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RulesAnnounced(Strict):
-    """What is played at a table, and its time limits in seconds."""
+    """The rules of a table, and its time limits in seconds."""
 
     book: RuleBook
     table: str
@@ -482,7 +482,7 @@ class ServerKeys(Strict):
 
     Attributes:
         sign: Ed25519: verifies what the server signed.
-        seal: X25519: seals what the server alone may read.
+        seal: X25519: seals what only the server may read.
     """
 
     sign: Annotated[bytes, Base64(32)]
@@ -491,13 +491,14 @@ class ServerKeys(Strict):
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus(Strict):
-    """Who serves a table.
+    """The server of a table.
 
     Attributes:
         keys: None for a server that has none.
-        status_topic: where a further table's clients find the status (a connection has one last will), else empty.
-        paused: whether the server is there but can accept nothing for now (SALVO-BACK-3).
-        chat: whether players may say something (SALVO-CHAT-7).
+        status_topic: where clients of an additional table find the status (a connection has only one last will), else
+            empty.
+        paused: whether the server is there but cannot accept anything for now (SALVO-BACK-3).
+        chat: whether players may chat (SALVO-CHAT-7).
     """
 
     online: bool
@@ -512,7 +513,7 @@ class ServerStatus(Strict):
 
 @dataclass(frozen=True, slots=True)
 class ChatSaid(Strict):
-    """Somebody says something to everybody (SALVO-CHAT-1); no part of any game.
+    """A chat line to everybody (SALVO-CHAT-1); not part of any game.
 
     Attributes:
         sender: a player; empty when the server itself speaks.
@@ -565,7 +566,7 @@ class CommandRefused(Strict):
 
 @dataclass(frozen=True, slots=True)
 class MessageSaid(Strict):
-    """Somebody says something to ``to`` alone (SALVO-CHAT-1); no part of any game.
+    """A chat line to ``to`` alone (SALVO-CHAT-1); not part of any game.
 
     Attributes:
         sender: a player; empty when the server itself speaks.
@@ -578,7 +579,7 @@ class MessageSaid(Strict):
 
 @dataclass(frozen=True, slots=True)
 class OwnShot(Strict):
-    """One of a player's own shots, as its recap tells it."""
+    """One of a player's own shots, as its recap has it."""
 
     turn: int
     target: str
@@ -587,7 +588,7 @@ class OwnShot(Strict):
 
 
 class Tally(NamedTuple):
-    """What a player's salvos summed up to."""
+    """Totals of a player's salvos."""
 
     turns: int
     shots: int
@@ -596,7 +597,7 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Earlier(Strict):
-    """What the turns summed up to that a recap has no room for (SALVO-JOIN-13).
+    """A summary of the turns for which a recap has no room (SALVO-JOIN-13).
 
     Cells are numbered row by row from 0.
 
@@ -604,12 +605,12 @@ class Earlier(Strict):
         turns: how many results are left out, the oldest ones.
         tallies: by player.
         sunk: ships that sank in those turns, in order.
-        defeated: who was defeated in those turns, in order.
+        defeated: players that were defeated in those turns, in order.
         shots: how many own shots are left out.
-        aimed: cells of them, by target; where cells are announced (SALVO-BOOK-4), of everybody's shots.
+        aimed: their cells, by target; if cells are announced (SALVO-BOOK-4), those of everybody's shots.
         hits: how many shots on the own board are left out.
-        struck: cells of them.
-        met: the cells of ``aimed`` where there was a hit; None where the rule book tells no outcomes.
+        struck: their cells.
+        met: the cells of ``aimed`` that were hits; None if the rule book does not announce outcomes.
     """
 
     turns: int
@@ -625,13 +626,13 @@ class Earlier(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Recap(Strict):
-    """All that ``to`` may know of the game so far, for a team that came back (SALVO-JOIN-7).
+    """Everything that ``to`` may know of the game so far, for a team that is back (SALVO-JOIN-7).
 
     Attributes:
         landed: shots on the own board, (x, y), in order.
-        results: every salvo so far, in order; without those that are in ``earlier``, and so with shots and landed.
-        players: who takes part, in play order once the game began; a broker that was killed may have an older list.
-        earlier: what was left out of a game so long that its recap would be no message any more.
+        results: every salvo so far, in order; like ``shots`` and ``landed``, without those summed up in ``earlier``.
+        players: in play order once the game has begun; a broker that was killed may have an older list.
+        earlier: a summary of what a long game leaves out, so that its recap still fits into a message.
     """
 
     to: str
@@ -653,7 +654,7 @@ class Recap(Strict):
 
     @property
     def progress(self) -> tuple[int, int, int, int]:
-        """How far the game was: of two recaps of one server the one with less is older (SALVO-JOIN-14)."""
+        """How far the game was: of two recaps of one server, the lesser is the older (SALVO-JOIN-14)."""
         shots, landed = len(self.shots), len(self.landed)
         if self.earlier is not None:
             shots, landed = shots + self.earlier.shots, landed + self.earlier.hits
@@ -675,7 +676,7 @@ class AimedShot(Strict):
 
 @dataclass(frozen=True, slots=True)
 class RefereeSalvo(Strict):
-    """A salvo as it was fired; who shot, and at what, in order."""
+    """A salvo as it was fired: the player, and the shots in order."""
 
     player: str
     shots: tuple[AimedShot, ...]
@@ -691,7 +692,7 @@ class RefereeBoard(Strict):
     Attributes:
         rows: from row A on, one letter a cell (SALVO-VIEW-5): ``.`` water, ``*`` water that was shot at, ``a`` a cell
             of the fleet's first ship, ``b`` of the second and so on, a capital where it was struck.
-        shots: how many the player fired so far.
+        shots: how many the player has fired so far.
         hits: how many of them were hits.
         out: whether the player is defeated.
     """
@@ -705,17 +706,17 @@ class RefereeBoard(Strict):
 
 @dataclass(frozen=True, slots=True)
 class RefereeView(Strict):
-    """All boards as they stood when a salvo had ended (SALVO-VIEW-4).
+    """All boards as they were at the end of a salvo (SALVO-VIEW-4).
 
     Attributes:
         turn: the last turn that had ended; 0 before the first.
         at: when that was.
-        player: who was to fire next; empty once the game was over, and between the salvos of a round.
+        player: the next to fire; empty once the game was over, and between the salvos of a round.
         shots: how many shots that player had.
         boards: in play order.
         last: the salvo of that turn; None before the first.
         winner: empty until the game was over, and after a tie.
-        tied: who shares the first place then, in play order; empty without a tie.
+        tied: the players that share the first place then, in play order; empty without a tie.
     """
 
     game: Count
@@ -730,7 +731,7 @@ class RefereeView(Strict):
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """All that have won, one or several; none while the game was on."""
+        """All winners, one or several; none while the game was on."""
         return self.tied or ((self.winner,) if self.winner else ())
 
 

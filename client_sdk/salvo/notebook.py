@@ -1,11 +1,11 @@
-"""What a notebook shows as a picture; :mod:`salvo.lab.notebook_html` alone decides how it looks."""
+"""Objects that a notebook shows as pictures; :mod:`salvo.lab.notebook_html` decides how they look."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Final
 
-#: Loaded by its name when somebody looks, so ``import salvo`` stays quick, and what has a picture imports no drawing.
+#: Loaded by name on first display, so that ``import salvo`` stays quick and these objects import no drawing code.
 _PAGES: Final = "salvo.lab.notebook_html"
 
 

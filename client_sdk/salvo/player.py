@@ -4,7 +4,7 @@
     def fire(view):
         return view.untouched.sample(view.shots)
 
-Nothing here knows of MQTT, of secrets or of turns that run out: one bot plays in the arena and in a contest.
+Nothing here knows about MQTT, secrets or timeouts: the same bot plays in the arena and in a contest.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from salvo.view import Shot, View, board_shots, cells_by_place
 Shots = Sequence[tuple[str, int, int]]
 Answer = Shots | Awaitable[Shots]
 
-#: Lines that a bot may have said and that nobody has taken yet: as many as a server takes at once (SALVO-CHAT-4).
+#: The most unsent chat lines that a bot may have: as many as a server accepts at once (SALVO-CHAT-4).
 MAX_UNSAID: Final = 5
 
 
 class Line(NamedTuple):
-    """What a bot says; ``to`` is empty for everybody."""
+    """A chat line of a bot; ``to`` is empty for everybody."""
 
     sender: str
     text: str
@@ -40,7 +40,7 @@ class Bot:
     Attributes:
         name: the name at the table.
         random: the only source of randomness a bot should use; same seed, same game.
-        unsaid: what :meth:`say` was given since somebody looked; None before the first line.
+        unsaid: lines from :meth:`say` that are not sent yet; None before the first line.
     """
 
     name: str = "bot"
@@ -51,35 +51,35 @@ class Bot:
         """Take a seat; called before each game.
 
         Args:
-            seed: this player's own, of this game alone, see :func:`salvo.rules.own_seed`.
+            seed: for this player and this game alone, see :func:`salvo.rules.own_seed`.
         """
         self.name = name
         self.random = generator(seed, name, game)
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
-        """Return the fleet to play with; drawn evenly from all legal ones by default."""
+        """Return the fleet to play with; by default, one drawn evenly from all legal ones."""
         return rules.random_fleet(self.random)
 
     def choose_salvo(self, view: View) -> Answer:
-        """Return up to ``view.shots`` shots, each (player, x, y), none to give the turn up; may be ``async``."""
+        """Return up to ``view.shots`` shots, each (player, x, y), or none to give up the turn; may be ``async``."""
         raise BotError("bad_bot", f"{type(self).__name__} has no choose_salvo(view)")
 
     def on_result(self, result: SalvoResolved) -> None:
-        """Learn what came of a salvo, of anybody's; the view knows it already."""
+        """Learn the result of any player's salvo; the view already has it."""
 
     def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
         """Learn how the game ended; ``winner`` is empty after a tie, and ``stats`` has the places."""
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
-        """Hear what another player said, to everybody or in private; ``sender`` is empty when it is the server."""
+        """Hear another player's chat line, public or private; ``sender`` is empty for the server."""
 
     def close(self) -> None:
-        """Let go of what is held outside of this process; whoever has made the bot calls it after its last game."""
+        """Release resources outside this process; called by the bot's creator after its last game."""
 
     def say(self, text: str, to: str = "") -> None:
         """Say a line to everybody, or to one other player, once this method of the bot is done (SALVO-CHAT).
 
-        Of more than five lines said in one method the last five count. Where the chat is off nobody hears them.
+        Of more than five lines from one method, the last five count. If the chat is off, they are dropped.
         """
         if self.unsaid is None:
             self.unsaid = deque(maxlen=MAX_UNSAID)
@@ -106,7 +106,7 @@ def bot(function: Callable[[View], Answer]) -> type[Bot]:
 
 
 class Turn(Protocol):
-    """What a salvo is held against: a :class:`~salvo.view.View`, or a picture of one."""
+    """What a salvo is checked against: a :class:`~salvo.view.View`, or a picture of one."""
 
     @property
     def rules(self) -> RuleBook: ...
@@ -122,10 +122,10 @@ class Turn(Protocol):
 
 
 def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
-    """Return a bot's answer as shots, whatever equals them.
+    """Return a bot's answer as shots; anything equal to shots will do.
 
     Raises:
-        BotError: ``bad_salvo``, which says what was wrong and what is allowed.
+        BotError: ``bad_salvo``, with what was wrong and what is allowed.
     """
     if not isinstance(shots, Sequence) or isinstance(shots, (str, bytes)):
         raise BotError("bad_salvo", f"a salvo is a list of (player, x, y), not {_shown(shots)}")
@@ -135,6 +135,18 @@ def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
     if view.rules.repeats is Repeats.REFUSED:
         _check_repeats(checked, view)
     return checked
+
+
+def settle(answer: object) -> object:
+    """Return a bot's answer, after running it to its end if it is awaitable."""
+    if not isinstance(answer, Awaitable):
+        return answer
+    import asyncio  # most bots never need it, and it takes 40 ms to import
+
+    async def awaited() -> object:
+        return await answer
+
+    return asyncio.run(awaited())
 
 
 def _check_repeats(shots: Sequence[Shot], view: Turn) -> None:

@@ -1,7 +1,7 @@
-"""What the last line of a bot's file does, ``salvo.run``: nothing where somebody else plays the bot.
+"""``salvo.run``, the last line of a bot's file: it does nothing while a command plays the bot.
 
-Every process of a simulation reads that line; so neither MQTT nor cryptography are loaded for it, which take a quarter
-of a second.
+Every process of a simulation runs that line; so it loads neither MQTT nor cryptography, which take a quarter of a
+second.
 """
 
 from __future__ import annotations

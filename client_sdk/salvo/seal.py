@@ -3,11 +3,11 @@
     blob = base64( salt[16] | nonce[24] | secretbox ciphertext )
     key  = argon2id13(secret, salt), 32 bytes, 2 passes, 64 MiB
 
-What a team seals for the server, before they share a key, is a sealed box for the server's public key; what the
-server signs for everybody, an Ed25519 signature (SALVO-IDENT).
+Before they share a key, a team uses a sealed box for the server's public key; what the server signs for everybody has
+an Ed25519 signature (SALVO-IDENT).
 
-Only the cryptography lives here. Which keys a server tries, in which order and how often, is its gate's business;
-what is inside a blob, the wire's.
+Only the cryptography lives here. Which keys a server tries, in which order and how often, is up to its authenticator;
+what is inside a blob, to the codec.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ SHORTEST_BLOB_BYTES: Final = SALT_BYTES + NONCE_BYTES + TAG_BYTES + 2
 MAX_BLOB_BYTES: Final = 1024
 #: A recap holds a whole game. In base64 it is the 64 KiB that clients read of any announcement (SALVO-JOIN-12).
 MAX_RECAP_BLOB_BYTES: Final = 48 * 1024
-#: Plaintexts are padded to a multiple of this, so that a blob's length tells nothing (SALVO-SEAL-9).
+#: Plaintexts are padded to a multiple of this, so that a blob's length reveals nothing (SALVO-SEAL-9).
 PADDING_BYTES: Final = 96
-#: Made once: ``json.dumps`` makes an encoder at every call that asks for other separators.
+#: Created once: with other separators, ``json.dumps`` creates an encoder at every call.
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
-#: What keys the blobs from server to team, so that they never pass for a signature of the team (SALVO-SEAL-10).
+#: Derives the key of blobs from server to team, so that they never pass for a team's signature (SALVO-SEAL-10).
 _TO_TEAM: Final = b"salvo s2c"
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A blob taken apart; nothing about it is proven yet."""
+    """A blob taken apart; nothing in it is verified yet."""
 
     salt: bytes
     nonce: bytes
@@ -82,7 +82,7 @@ def parse_blob(text: str, longest: int = MAX_BLOB_BYTES) -> Blob:
     """Take a blob's base64 text apart.
 
     Raises:
-        WireError: ``blob_not_base64`` when it is not canonical standard base64 with padding, ``blob_length`` when it
+        WireError: ``blob_not_base64`` if it is not canonical standard base64 with padding, ``blob_length`` if it
             decodes to fewer than 58 or more than ``longest`` bytes.
     """
     most_characters = (longest + 2) // 3 * 4
@@ -96,7 +96,7 @@ def parse_blob(text: str, longest: int = MAX_BLOB_BYTES) -> Blob:
 
 
 def read_base64(text: str, code: str) -> bytes:
-    """Return what canonical standard base64 with padding stands for.
+    """Decode canonical standard base64 with padding.
 
     Raises:
         WireError: the given code.
@@ -123,7 +123,7 @@ def open_blob(blob: Blob, key: bytes) -> bytes:
 
 
 class Sealer:
-    """Makes blobs under one secret with one salt a session, so that the receiver derives the key once."""
+    """Makes blobs under one secret, with one salt per session, so that the receiver derives the key once."""
 
     def __init__(
         self, secret: str, salt: bytes | None = None, random_bytes: Callable[[int], bytes] = nacl.utils.random
@@ -148,7 +148,7 @@ class Sealer:
     def sign_text(self, body: bytes, nonce: bytes | None = None) -> bytes:
         """Return the payload of a signed message, whose body is a JSON text: the open body and its blob (SALVO-SEAL-4).
 
-        It is padded as a whole, too: under TLS its length would tell which coordinates have two digits.
+        The whole is padded, too: under TLS, its length would reveal which coordinates have two digits.
         """
         return _padded(b'{"data":%s,"signature":"%s"}' % (body, self.seal(body, nonce).encode()))
 
@@ -167,13 +167,13 @@ def _padded(text: bytes) -> bytes:
 
 
 def fingerprint(signing_key: bytes) -> str:
-    """Return what people compare of a server's key: ``9f3a 01c2 77de 4b10`` (SALVO-IDENT-3)."""
+    """Return the part of a server's key that people compare: ``9f3a 01c2 77de 4b10`` (SALVO-IDENT-3)."""
     digits = hashlib.blake2b(signing_key, digest_size=32).hexdigest()[:16]
     return " ".join(digits[start : start + 4] for start in range(0, 16, 4))
 
 
 def verify(signing_key: bytes, message: bytes, signature: bytes) -> None:
-    """Return if the owner of the key signed these very bytes.
+    """Check that the owner of the key signed exactly these bytes.
 
     Raises:
         SealError: ``bad_signature``.
@@ -185,10 +185,10 @@ def verify(signing_key: bytes, message: bytes, signature: bytes) -> None:
 
 
 def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
-    """Return a box that only the server opens, around the text padded to a multiple of 96 bytes (SALVO-IDENT-4).
+    """Return a box that only the server can open, around the text padded to a multiple of 96 bytes (SALVO-IDENT-4).
 
     Raises:
-        SealError: ``bad_key``: a point of the curve that gives everybody the same key, such as 32 zeros.
+        SealError: ``bad_key``: a point of the curve that gives every sender the same key, such as 32 zeros.
     """
     try:
         return nacl.public.SealedBox(nacl.public.PublicKey(sealing_key)).encrypt(_padded(plaintext))

@@ -1,6 +1,6 @@
-"""A place at a contest's table: the session, the connection to its broker, and who the server is known to be.
+"""A place at a contest's table: the session, the connection to its broker, and the server's known identity.
 
-Bots, people and gateways sit down in the same way; :class:`salvo.team.Team` is what they then play with.
+Bots, people and gateways all join this way; then they play through :class:`salvo.team.Team`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Seat:
     Attributes:
         session: the team's, not connected yet.
         connection: the team's, which connects when it is polled.
-        secret: the team's, also when it was drawn.
+        secret: the team's, given or drawn.
     """
 
     def __init__(
@@ -40,23 +40,23 @@ class Seat:
         proof: Path | None = None,
         client: str = "salvo",
     ) -> None:
-        """Prepare all; nothing is sent yet. Deriving the key takes about 50 ms.
+        """Prepare everything; nothing is sent yet. Deriving the key takes about 50 ms.
 
         Args:
             url: where the broker is, ``mqtt://HOST:PORT``.
-            secret: the team's secret; whoever knows it can play in its name. Drawn when None, for a server that lets in
-                anybody.
+            secret: the team's secret, with which anyone can play in its name. None draws one, for a server that lets
+                everybody in.
             random: see :class:`~salvo.session.Session`.
-            username: at the broker; that in the URL, else the team's name, which is what a contest's broker wants. An
-                open broker does not look.
+            username: at the broker; by default the one in the URL, else the team's name, which a contest's broker
+                requires. An open broker ignores it.
             password: likewise; else the secret.
             ca: for ``mqtts://``, a PEM file with the authority that vouches for the broker; see
                 :class:`~salvo.net.mqtt.Connection`.
             pin: whether to remember the server's key, and to refuse another server at the same address later.
-            proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10); one
-                that is there goes on.
-            client: what the connection is called at an open broker, before the team's name; two of one name take each
-                other over.
+            proof: a file for the server's log and for what the team sends, for ``salvo verify`` (SALVO-LOG-10); an
+                existing one is continued.
+            client: prefix of the client id at an open broker, before the team's name; two clients with the same id take
+                over each other's connection.
 
         Raises:
             WireError: ``bad_name``.
@@ -79,14 +79,14 @@ class Seat:
             self.connection.record(noted, table, team)
 
     def meet(self, keys: ServerKeys | None) -> None:
-        """Remember who the server is.
+        """Remember the server's identity.
 
         Raises:
-            ImpostorError: ``server_changed``: it is another one than before.
+            ImpostorError: ``server_changed``: it differs from the known one.
         """
         if self._known is not None:
             self._known.meet(self._address, keys.sign if keys is not None else None)
 
     def close(self) -> None:
-        """Say goodbye to the broker."""
+        """Disconnect from the broker."""
         self.connection.close()

@@ -1,9 +1,9 @@
 """One player's side of the protocol, without a socket and without a clock.
 
-A :class:`Session` is told what arrived and when, and answers with events: what a bot is asked, what it may learn.
-What is to be published it returns as :class:`~salvo.codec.Publication`. It asks to take part, notices when it is
-listed, builds the :class:`~salvo.view.View` from the news, or from the recap when the team comes back in the middle
-of a game, and recognises by game and turn what it has heard before.
+A :class:`Session` takes in what arrived and when, and returns events: what to ask the bot, and what the bot may learn.
+Messages to publish come out as :class:`~salvo.codec.Publication`. It asks to take part, notices when it is listed,
+builds the :class:`~salvo.view.View` from the news, or from the recap when the team comes back in mid-game, and
+recognises repetitions by game and turn.
 """
 
 from __future__ import annotations
@@ -33,21 +33,22 @@ from salvo.fairness.witness import Witness
 from salvo.messages import State
 from salvo.rules import Fleet, Placement, RuleBook, generator
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, derive_key, fingerprint, key_to_team, open_blob, parse_blob
-from salvo.topics import BY_NAME, Reader
+from salvo.topics import Reader
 from salvo.view import Shot, View
 
-#: How long a placement or a salvo may stay without an answer before it is sent again. A server that derives keys for a
-#: full queue answers within three seconds; under a flood it may drop a first message, which a second one heals.
+#: How long a placement or a salvo may go unanswered before it is sent again. A server that derives keys for a
+#: full queue answers within three seconds; under a flood it may drop the first message, which a second one makes up
+#: for.
 PATIENCE_SECONDS = 3.0
-#: The shortest and the longest pause between two requests to take part. Each is drawn, so that teams whose requests
+#: The shortest and the longest pause between two requests to take part. Each is random, so that teams whose requests
 #: were lost in one flood do not all ask again at once.
 ASK_AGAIN_SECONDS = (3.0, 8.0)
-#: A salvo is sent again after at most this part of the turn's time, so that a short turn has room for it, too.
+#: A salvo is sent again after at most this share of the turn's time, so that even a short turn has room for it.
 PATIENCE_SHARE = 1 / 3
 #: How long to wait for ``/game/server``, which tells whether to seal the secret. It is retained, so it comes with the
 #: first messages; a server of the plain specification has no such topic, and its teams have a minute to place.
 SERVER_SECONDS = 2.0
-#: Who has heard nothing for so long is told what is probably wrong: what is retained comes at once, and an answer soon.
+#: After this long without news, the cause is probably wrong settings: retained messages come at once, answers soon.
 SILENCE_SECONDS = 5.0
 
 
@@ -57,11 +58,11 @@ class Session:
     Attributes:
         wants_to_play: whether to ask for a seat in the next lobby.
         view: what the player knows of the game in play; None between games.
-        outbox: what is to be published, in order; the owner sends and clears it with :meth:`take_outbox`.
-        chat: whether the server lets players say something (SALVO-CHAT-7).
-        witness: holds what the server says against what it signs.
-        tap: when set, it is told every announcement that is heard, and whether the broker had kept it, before what
-            follows from it is; for whoever passes the news on in other words.
+        outbox: messages to publish, in order; the owner sends and clears them with :meth:`take_outbox`.
+        chat: whether the server lets players chat (SALVO-CHAT-7).
+        witness: compares what the server says with what it signs.
+        tap: if set, called with every announcement, and whether it was retained, before its consequences are handled;
+            for gateways that translate the news.
     """
 
     def __init__(
@@ -77,9 +78,9 @@ class Session:
         """Prepare a session; deriving the key takes about 50 ms unless a sealer is given.
 
         Args:
-            always_seal: never send the secret openly, because this server is known to have keys: whoever could keep
-                its status away would read it.
-            random: given to the view, for the bot's draws; :meth:`reseed` changes it for the next game.
+            always_seal: never send the secret openly, because this server is known to have keys: an attacker who
+                suppressed its status could read the secret.
+            random: source of the bot's draws, passed to the view; :meth:`reseed` changes it for the next game.
 
         Raises:
             WireError: ``bad_name``.
@@ -97,7 +98,7 @@ class Session:
         self._sealer = sealer or Sealer(secret)
         self._outbox: list[codec.Publication] = []
         self._players: tuple[str, ...] = ()
-        self._left_out_of: int | None = None  # the game whose list the team left without a complete fleet
+        self._left_out_of: int | None = None  # the game whose lobby the team left without a complete fleet
         self._listed = False
         self._fleet: Fleet | None = None
         self._approved: set[str] = set()
@@ -111,7 +112,7 @@ class Session:
         self._salvo_sent_at: float | None = None  # while its result is awaited
         self._asked_to_return_at: float | None = None  # while the recap is awaited
         self._last_recap: m.Recap | None = None  # the newest one of this game
-        self._doubting = False  # whether the recap is to say what is true
+        self._doubting = False  # whether to rely on the recap alone
         self._server_away = False
         self._doubtful_lobby = False
         self._stats: dict[str, m.PlayerStats] = {}
@@ -127,33 +128,33 @@ class Session:
         self._heard_of_table = False
         self._unanswered_since: float | None = None  # the request to take part
         self._ask_again_at: float | None = None  # while there is neither a seat nor a recap
-        self._pauses = generator(name, "pauses")  # apart from the bot's: a lost message must not change what it draws
-        self._told: set[tuple[str, int]] = set()  # what is waited for, and in which game
-        self._rejection: tuple[float, Refused] | None = None  # that may be meant for somebody else who used the name
+        self._pauses = generator(name, "pauses")  # not the bot's: a lost message must not change what it draws
+        self._told: set[tuple[str, int]] = set()  # reasons to wait that were reported, and in which game
+        self._rejection: tuple[float, Refused] | None = None  # it may be meant for another program that used the name
 
     # --- the owner's side ---------------------------------------------------------------------------------------
 
     @property
     def fleet(self) -> Fleet | None:
-        """The fleet of this game: the one to place, or that the server says is placed; None before there is one."""
+        """The fleet of this game: the one to place, or the one that the server has; None before there is one."""
         return self._fleet
 
     def filters(self) -> list[str]:
-        """Return the topics to subscribe: all that this player may read and nothing else."""
+        """Return the topics to subscribe to: exactly those that this player may read."""
         own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]
-        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.name in _HEARD]
+        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic in _HEARD]
         filters = [topic.filter(self.table) for topic in [*public, *own]]
-        everybody_s = BY_NAME["fleet"].filter(self.table)
+        everybody_s = topics.FLEET.filter(self.table)
         return [
             wanted if wanted == everybody_s else wanted.replace("/players/+/", f"/players/{self.name}/", 1)
             for wanted in filters
         ]
 
     def connected(self, now: float = 0.0) -> None:
-        """The connection stands and the topics are subscribed: ask for the seat, or for the old one.
+        """The connection is up and the topics are subscribed: ask for a seat, or for the old one.
 
-        In a game no turn is answered before the recap has come: what was missed may be the last salvo's result, and
-        its shots would pass for shots of the turn that is on. A game may have begun since the fleet was placed, too.
+        In a game, no turn is answered before the recap has come: the last salvo's result may have been missed, and its
+        shots would pass for shots of the current turn. A game may also have begun since the fleet was placed.
         """
         self._listed = False
         self.witness.connected_anew()
@@ -165,7 +166,7 @@ class Session:
             self._ask_to_take_part(now)
 
     def take_outbox(self) -> list[codec.Publication]:
-        """Return what is to be published and forget it."""
+        """Return the messages to publish, and clear them."""
         outbox, self._outbox = self._outbox, []
         return outbox
 
@@ -182,7 +183,7 @@ class Session:
         self._send_fleet(now)
 
     def handle_timer(self, now: float) -> list[Event]:
-        """Send again what the server has not answered, since the broker may have lost it; to be called now and then."""
+        """Send again what the server has not answered, since the broker may have lost it; call it regularly."""
         waiting = self.state is State.LOBBY and self._listed and self._fleet is not None
         if waiting and now - self._placed_at > PATIENCE_SECONDS:
             self._send_fleet(now)
@@ -195,13 +196,13 @@ class Session:
             self._send_request(now)
         doubts = self.witness.doubts(now)
         if doubts and self.view is not None and self._asked_to_return_at is None:
-            self._doubting = True  # the recap is sealed with the team's key, so nobody else can have made it
+            self._doubting = True  # the recap is sealed with the team's key, so it is genuine
             self._ask_to_take_part(now)
         self._outbox += self.missed_log(now)
         return [*doubts, *self._turned_away(now), *self._waiting(now)]
 
     def _waiting(self, now: float) -> list[Event]:
-        """Tell why nothing happens, when nothing does."""
+        """Report why nothing happens, if nothing does."""
         if self._connected_at is None or self._listed or self.view is not None:
             return []
         if not self._heard_of_table:
@@ -228,13 +229,13 @@ class Session:
         return [event]
 
     def missed_log(self, now: float) -> list[codec.Publication]:
-        """Return the request for entries of the log that were missed, when it is time for one (SALVO-LOG-12)."""
+        """Return a request for missed entries of the log, if one is due (SALVO-LOG-12)."""
         if self.state not in (State.TURN, State.OVER) or self.name not in self._players:
             return []
         first = self.witness.missed(now)
         if first is None:
             return []
-        topic = BY_NAME["resend"].of(self.table, player=self.name)
+        topic = topics.RESEND.of(self.table, player=self.name)
         return [codec.Publication(topic, codec.write_resend(first), False)]
 
     def _send_fleet(self, now: float) -> None:
@@ -243,7 +244,7 @@ class Session:
         missing = [placement for placement in self._fleet.placements if placement.ship not in self._approved]
         messages = []
         for placement in missing:
-            topic = BY_NAME["place"].of(self.table, player=self.name, ship=placement.ship)
+            topic = topics.PLACE.of(self.table, player=self.name, ship=placement.ship)
             payload = codec.write_placement(placement, self._sealer)
             messages.append(message_digest(topic, payload))
             self._outbox.append(codec.Publication(topic, payload, False))
@@ -251,7 +252,7 @@ class Session:
             self.witness.placed(self.game, missing, messages)
 
     def fire(self, shots: Sequence[Shot]) -> None:
-        """Fire shots of the turn that was asked for, signed for just this game, turn, shot and target."""
+        """Fire shots of the current turn, signed for exactly this game, turn, shot and target."""
         view = self.view
         assert view is not None, "fire() answers SalvoWanted"
         self._send_shots(view, shots)
@@ -259,7 +260,7 @@ class Session:
         self._answered = m.TurnContext(view.game, view.turn)
 
     def skip(self) -> None:
-        """End the turn that was asked for with the shots fired so far (SALVO-BOOK-7)."""
+        """End the current turn with the shots fired so far (SALVO-BOOK-7)."""
         view = self.view
         assert view is not None, "skip() answers SalvoWanted"
         self._answered = m.TurnContext(view.game, view.turn)
@@ -267,9 +268,9 @@ class Session:
         view.shots = 0
 
     def leave(self) -> None:
-        """Leave the lobby, with a fleet that is complete, too (SALVO-JOIN-15); in a game nothing is sent.
+        """Leave the lobby, even with a complete fleet (SALVO-JOIN-15); in a game nothing is sent.
 
-        A session that is made to want to play again asks for a new place once the list is without it.
+        If it is set to play again, the session asks for a new place once it is off the list.
         """
         self.wants_to_play = False
         self._waits_since = None
@@ -277,41 +278,41 @@ class Session:
         if self.state is State.LOBBY:
             self._fleet = None
             payload = codec.write_leave(self.game or None, self._sealer)
-            self._outbox.append(codec.Publication(BY_NAME["leave"].of(self.table, player=self.name), payload, False))
+            self._outbox.append(codec.Publication(topics.LEAVE.of(self.table, player=self.name), payload, False))
 
     def say(self, text: str, to: str = "") -> codec.Publication:
-        """Return what says a line to everybody, or to one other player; it is no part of the game, and never late.
+        """Return the message for a chat line to everybody, or to one other player; it is not part of the game.
 
         Raises:
             WireError: ``bad_text``, or ``chat_off`` where nobody may say anything.
         """
         if not self.chat:
             raise WireError("chat_off", "whoever runs this contest has turned the chat off")
-        return codec.Publication(BY_NAME["say"].of(self.table, player=self.name), codec.write_say(text, to), False)
+        return codec.Publication(topics.SAY.of(self.table, player=self.name), codec.write_say(text, to), False)
 
     def _send_skip(self, context: m.TurnContext) -> None:
         self._skipped = context
         payload = codec.write_skip(context, self._sealer)
         self.witness.skipped(context)
-        self._outbox.append(codec.Publication(BY_NAME["skip"].of(self.table, player=self.name), payload, False))
+        self._outbox.append(codec.Publication(topics.SKIP.of(self.table, player=self.name), payload, False))
 
     def _send_shots(self, view: View, shots: Sequence[Shot]) -> None:
-        """Send shots that follow those of the turn that the view knows as fired; then it knows them, too."""
+        """Send shots after those of this turn that the view has as fired, and add them to the view."""
         self._send_numbered(view, shots, len(view.fired_this_turn) + 1)
         view.fired(shots)
 
     def _send_numbered(self, view: View, shots: Sequence[Shot], first: int) -> None:
-        """Sign shots for the view's turn, numbered from ``first`` on, and send them."""
+        """Sign shots for the view's turn, numbered from ``first``, and send them."""
         for number, shot in enumerate(shots, start=first):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
             payload = codec.write_shot(shot.x, shot.y, context, self._sealer)
             self.witness.fired(context, shot)
-            self._outbox.append(codec.Publication(BY_NAME["fire"].of(self.table, player=shot.player), payload, False))
+            self._outbox.append(codec.Publication(topics.FIRE.of(self.table, player=shot.player), payload, False))
 
     def _send_salvo_again(self, now: float) -> None:
-        """Send the shots and the skip of the own turn again that no result has followed (SALVO-FIRE-13).
+        """Send the shots and the skip of the own turn again if no result has followed (SALVO-FIRE-13).
 
-        Game, turn and number keep each from counting twice. They are signed again, because nonces are burned.
+        Game, turn and number keep each from counting twice. They are signed again, because nonces are used up.
         """
         view, turn = self.view, self._turn
         if view is None or turn is None or not self._awaits_result(view, turn, now):
@@ -325,7 +326,7 @@ class Session:
                 self._send_skip(self._skipped)
 
     def _awaits_result(self, view: View, turn: m.TurnBegan, now: float) -> bool:
-        """Whether the player has answered a turn that is still on, at a server that could hear it."""
+        """Whether the player has answered a turn that is still on, while the server was online."""
         answered = self._answered == m.TurnContext(turn.game, turn.turn) and view.game == turn.game
         on = view.resolved_turn < turn.turn and self._turn_deadline is not None and now < self._turn_deadline
         return answered and on and not self._server_away and self._asked_to_return_at is None
@@ -334,25 +335,25 @@ class Session:
         """Take in one message.
 
         Args:
-            retained: whether the broker had kept it.
+            retained: whether it was a retained message.
             now: seconds on the monotonic clock.
 
         Raises:
-            WireError: the server at the other end speaks another contract.
-            ImpostorError: ``impostor``: somebody else speaks in the server's place.
-            UnfairGame: ``unfair``: the server has signed what cannot be true.
+            WireError: the server at the other end follows another contract.
+            ImpostorError: ``impostor``: the sender is not the known server.
+            UnfairGame: ``unfair``: the server has signed a contradiction.
         """
         try:
             address = topics.parse(topic)
         except WireError:
             return []
-        if address.table != self.table or address.topic.name not in _HEARD_OR_OWN:
+        if address.table != self.table or address.topic not in _HEARD_OR_OWN:
             return []
-        if address.player not in ("", self.name) and address.topic.name not in _OF_ALL_PLAYERS:
+        if address.player not in ("", self.name) and address.topic not in _OF_ALL_PLAYERS:
             return []
-        if address.topic.name == "recap":
+        if address.topic is topics.RECAP:
             return self._recalled(payload, now)
-        if address.topic.name == "log":
+        if address.topic is topics.LOG:
             return list(self.witness.logged(payload))
         announcement = codec.read_announcement(address, payload)
         self._heard_of_table = True
@@ -412,10 +413,10 @@ class Session:
             self._waits_since = now
 
     def _ask_again(self, now: float) -> None:
-        """Ask again for the seat, or for the old one, while there is no answer (SALVO-JOIN-16).
+        """Ask again for a seat, or for the old one, while there is no answer (SALVO-JOIN-16).
 
-        A team that was refused in a lobby asks, too: the refusal may be meant for another program that used its name,
-        and a full table may get a free seat.
+        So does a team that was refused in a lobby: the refusal may be meant for another program that used its name,
+        and a seat may become free at a full table.
         """
         due = self._ask_again_at is not None and now > self._ask_again_at
         wanted = self.wants_to_play or self.view is not None
@@ -429,12 +430,12 @@ class Session:
             self._unanswered_since = now
         sealing_key = None if self._keys is None else self._keys.seal
         payload = codec.write_participation(self.name, self._secret, sealing_key)
-        self._outbox.append(codec.Publication(BY_NAME["request_participation"].of(self.table), payload, False))
+        self._outbox.append(codec.Publication(topics.REQUEST_PARTICIPATION.of(self.table), payload, False))
 
     def _meet(self, keys: m.ServerKeys | None, profile: str) -> list[Event]:
-        """Take in who the server is; it stays that one for the length of the session (SALVO-IDENT-2).
+        """Take in the server's identity, which is fixed for the length of the session (SALVO-IDENT-2).
 
-        Only ``sign`` says who it is. A server that has none is not held to that: it may be given keys any time.
+        Only the key ``sign`` identifies it. A server without keys may be given some at any time.
         """
         if self._keys is not None and (keys is None or keys.sign != self._keys.sign):
             now_known = "has no key" if keys is None else f"is {fingerprint(keys.sign)}"
@@ -444,7 +445,7 @@ class Session:
                 "again if the operator says that the server has a new identity",
             )
         if keys is None and self._always_seal:
-            return [ServerMet(None, profile)]  # and the request goes on waiting
+            return [ServerMet(None, profile)]  # and the request keeps waiting
         met, self._server_met = self._server_met and self._keys == keys, True
         self._keys = keys
         if keys is not None:
@@ -469,7 +470,7 @@ class Session:
             return []
         here = status.online and not status.paused
         was_away, self._server_away = self._server_away, not here
-        # A server says that it is here after every connection, also where nobody heard that it was gone.
+        # A server publishes its status after every connection, even if its absence went unnoticed.
         if here and (was_away or not retained):
             self._server_is_here(status, was_away, now)
         return [ServerSeen(here)]
@@ -477,20 +478,20 @@ class Session:
     def _server_is_here(self, status: m.ServerStatus, was_away: bool, now: float) -> None:
         if self.view is not None:
             if was_away or self.view.game == status.game:
-                self.connected(now)  # it may say again what was heard already: the recap is what counts
+                self.connected(now)  # it may repeat old news: only the recap counts
         elif self.wants_to_play and (
             was_away or self.state in (None, State.TURN) or (self.state is State.LOBBY and not self._listed)
         ):
-            # Nobody may have heard the request, or it has forgotten its list; one that has not answers with the recap.
-            # When a game without this team is cleared it says that it is here, too, and then the lobby begins, which is
-            # asked for anyway.
+            # The request may have been lost, or the server may have lost its list; otherwise it answers with the recap.
+            # It also publishes its status when a game without this team is cleared; then a lobby begins, where the team
+            # asks anyway.
             self._listed = False
             self._approved = set()
             self._ask_to_take_part(now)
 
     def _state_changed(self, state: State, retained: bool, now: float) -> list[Event]:
         if state is State.LOBBY and retained and self.view is not None and self.view.game == self.game:
-            self._doubtful_lobby = True  # a broker that was killed may have kept an old one; what follows will tell
+            self._doubtful_lobby = True  # a broker that was killed may have kept an old one; wait and see
             return []
         self._doubtful_lobby = False
         before, self.state = self.state, state
@@ -501,7 +502,7 @@ class Session:
         return self._game_ended()
 
     def _believe_lobby(self) -> None:
-        """The game in play is gone: the server opens another one, or has listed the team anew."""
+        """The game in play is gone: the server opens another one, or has listed the team again."""
         self._doubtful_lobby = False
         self.state = State.LOBBY
         self._forget_game()
@@ -525,7 +526,7 @@ class Session:
         if self._doubtful_lobby and not retained and self.name in names:
             self._believe_lobby()
         if self.view is None and self.state is State.LOBBY and not retained and self.name in names:
-            self._asked_to_return_at = None  # listed anew: there is no game to come back to
+            self._asked_to_return_at = None  # listed again: there is no game to come back to
         self._players = names
         was_listed, self._listed = self._listed, self.name in names
         if was_listed and not self._listed:
@@ -534,8 +535,8 @@ class Session:
             return []
         if was_listed and not self._listed and self.wants_to_play:
             self._fleet = None
-            self._ask_to_take_part(now)  # struck off the list: the fleet was not complete in time
-        # A kept list that has the name already means a team that comes back; then the recap tells what to place.
+            self._ask_to_take_part(now)  # removed from the list: the fleet was not complete in time
+        # A retained list that already has the name means that the team comes back; then the recap has what to place.
         if self._listed:
             self._left_out_of = None
         if self._listed and not was_listed and not retained:
@@ -547,7 +548,7 @@ class Session:
         self._unanswered_since = self._ask_again_at = None
 
     def _want_fleet(self, now: float) -> list[Event]:
-        """Send what is missing of this game's fleet; ask the player for one if there is none yet."""
+        """Send the missing ships of this game's fleet; ask the player for a fleet if there is none yet."""
         if self._fleet is not None:
             self._send_fleet(now)
             return []
@@ -557,7 +558,7 @@ class Session:
         self._unanswered_since = None
         if code == "placement_timeout":
             self._left_out_of = self.game
-            text = CODES[code].meaning  # the server's speaks of the time, also where the game began before it was over
+            text = CODES[code].meaning  # the server's text is about the time, even if the game began early
         if code in _OF_THE_NAME:
             if self._rejection is None and not self._has_place:
                 self._ask_again_at = now  # our own request may be lost
@@ -566,7 +567,7 @@ class Session:
         if code == "wrong_state":
             self._ask_again_at = None
         if code in ("turn_timeout", "bank_empty"):
-            self._answered = None  # what is sent now is out of turn, though the result may not be here yet
+            self._answered = None  # further shots would be out of turn, though the result may not be here yet
         if code == "wrong_state" and self.view is None:
             self._asked_to_return_at = None
         if code == "wrong_state" and not self._listed:
@@ -578,7 +579,7 @@ class Session:
                 how = f"on; it began with {', '.join(self._players)}, whose fleets were complete first"
             return self._wait("game_on", f"{game} is {how}; {self.name} plays the next one", self.game)
         if code == "name_taken" and (self._listed or self._fleet is not None):
-            return []  # somebody else asked for this name and was refused; it is ours
+            return []  # another program asked for this name and was refused; the name is ours
         if code == "table_full":
             return self._once(code, self.game, Refused(code, text))
         return [Refused(code, text)]
@@ -588,10 +589,10 @@ class Session:
         return self._listed or self._fleet is not None or self.view is not None
 
     def _turned_away(self, now: float) -> list[Event]:
-        """Believe that the team may not play, once a lobby has not listed it in spite of its request.
+        """Accept a refusal once a lobby has not listed the team in spite of its request.
 
-        The refusal goes to the name, and anybody can ask in this name with a wrong secret; but who asks with the right
-        one is listed at once.
+        The refusal goes to the name, and anyone can ask in this name with a wrong secret; but a team that asks with the
+        right one is listed at once.
         """
         if self._rejection is None or self._has_place:
             self._rejection = None
@@ -610,7 +611,7 @@ class Session:
         known = self._turn is not None and (turn.game, turn.turn) == (self._turn.game, self._turn.turn)
         self._turn = turn
         self._turn_deadline = now + (turn.deadline - turn.now) / 1000
-        if known:  # said again, or its time began anew
+        if known:  # repeated, or its time started again
             if self.view is not None:
                 self.view.extend(self._turn_deadline)
             return []
@@ -621,7 +622,7 @@ class Session:
         return []
 
     def _consider_turn(self) -> list[Event]:
-        """Ask the player, once a turn, for the shots that it has not fired yet."""
+        """Ask the player, once per turn, for the shots that it has not fired yet."""
         turn, view = self._turn, self.view
         if turn is None or view is None or view.game != turn.game or self._asked == (turn.game, turn.turn):
             return []
@@ -649,10 +650,10 @@ class Session:
         return [SalvoHeard(result), *self._game_ended()]
 
     def _game_ended(self) -> list[Event]:
-        """Tell how the game ended, once all is there that belongs to it.
+        """Report how the game ended, once everything about its end is there.
 
-        After a broker was killed state, winner and figures come in any order, and some may be of another game: they
-        count when the view knows the same of it.
+        After a broker was killed, state, winner and statistics come in any order, and some may belong to another game:
+        they count only if they agree with the view.
         """
         view = self.view
         if view is None or self.state is not State.OVER or self._ended_game == view.game:
@@ -666,13 +667,13 @@ class Session:
 
     def _reveal(self, player: str, ships: tuple[Placement, ...]) -> None:
         if self.view is not None and self.rules is not None and player in self.view.players:
-            with contextlib.suppress(IllegalCommand):  # of another game: a broker that was killed may have kept it
+            with contextlib.suppress(IllegalCommand):  # from another game: a broker that was killed may have kept it
                 self.view.revealed[player] = Fleet(self.rules, ships)
 
     # --- coming back --------------------------------------------------------------------------------------------
 
     def _recalled(self, payload: bytes, now: float) -> list[Event]:
-        """Take up the game where the server says it stands; a recap that does not open is nobody's."""
+        """Take up the game where the server has it; a recap that does not open is ignored."""
         try:
             blob = parse_blob(payload.decode(), MAX_RECAP_BLOB_BYTES)
             key = self._sealer.key if blob.salt == self._sealer.salt else derive_key(self._secret, blob.salt)
@@ -684,7 +685,7 @@ class Session:
         self._listed = True
         self._players = recap.players or self._players
         if self.rules is None or (recap.turn and not self._players):
-            self._asked_to_return_at = now  # a broker that was killed has lost what it kept; the server says it again
+            self._asked_to_return_at = now  # a broker that was killed has lost the rules; the server repeats them
             return []
         awaited, self._asked_to_return_at = self._asked_to_return_at is not None, None
         self._forget_request()
@@ -703,7 +704,7 @@ class Session:
             return self._want_fleet(now) if self.state is State.LOBBY and not on_its_way else []
         try:
             self._fleet = Fleet(self.rules, recap.fleet)
-        except IllegalCommand:  # somebody has announced other rules on an open broker; the server's come again
+        except IllegalCommand:  # forged rules on an open broker; the server's come again
             self._asked_to_return_at = now
             return []
         self._approved = set(self.rules.ship_number)
@@ -723,32 +724,32 @@ class Session:
         return begun + self._consider_turn()
 
     def _go_on_from(self, known: View, view: View, awaited: bool) -> None:
-        """Take over what the recap cannot tell: what is on its way, and how much of a turn waits for its answer."""
+        """Take over what the recap lacks: messages on their way, and how much of a turn is still unanswered."""
         on_their_way = known.fired_this_turn[len(view.fired_this_turn) :]
         if known.turns_known != view.turns_known:
             pass
-        elif not awaited:  # a second one, asked for before the first had come: what it lacks was sent again by then
+        elif not awaited:  # a second one, requested before the first had come: what it lacks has been sent again
             view.fired(on_their_way)
         else:
-            # A broker that was killed may have lost them, or only the first, and then the others were refused and
-            # their nonces are burned. So they are signed anew; game, turn and number keep each from counting twice.
+            # A broker that was killed may have lost them, or only the first, in which case the others were refused and
+            # their nonces are used up. So they are signed again; game, turn and number keep each from counting twice.
             self._send_shots(view, on_their_way)
         view.untouched.go_on_from(known.untouched)
         turn = self._turn
         if turn is None or self._asked != (turn.game, turn.turn) or view.resolved_turn >= turn.turn:
             return
-        # Who was asked may still think: nobody asks again, and the answer is as good as before.
+        # The player may still be thinking: it is not asked again, and its answer stays valid.
         self._begin_turn(view, turn, min(known.shots, turn.shots - len(view.fired_this_turn)))
         skip = m.TurnContext(turn.game, turn.turn)
         if awaited and self._skipped == skip:
             self._send_skip(skip)
 
     def _is_old(self, recap: m.Recap) -> bool:
-        """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14).
+        """Whether a recap is late, or replayed by an attacker (SALVO-JOIN-14).
 
-        The server never knows less than it has announced. So a view that is ahead of a recap was told something that
-        is not true, or it is the recap that is old. The team's own word tells them apart: what it waits for, or has
-        asked for because of doubts, it believes, unless it has taken up that very recap before.
+        The server never knows less than it has announced. So if a view is ahead of a recap, either the view contains
+        something untrue or the recap is old. The team's own state tells them apart: it trusts a recap that it waits
+        for, or requested because of doubts, unless it has already taken up the same one.
         """
         newest, view = self._last_recap, self.view
         if newest is not None and recap.progress < newest.progress:
@@ -785,13 +786,26 @@ class Session:
         return view
 
 
-#: Refusals that are answered to a name, whoever asked in it.
+#: Refusals that are sent to a name, whichever program used it.
 _OF_THE_NAME = frozenset({"not_in_roster", "sealed_required"})
-#: Public topics that a session listens to; the others say the same in the specification's words.
+#: Public topics that a session listens to; the others repeat them in the specification's form.
 _HEARD = frozenset(
-    {"state", "list", "approved", "turn", "result", "stats", "winner", "rules", "server", "fleet", "log", "chat"}
+    {
+        topics.STATE,
+        topics.LIST,
+        topics.APPROVED,
+        topics.TURN,
+        topics.RESULT,
+        topics.STATS,
+        topics.WINNER,
+        topics.RULES,
+        topics.SERVER,
+        topics.FLEET,
+        topics.LOG,
+        topics.CHAT,
+    }
 )
-#: Those of all players; of the others a session hears its own player's only.
-_OF_ALL_PLAYERS = frozenset({"stats", "fleet"})
-_OWN = frozenset(topic.name for topic in topics.TOPICS if topic.reader is Reader.OWNER)
+#: Topics that a session hears for all players; of the others, only those of its own player.
+_OF_ALL_PLAYERS = frozenset({topics.STATS, topics.FLEET})
+_OWN = frozenset(topic for topic in topics.TOPICS if topic.reader is Reader.OWNER)
 _HEARD_OR_OWN = _HEARD | _OWN

@@ -1,15 +1,15 @@
 """How the JSON of a message follows from its class (SALVO-WIRE): strictness, bounds, other names, what is left out.
 
-A message is a dataclass. What its annotations cannot say alone, the markers here add in ``Annotated``, and a field's
-metadata in pydantic's words: ``alias``, ``exclude``, ``exclude_if``. :class:`salvo.codec.json_codec.Codec` derives the
-reader and the writer from that. No codec lives here, and nothing imports pydantic before the first codec is used: a bot
-in the arena needs messages only.
+A message is a dataclass. What its annotations alone cannot express is added by the markers here, in ``Annotated``, and
+by a field's metadata in pydantic's terms: ``alias``, ``exclude``, ``exclude_if``. :class:`salvo.codec.json_codec.Codec`
+derives the reader and the writer from them. No codec lives here, and pydantic is not imported before the first codec is
+used: a bot in the arena only needs the messages.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cached_property
@@ -17,30 +17,30 @@ from itertools import chain
 from operator import not_
 from typing import Annotated, Any, ClassVar, Final, NamedTuple, get_args, get_origin, get_type_hints
 
-#: Metadata of a field that is left out where it is empty.
+#: Metadata of a field that is left out when it is empty.
 UNLESS_EMPTY: Final = {"exclude_if": not_}
-#: Metadata of a field of a :class:`Composed` class that only Python has.
+#: Metadata of a field of a :class:`Composed` class that exists only in Python.
 UNWRITTEN: Final = {"exclude": True}
 
 _HEXADECIMAL: Final = frozenset("0123456789abcdef")
-#: Metadata of a field of a :class:`Composed` class that has its default in Python only.
+#: Metadata of a field of a :class:`Composed` class whose default applies only in Python.
 REQUIRED: Final = {"required": True}
 
 
 def unless(value: object) -> dict[str, Callable[[Any], bool]]:
-    """Return the metadata of a field that is left out where it has this value."""
+    """Return the metadata of a field that is left out when it has this value."""
     return {"exclude_if": value.__eq__}
 
 
 class Strict:
-    """A dataclass whose JSON is read as it stands: nothing is converted, no field is unknown."""
+    """A dataclass whose JSON is read strictly: no conversions, no unknown fields."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, object]] = {"strict": True, "extra": "forbid"}
 
 
 class Bounds:
-    """Bounds of a number, a text or a list, in pydantic's words: ``ge``, ``le``, ``max_length``, ``pattern``."""
+    """Bounds of a number, a text or a list, in pydantic's terms: ``ge``, ``le``, ``max_length``, ``pattern``."""
 
     def __init__(self, **bounds: object) -> None:
         self._bounds = bounds
@@ -52,33 +52,33 @@ class Bounds:
 Count = Annotated[int, Bounds(ge=0)]
 
 
-class Converted:
-    """A value that JSON has in another form.
+class Converted(ABC):
+    """A value that has another form in JSON.
 
     Attributes:
-        form: the annotation of that form.
+        form: that form's annotation.
     """
 
     form: Any
 
+    @abstractmethod
     def of(self, value: Any) -> Any:
         """Return the form of a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, form: Any) -> Any:
         """Return the value.
 
         Raises:
-            ValueError: it is none.
+            ValueError: the form stands for no value.
         """
-        raise NotImplementedError
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return _converted(handler.generate_schema(self.form), self.value, self.of)
 
 
 def _converted(schema: Any, read: Callable[[Any], Any], write: Callable[[Any], Any]) -> Any:
-    """Return the schema of what ``read`` makes of ``schema``'s values, and ``write`` turns into them."""
+    """Return a schema that reads ``schema``'s values through ``read``, and writes them through ``write``."""
     from pydantic_core import core_schema
 
     written = core_schema.plain_serializer_function_ser_schema(write, return_schema=schema)
@@ -86,7 +86,7 @@ def _converted(schema: Any, read: Callable[[Any], Any], write: Callable[[Any], A
 
 
 class Hexadecimal(Converted):
-    """So many bytes, as small hexadecimal digits."""
+    """A fixed number of bytes, in lower-case hexadecimal."""
 
     form = str
 
@@ -97,22 +97,18 @@ class Hexadecimal(Converted):
         return value.hex()
 
     def value(self, form: str) -> bytes:
-        try:
-            decoded = bytes.fromhex(form)
-        except ValueError:
-            decoded = b""
-        if len(decoded) != self._count or decoded.hex() != form:
+        if not is_hexadecimal(form, self._count):
             raise ValueError(f"it is {self._count} bytes in hexadecimal, small letters")
-        return decoded
+        return bytes.fromhex(form)
 
 
 def is_hexadecimal(text: str, count: int) -> bool:
-    """Whether a text is so many bytes in hexadecimal, in small letters."""
+    """Whether a text is this many bytes in lower-case hexadecimal."""
     return len(text) == 2 * count and set(text) <= _HEXADECIMAL
 
 
 class Base64(Converted):
-    """So many bytes, as canonical base64 with padding."""
+    """A fixed number of bytes, as canonical base64 with padding."""
 
     form = str
 
@@ -125,7 +121,7 @@ class Base64(Converted):
     def value(self, form: str) -> bytes:
         try:
             decoded = base64.b64decode(form, validate=True)
-        except (binascii.Error, ValueError):
+        except ValueError:
             decoded = b""
         if len(decoded) != self._count or self.of(decoded) != form:
             raise ValueError(f"it is {self._count} bytes in canonical base64")
@@ -133,7 +129,7 @@ class Base64(Converted):
 
 
 class Flat(Converted):
-    """Groups of so many numbers, as one flat list."""
+    """Groups of a fixed size, as one flat list of numbers."""
 
     form = tuple[Annotated[int, Bounds(ge=0, le=10**9)], ...]
 
@@ -150,25 +146,29 @@ class Flat(Converted):
 
 
 class Via(Converted):
-    """A value whose JSON is that of another class, which has ``of(value)`` and ``value()``."""
+    """A value that has the JSON of another class, which converts by ``of(value)`` and ``value()``."""
 
     def __init__(self, form: Any) -> None:
         self.form = form
-        self.of = form.of  # type: ignore[method-assign]
-        self.value = form.value  # type: ignore[method-assign]
+
+    def of(self, value: Any) -> Any:
+        return self.form.of(value)
+
+    def value(self, form: Any) -> Any:
+        return form.value()
 
 
 # --- objects that pydantic does not derive from a class -------------------------------------------------------------
 
 
 class Member(NamedTuple):
-    """A field as JSON has it.
+    """A field as it is in JSON.
 
     Attributes:
         name: in Python.
         key: in JSON.
         required: whether it has no default.
-        exclude_if: tells values that are left out; None is in any case.
+        exclude_if: whether a value is left out; None always is.
     """
 
     name: str
@@ -178,26 +178,26 @@ class Member(NamedTuple):
     exclude_if: Callable[[Any], bool] | None = None
 
 
-class Parts:
-    """A value as an object of several members. A marker for that object; in :class:`Inline`, for its members alone.
+class Parts(ABC):
+    """A value as an object of several members. Marks that object; inside :class:`Inline`, only its members.
 
     Attributes:
-        cls: whose name and docstring tell readers of a JSON Schema what it is; None for no class.
+        cls: its name and docstring go into a JSON Schema; None for no class.
     """
 
     cls: Any = None
 
+    @abstractmethod
     def members(self) -> list[Member]:
-        """Return what there is in JSON, in order."""
-        raise NotImplementedError
+        """Return the members in JSON, in order."""
 
+    @abstractmethod
     def build(self, read: dict[str, Any]) -> Any:
-        """Return the value whose members are given by name, in order, those that were there."""
-        raise NotImplementedError
+        """Return the value with these members, by name and in order; absent ones are left out."""
 
+    @abstractmethod
     def take(self, value: Any) -> dict[str, Any]:
         """Return the members of a value by name, in order."""
-        raise NotImplementedError
 
     @cached_property
     def names(self) -> list[str]:
@@ -223,10 +223,10 @@ class Parts:
 
 
 class OneOf(Parts):
-    """One of several classes, by the key that it stands under: ``{"fire":{...}}``."""
+    """One of several classes, told apart by its key: ``{"fire":{...}}``."""
 
     def __init__(self, kinds: Mapping[str, Any]) -> None:
-        """Take the classes by key, each perhaps with markers."""
+        """Take the classes by key; each may have markers."""
         self.kinds = kinds
         self._key_of = {get_args(of)[0] if get_origin(of) is Annotated else of: key for key, of in kinds.items()}
 
@@ -243,7 +243,7 @@ class OneOf(Parts):
 
 
 class Keyed(Parts):
-    """A tuple as an object, with a key for each place."""
+    """A tuple as an object, with a key for each position."""
 
     def __init__(self, **hints: Any) -> None:
         self._hints = hints
@@ -259,14 +259,14 @@ class Keyed(Parts):
 
 
 class Inline:
-    """A field whose members stand among those of its class, which is :class:`Composed`."""
+    """A field whose members are merged into those of its class, which is :class:`Composed`."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
 
 
 class Fields(Parts):
-    """The fields of a dataclass or a named tuple; without some of them, no value is made of the others."""
+    """The fields of a dataclass or a named tuple; where some are left out, the rest stay a dict."""
 
     def __init__(self, cls: Any, *without: str) -> None:
         self.cls = None if without else cls
@@ -276,19 +276,15 @@ class Fields(Parts):
 
     @cached_property
     def _fields(self) -> list[tuple[Member, Parts | None]]:
-        """The fields, each with what stands inline for it."""
+        """The fields, each with the parts that are inlined for it."""
         found = [each for each in _fields_of(self._cls) if each.name not in self._without]
         marks = {each.name: getattr(each.hint, "__metadata__", ()) for each in found}
         inline = {name: mark.parts for name, each in marks.items() for mark in each if isinstance(mark, Inline)}
         return [(each, inline.get(each.name)) for each in found]
 
     @cached_property
-    def _plan(self) -> list[tuple[str, Parts | None]]:
-        return [(field.name, parts) for field, parts in self._fields]
-
-    @cached_property
     def _inline(self) -> list[tuple[str, Parts]]:
-        return [(name, parts) for name, parts in self._plan if parts is not None]
+        return [(field.name, parts) for field, parts in self._fields if parts is not None]
 
     def members(self) -> list[Member]:
         return [member for field, parts in self._fields for member in ([field] if parts is None else parts.members())]
@@ -300,11 +296,11 @@ class Fields(Parts):
 
     def take(self, value: Any) -> dict[str, Any]:
         taken: dict[str, Any] = {}
-        for name, parts in self._plan:
+        for field, parts in self._fields:
             if parts is None:
-                taken[name] = getattr(value, name)
+                taken[field.name] = getattr(value, field.name)
             else:
-                taken.update(parts.take(getattr(value, name)))
+                taken.update(parts.take(getattr(value, field.name)))
         return taken
 
 
@@ -326,7 +322,7 @@ def _fields_of(cls: Any) -> list[Member]:
 
 
 def members_of(shape: Any) -> list[Member]:
-    """Return what the JSON of a class or an annotation has, in order; nothing unless that is an object."""
+    """Return the members of a class or an annotation in JSON, in order; none unless that is an object."""
     for mark in getattr(shape, "__metadata__", ()):
         if isinstance(mark, Parts):
             return mark.members()
@@ -336,13 +332,13 @@ def members_of(shape: Any) -> list[Member]:
 
 
 def named_schema(cls: Any, handler: Any) -> Any:
-    """Return the schema of a class by its fields, which a JSON Schema has once, by the class's name."""
+    """Return a class's schema, by its fields; a JSON Schema defines it once, under the class's name."""
     schema = Fields(cls).__get_pydantic_core_schema__(cls, handler)
     return schema | {"ref": f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"}
 
 
 class Composed(Strict):
-    """A :class:`Strict` dataclass that has more to say of its fields: by :class:`Inline`, or by their metadata."""
+    """A :class:`Strict` dataclass whose fields need :class:`Inline` or metadata."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
-"""A team on a connection: what arrives becomes events for somebody, what the session has to say is sent.
+"""A team on a connection: what arrives becomes events for a handler, and the session's messages are sent.
 
-Who that somebody is, the team does not know: a bot (:class:`salvo.client.Contestant`), or a person or a foreign
-program, who answer when they please. Nothing happens between the calls, and time is the given clock's.
+The handler may be a bot (:class:`salvo.client.Contestant`), or a person or a foreign program, which answer whenever
+they like. Nothing happens between the calls, and time comes from the given clock.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Edge(Protocol):
 class Team:
     """A session on a connection.
 
-    Whoever owns it calls :meth:`hear` and then :meth:`act`, again and again, all on one thread. To place, to fire and
-    to skip are the session's own methods; what comes of them is sent by the next :meth:`act`.
+    The owner calls :meth:`hear` and then :meth:`act` in a loop, all on one thread. Placing, firing and skipping are the
+    session's own methods; the next :meth:`act` sends their messages.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Team:
         Args:
             handle: gets every event, in order; it may call the session's methods.
             clock: seconds that never go back.
-            meet: told who the server is before anything is sent to it; raises if it is another one than before.
+            meet: receives the server's identity before anything is sent; raises if it has changed.
         """
         self.session = session
         self._edge = edge
@@ -63,15 +63,15 @@ class Team:
         edge.on_connect = self._connected
 
     def hear(self, longest_seconds: float) -> None:
-        """Wait for the next message, but not longer than so, and hand on what follows from all that arrived."""
+        """Wait at most this long for the next message, and handle everything that has arrived."""
         for message in self._edge.poll(longest_seconds):
             self._tell(self._read(message))
             self._edge.acknowledge(message)
 
     def act(self) -> None:
-        """Do what is due, and send all that the session has to say.
+        """Do what is due, and send the session's messages.
 
-        While the connection is away nothing is due: what is repeated then would only pile up in front of it.
+        Nothing is due while the connection is down: repetitions would only pile up.
         """
         if self._edge.connected:
             self._tell(self.session.handle_timer(self._clock()))
@@ -79,7 +79,7 @@ class Team:
             self._edge.publish(publication.topic, publication.payload)
 
     def ask_for_log(self) -> None:
-        """Ask for what is missing of the log, where something is, and do nothing else: the last game is over."""
+        """Only ask for missing entries of the log, if there are any: the last game is over."""
         for publication in self.session.missed_log(self._clock()):
             self._edge.publish(publication.topic, publication.payload)
 
@@ -87,7 +87,7 @@ class Team:
         """Say a line to everybody, or to one other player, at once.
 
         Raises:
-            WireError: ``bad_text``, or ``chat_off`` where nobody may say anything.
+            WireError: ``bad_text``, or ``chat_off`` if the chat is off.
         """
         line = self.session.say(text, to)
         self._edge.publish(line.topic, line.payload)
@@ -103,7 +103,7 @@ class Team:
         self.session.connected(self._clock())
 
     def _read(self, message: Inbound) -> Sequence[Event]:
-        """Hear a message; what a server of ours would not say is somebody's noise on an open broker."""
+        """Hear a message; what our server would never send is noise on an open broker."""
         try:
             return self.session.receive(message.topic, message.payload, message.retain, self._clock())
         except WireError as error:

@@ -1,10 +1,10 @@
 """Every topic, once: who publishes it, who may read it, whether it is retained, what it carries.
 
-Whatever needs a topic's name or a right asks this table: the wire, the server's subscriptions, the access rules of
-a broker, the published contract. Nothing here reads payloads.
+Everything that needs a topic's name or a right uses this table: the codecs, the server's subscriptions, a broker's
+access rules, the published contract. Nothing here reads payloads.
 
-A table's topics begin with its prefix: none for the default table (so the specification's topics stand as they
-are), ``/NAME`` for a further one (SALVO-TOPIC-1).
+A table's topics begin with its prefix: none for the default table (which keeps the specification's topics as they are),
+``/NAME`` for an additional one (SALVO-TOPIC-1).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from salvo.errors import WireError
 
@@ -33,7 +33,7 @@ class Reader(StrEnum):
     EVERYBODY = "everybody"
     SERVER = "server"
     OWNER = "owner"  # the player whose name stands in the topic
-    REFEREE = "referee"  # who may see the boards while they are played, and publishes nothing
+    REFEREE = "referee"  # may see the boards during the game, and publishes nothing
 
 
 class Role(StrEnum):
@@ -41,7 +41,7 @@ class Role(StrEnum):
 
     SERVER = "server"  # the contest server
     TEAM = "team"  # plays under the account's name
-    SCREEN = "screen"  # reads what the team of the account's name reads: an explorer's further connection
+    SCREEN = "screen"  # reads what the team of the account's name reads: a second, read-only connection
     WATCHER = "watcher"  # reads what is public
     REFEREE = "referee"  # reads what is public, and all boards
 
@@ -54,13 +54,13 @@ class Action(StrEnum):
 
 
 class Right(NamedTuple):
-    """Leave to do something to all topics that an MQTT topic filter matches."""
+    """Permission to do something to all topics that an MQTT topic filter matches."""
 
     action: Action
     filter: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Topic:
     """One row of the topic table.
 
@@ -97,148 +97,155 @@ class Topic:
         return self.of(table, player=player, ship="+")
 
 
+_rows: list[Topic] = []
+
+
 def _row(name: str, pattern: str, publisher: str, reader: str, retained: bool, payload: str, source: str) -> Topic:
-    return Topic(name, pattern, Publisher(publisher), Reader(reader), retained, payload, source)
+    _rows.append(Topic(name, pattern, Publisher(publisher), Reader(reader), retained, payload, source))
+    return _rows[-1]
 
 
 _SHIP = "/players/{player}/ships/{ship}"
 
-TOPICS = (
-    _row("state", "/game/state", "server", "everybody", True, "`lobby`, `turn` or `over`", "S"),
-    _row(
-        "request_participation",
-        "/game/request_participation",
-        "team",
-        "server",
-        False,
-        '`{"name": "...", "secret": "..."}`, open or sealed for the server',
-        "S",
-    ),
-    _row(
-        "leave",
-        "/players/{player}/leave",
-        "owner",
-        "server",
-        False,
-        '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby',
-        "X",
-    ),
-    _row("count", "/players/count", "server", "everybody", True, "`2`", "S"),
-    _row("list", "/players/list", "server", "everybody", True, '`["a", "b"]`', "S"),
-    _row(
-        "place",
-        f"{_SHIP}/place",
-        "owner",
-        "server",
-        False,
-        'blob of `{"coordinates": "<x>;<y>", "Orientation": "HORIZONTAL"}`',
-        "S",
-    ),
-    _row("approved", f"{_SHIP}/approved", "server", "everybody", True, "`true` or `false`", "S"),
-    _row("placement_error", f"{_SHIP}/error", "server", "owner", False, "`<code>: <sentence>`", "S"),
-    _row("current", "/game/current", "server", "everybody", True, "a player's name", "S"),
-    _row(
-        "fire",
-        "/players/{player}/fire",
-        "team",
-        "server",
-        False,
-        '`{"data": {"x": 3, "y": 4}, "signature": "<blob>"}`, one shot a message',
-        "S",
-    ),
-    _row(
-        "skip",
-        "/players/{player}/skip",
-        "owner",
-        "server",
-        False,
-        '`{"data": {"g": 1, "t": 9}, "signature": "<blob>"}`, where the rules have it',
-        "X",
-    ),
-    _row("hit", "/players/{player}/hit", "server", "owner", False, '`{"x": 3, "y": 4}` for every shot', "S"),
-    _row("hits", "/game/hits", "server", "everybody", False, "`2`", "S"),
-    _row("sunk", f"{_SHIP}/sunk", "server", "everybody", True, "`true`", "S"),
-    _row("sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "server", "everybody", True, "`true`", "S"),
-    _row("defeated", "/players/{player}/defeated", "server", "everybody", True, "`true`", "S"),
-    _row("defeated_as_printed", "/player/{player}/defeated", "server", "everybody", True, "`true`", "S"),
-    _row(
-        "winner",
-        "/game/winner",
-        "server",
-        "everybody",
-        True,
-        'a player\'s name; after a tie `["a", "b"]`, where the rules have it',
-        "S",
-    ),
-    _row(
-        "stats",
-        "/game/stats/{player}",
-        "server",
-        "everybody",
-        True,
-        '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`',
-        "S",
-    ),
-    _row("error", "/players/{player}/error", "server", "owner", False, "`<code>: <sentence>`", "X"),
-    _row("rules", "/game/rules", "server", "everybody", True, "JSON: rule book, grid, fleet, time limits", "X"),
-    _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile, keys", "X"),
-    _row(
-        "turn",
-        "/game/turn",
-        "server",
-        "everybody",
-        True,
-        "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)",
-        "X",
-    ),
-    _row(
-        "result",
-        "/game/result",
-        "server",
-        "everybody",
-        True,
-        "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo",
-        "X",
-    ),
-    _row(
-        "board",
-        "/players/{player}/board",
-        "server",
-        "everybody",
-        True,
-        "a letter a cell: `.`, `X` hit, `0` miss, where the rules announce cells",
-        "X",
-    ),
-    _row(
-        "fleet",
-        "/players/{player}/fleet",
-        "server",
-        "everybody",
-        True,
-        "JSON: all ships, at the end, where the rules reveal them",
-        "X",
-    ),
-    _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X"),
-    _row("log", "/game/log", "server", "everybody", False, "signed, hash-chained public events", "X"),
-    _row(
-        "resend", "/players/{player}/resend", "owner", "server", False, '`{"log": 17}`: the log again from there', "X"
-    ),
-    _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X"),
-    _row("say", "/players/{player}/say", "owner", "server", False, '`{"text": "..."}`, with `"to": "b"` for one', "X"),
-    _row("chat", "/game/chat", "server", "everybody", False, '`{"from": "a", "text": "..."}`', "X"),
-    _row("message", "/players/{player}/message", "server", "owner", False, '`{"from": "a", "text": "..."}`', "X"),
+STATE = _row("state", "/game/state", "server", "everybody", True, "`lobby`, `turn` or `over`", "S")
+REQUEST_PARTICIPATION = _row(
+    "request_participation",
+    "/game/request_participation",
+    "team",
+    "server",
+    False,
+    '`{"name": "...", "secret": "..."}`, open or sealed for the server',
+    "S",
 )
+LEAVE = _row(
+    "leave",
+    "/players/{player}/leave",
+    "owner",
+    "server",
+    False,
+    '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby',
+    "X",
+)
+COUNT = _row("count", "/players/count", "server", "everybody", True, "`2`", "S")
+LIST = _row("list", "/players/list", "server", "everybody", True, '`["a", "b"]`', "S")
+PLACE = _row(
+    "place",
+    f"{_SHIP}/place",
+    "owner",
+    "server",
+    False,
+    'blob of `{"coordinates": "<x>;<y>", "Orientation": "HORIZONTAL"}`',
+    "S",
+)
+APPROVED = _row("approved", f"{_SHIP}/approved", "server", "everybody", True, "`true` or `false`", "S")
+PLACEMENT_ERROR = _row("placement_error", f"{_SHIP}/error", "server", "owner", False, "`<code>: <sentence>`", "S")
+CURRENT = _row("current", "/game/current", "server", "everybody", True, "a player's name", "S")
+FIRE = _row(
+    "fire",
+    "/players/{player}/fire",
+    "team",
+    "server",
+    False,
+    '`{"data": {"x": 3, "y": 4}, "signature": "<blob>"}`, one shot a message',
+    "S",
+)
+SKIP = _row(
+    "skip",
+    "/players/{player}/skip",
+    "owner",
+    "server",
+    False,
+    '`{"data": {"g": 1, "t": 9}, "signature": "<blob>"}`, where the rules have it',
+    "X",
+)
+HIT = _row("hit", "/players/{player}/hit", "server", "owner", False, '`{"x": 3, "y": 4}` for every shot', "S")
+HITS = _row("hits", "/game/hits", "server", "everybody", False, "`2`", "S")
+SUNK = _row("sunk", f"{_SHIP}/sunk", "server", "everybody", True, "`true`", "S")
+SUNK_AS_PRINTED = _row(
+    "sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "server", "everybody", True, "`true`", "S"
+)
+DEFEATED = _row("defeated", "/players/{player}/defeated", "server", "everybody", True, "`true`", "S")
+DEFEATED_AS_PRINTED = _row(
+    "defeated_as_printed", "/player/{player}/defeated", "server", "everybody", True, "`true`", "S"
+)
+WINNER = _row(
+    "winner",
+    "/game/winner",
+    "server",
+    "everybody",
+    True,
+    'a player\'s name; after a tie `["a", "b"]`, where the rules have it',
+    "S",
+)
+STATS = _row(
+    "stats",
+    "/game/stats/{player}",
+    "server",
+    "everybody",
+    True,
+    '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`',
+    "S",
+)
+ERROR = _row("error", "/players/{player}/error", "server", "owner", False, "`<code>: <sentence>`", "X")
+RULES = _row("rules", "/game/rules", "server", "everybody", True, "JSON: rule book, grid, fleet, time limits", "X")
+SERVER = _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile, keys", "X")
+TURN = _row(
+    "turn",
+    "/game/turn",
+    "server",
+    "everybody",
+    True,
+    "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)",
+    "X",
+)
+RESULT = _row(
+    "result",
+    "/game/result",
+    "server",
+    "everybody",
+    True,
+    "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo",
+    "X",
+)
+BOARD = _row(
+    "board",
+    "/players/{player}/board",
+    "server",
+    "everybody",
+    True,
+    "a letter a cell: `.`, `X` hit, `0` miss, where the rules announce cells",
+    "X",
+)
+FLEET = _row(
+    "fleet",
+    "/players/{player}/fleet",
+    "server",
+    "everybody",
+    True,
+    "JSON: all ships, at the end, where the rules reveal them",
+    "X",
+)
+RECAP = _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X")
+LOG = _row("log", "/game/log", "server", "everybody", False, "signed, hash-chained public events", "X")
+RESEND = _row(
+    "resend", "/players/{player}/resend", "owner", "server", False, '`{"log": 17}`: the log again from there', "X"
+)
+REFEREE = _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X")
+SAY = _row("say", "/players/{player}/say", "owner", "server", False, '`{"text": "..."}`, with `"to": "b"` for one', "X")
+CHAT = _row("chat", "/game/chat", "server", "everybody", False, '`{"from": "a", "text": "..."}`', "X")
+MESSAGE = _row("message", "/players/{player}/message", "server", "owner", False, '`{"from": "a", "text": "..."}`', "X")
 
-BY_NAME = {topic.name: topic for topic in TOPICS}
+TOPICS: Final = tuple(_rows)
 
-#: Words that no player and no table may be called: they are levels of the topic tree (SALVO-NAME-3).
+
+#: Words that may not be names of players or tables: they are levels of the topic tree (SALVO-NAME-3).
 RESERVED = frozenset(level for topic in TOPICS for level in topic.levels if not level.startswith("{"))
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 
 
 def prefix(table: str) -> str:
-    """Return what a table's topics begin with."""
+    """Return the prefix of a table's topics."""
     return f"/{table}" if table else ""
 
 
@@ -260,7 +267,7 @@ def check_name(name: str, what: str = "team") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A topic taken apart: its row, the table, and the variable levels (empty where the row has none)."""
+    """A parsed topic: its row, the table, and the variable levels (empty where the row has none)."""
 
     topic: Topic
     table: str = ""
@@ -276,7 +283,7 @@ ROOTS = frozenset(topic.levels[0] for topic in TOPICS)
 
 @lru_cache(maxsize=4096)
 def parse(topic: str) -> Address:
-    """Take a topic apart.
+    """Parse a topic.
 
     Raises:
         WireError: ``unknown_topic``.
@@ -294,7 +301,7 @@ def parse(topic: str) -> Address:
 
 
 def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
-    """The shapes that these levels may have: as they are, or with a player, or with a player and a ship."""
+    """The shapes that these levels may have: literal, or with a player, or with a player and a ship."""
     shapes = [tuple(levels)]
     if len(levels) > 1:
         shapes.append((levels[0], "", *levels[2:]))
@@ -309,19 +316,19 @@ def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
 
 
 def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
-    """Return all that an account may publish and receive, as topic filters (SALVO-ACCESS-1, SALVO-ACCESS-5).
+    """Return everything that an account may publish and receive, as topic filters (SALVO-ACCESS-1, SALVO-ACCESS-5).
 
-    What none of them matches, it may not.
+    Everything else is forbidden.
 
     A team's name and a table's stand in the filters as they are: what :func:`check_name` passes holds no wildcard.
-    Subscribing needs no right of its own, as rights are looked at when something is delivered.
+    Subscribing needs no separate right, because rights are checked at delivery.
 
     Args:
-        name: whose topics a team and its screens call their own.
-        tables: the server's tables, ``""`` for the default one; a table that is not among them is nobody's.
+        name: the player whose topics a team and its screens own.
+        tables: the server's tables, ``""`` for the default one; no account has rights at any other.
 
     Raises:
-        WireError: ``bad_name``: in a filter it would mean somebody else's topics, too.
+        WireError: ``bad_name``: in a filter it would match other teams' topics, too.
     """
     if role in (Role.TEAM, Role.SCREEN):
         check_name(name)
@@ -340,7 +347,7 @@ def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
 
 
 def may(role: Role, name: str, tables: Collection[str], action: Action, topic: str) -> bool:
-    """Whether an account may publish or receive one topic; exactly what :func:`rights` says in filters."""
+    """Whether an account may publish or receive one topic; agrees exactly with the filters of :func:`rights`."""
     if role is Role.SERVER:
         return any(topic == place or topic.startswith(f"{place}/") for place in _places(tables))
     try:
@@ -355,7 +362,7 @@ def may(role: Role, name: str, tables: Collection[str], action: Action, topic: s
 
 
 def _places(tables: Iterable[str]) -> Iterator[str]:
-    """What the topics of the tables begin with, the first level of the topic tree included."""
+    """Prefixes of the tables' topics, including the first level of the topic tree."""
     return (f"{prefix(table)}/{root}" for table in tables for root in sorted(ROOTS))
 
 

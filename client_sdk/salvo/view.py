@@ -1,8 +1,8 @@
 """What one player may know of a game, and nothing else.
 
-A :class:`View` starts from the own fleet and the list of players and is fed with what that player is told: its turns,
-its own shots, the shots that landed on its board, the result of every salvo. Session and arena feed it alike, so a
-bot cannot tell them apart.
+A :class:`View` starts from the player's own fleet and the list of players, and is fed with that player's news: its
+turns, its own shots, the shots that landed on its board, the result of every salvo. Session and arena feed it in the
+same way, so a bot cannot tell them apart.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Shot(NamedTuple):
 
 
 class OwnSalvo(NamedTuple):
-    """One of the player's own salvos and what came of it, such as ``view.salvos[-1].result.hits``."""
+    """One of the player's own salvos and its result, such as ``view.salvos[-1].result.hits``."""
 
     turn: int
     shots: tuple[Shot, ...]
@@ -45,7 +45,7 @@ def board_shots(player: str, grid: Grid) -> tuple[Shot, ...]:
 
 @lru_cache(maxsize=64)
 def cells_by_place(grid: Grid) -> dict[tuple[int, int], int]:
-    """Return each cell by its (x, y). What is equal to whole numbers, as NumPy's are, finds it, too."""
+    """Return each cell by its (x, y). Keys equal to whole numbers, such as NumPy's, work too."""
     return {grid.xy(cell): cell for cell in range(grid.size)}
 
 
@@ -62,9 +62,9 @@ BATCH = 24
 class Untouched(Collection[Shot]):
     """The cells of standing opponents that this player has not fired at yet, as shots, board by board.
 
-    Simulations draw and fire, draw and fire, so this costs least: samples are dealt from a deck of cards, shuffled from
-    the top only as far as it is needed, and what was fired as it was dealt is taken off at one stroke. The boards are
-    brought up to date when somebody looks at them.
+    Simulations draw and fire all the time, so that is the cheapest: samples are dealt from a deck of cards, shuffled
+    from the top only as far as needed, and shots that were fired as dealt are removed all at once. The boards are
+    updated when they are read.
     """
 
     __slots__ = ("_all", "_deck", "_drawn", "_grid", "_left", "_players", "_random", "_spent", "_unshuffled")
@@ -72,13 +72,13 @@ class Untouched(Collection[Shot]):
     def __init__(self, players: Sequence[str], grid: Grid, random: Random) -> None:
         """Start with every cell of these players' boards."""
         self._grid = grid
-        self._players = list(players)  # whose boards are left
-        self._left: dict[str, dict[Shot, None]] | None = None  # made when somebody looks
-        self._all: tuple[Shot, ...] | None = _shots_at_all(tuple(players), grid)  # as long as nothing is taken out
+        self._players = list(players)  # those whose boards are left
+        self._left: dict[str, dict[Shot, None]] | None = None  # created on first use
+        self._all: tuple[Shot, ...] | None = _shots_at_all(tuple(players), grid)  # until a shot is taken out
         self._spent: list[Shot] = []  # discarded, but still in ``_left``
         self._random = random
         self._deck: list[Shot] | None = None
-        self._unshuffled = 0  # how many cards at the bottom of the deck are in no random order yet
+        self._unshuffled = 0  # how many cards at the bottom of the deck are not shuffled yet
         self._drawn = 0  # cards at the top that were shown and not discarded
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class Untouched(Collection[Shot]):
         return isinstance(shot, tuple) and len(shot) == 3 and shot in self._boards().get(shot[0], ())
 
     def of(self, player: str) -> list[Shot]:
-        """Return those at one player's board."""
+        """Return the shots at one player's board."""
         return list(self._boards().get(player, ()))
 
     def reseed(self, random: Random) -> None:
@@ -99,7 +99,7 @@ class Untouched(Collection[Shot]):
         self._random = random
 
     def sample(self, count: int) -> list[Shot]:
-        """Return ``count`` different ones drawn with the bot's own randomness; all of them if there are fewer."""
+        """Return ``count`` different shots drawn with the bot's own randomness, or all of them if there are fewer."""
         deck = self._deck
         if deck is None or self._drawn:
             deck = self._gather()
@@ -111,7 +111,7 @@ class Untouched(Collection[Shot]):
         return deck[rest:]
 
     def _gather(self) -> list[Shot]:
-        """Put the deck together, with what was shown and not fired, to be shuffled from scratch."""
+        """Rebuild the deck, with the cards that were shown and not fired, to be shuffled from scratch."""
         if self._deck is None:
             self._deck = list(self if self._all is None else self._all)
             self._all = None
@@ -119,7 +119,7 @@ class Untouched(Collection[Shot]):
         return self._deck
 
     def _shuffle(self, deck: list[Shot], rest: int) -> None:
-        """Go on with the shuffle of Fisher and Yates until at most ``rest`` cards are left unshuffled."""
+        """Continue the Fisher-Yates shuffle until at most ``rest`` cards are left unshuffled."""
         random = self._random.random
         top = min(self._unshuffled, len(deck))
         self._unshuffled = bottom = max(0, min(rest, top - BATCH))
@@ -138,7 +138,7 @@ class Untouched(Collection[Shot]):
             self._deck = self._all = None
 
     def discard_those_left(self, shots: Iterable[Shot]) -> None:
-        """Take out what others fired, as far as it is still in; a second time changes nothing, not even the deck."""
+        """Take out shots of other players that are still in; repeating that changes nothing, not even the deck."""
         fresh = [shot for shot in shots if shot in self]
         if fresh:
             self.discard(fresh)
@@ -152,7 +152,7 @@ class Untouched(Collection[Shot]):
                 self._deck = None
 
     def discard_player(self, player: str) -> None:
-        """Take out the whole board of a player that is defeated; a second time changes nothing."""
+        """Take out the whole board of a defeated player; repeating that changes nothing."""
         if player in self._players:
             self._players.remove(player)
             if self._left is not None:
@@ -160,7 +160,7 @@ class Untouched(Collection[Shot]):
             self._deck = self._all = None
 
     def go_on_from(self, former: Untouched) -> None:
-        """Draw on as an earlier set of the same game would have, so that coming back makes no other game of it."""
+        """Draw on as an earlier set of the same game would have, so that coming back does not change the game."""
         if self._boards() == former._boards():
             self._deck, self._unshuffled, self._drawn = former._deck, former._unshuffled, former._drawn
 
@@ -176,7 +176,7 @@ class Untouched(Collection[Shot]):
 
 
 _NO_TALLY = Tally(0, 0, 0)
-#: What a player is told of one salvo: its result, its shots if it was the player's own, those at the player's board.
+#: A player's news of one salvo: its result, its shots if it was the player's own, those at the player's board.
 News = tuple[SalvoResolved, Sequence[Shot], Sequence[Shot]]
 
 
@@ -185,15 +185,15 @@ class View(Pictured):
 
     Attributes:
         rules: the rule book that is played.
-        me: the own name.
+        me: the player's own name.
         players: all names in play order.
         game: the game's number at the table.
         turn: the running number of the turn, from 1; 0 before the first.
-        shots: how many shots may be fired in the turn to be answered; 0 when it is somebody else's.
-        fleet: the own ships.
-        untouched: cells of opponents not fired at yet; where cells are announced, by anybody.
-        revealed: fleets by player, where the rules show them, once the game is over.
-        random: the bot's own source of randomness; using no other keeps a game reproducible.
+        shots: how many shots may be fired in the current turn; 0 in another player's.
+        fleet: the player's own ships.
+        untouched: cells of opponents not fired at yet; if cells are announced, by any player.
+        revealed: fleets by player, once the game is over, if the rules show them.
+        random: the bot's own source of randomness; using only this one keeps a game reproducible.
         limited_by: the code of what ends the turn when :attr:`seconds_left` is over.
     """
 
@@ -210,8 +210,8 @@ class View(Pictured):
         """Start before the first turn.
 
         Args:
-            news: what this player is told of the salvos from a number on, counted from 0. A view with news reads them
-                only when somebody looks; it is told nothing by :meth:`landed` and :meth:`resolved`.
+            news: returns this player's news of the salvos from an index on, counted from 0. A view with ``news`` calls
+                it only when it is read, and is not fed by :meth:`landed` and :meth:`resolved`.
         """
         self.rules = rules
         self.me = me
@@ -234,7 +234,7 @@ class View(Pictured):
         self._results: list[SalvoResolved] = []
         self._marks: dict[str, dict[tuple[int, int], bool]] = {}
         self.revealed: dict[str, Fleet] = {}
-        self._untold: frozenset[Shot] = frozenset()  # own shots of salvos that nobody tells any more
+        self._untold: frozenset[Shot] = frozenset()  # own shots of salvos whose results are lost
         self._untold_turns = 0
         self._untold_tallies: Mapping[str, Tally] = {}
         self._deadline: float | None = None  # on the monotonic clock
@@ -242,24 +242,24 @@ class View(Pictured):
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until the turn's deadline; None where no clock runs, as in the arena."""
+        """Time until the turn's deadline; None without a clock, as in the arena."""
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """The others that still stand, in play order."""
+        """The other players that are not defeated, in play order."""
         self._read_news()
         return self._opponents
 
     @property
     def defeated(self) -> tuple[str, ...]:
-        """Who is out, in that order."""
+        """The players that are out, in the order of their defeat."""
         self._read_news()
         return self._defeated
 
     @property
     def ships_afloat(self) -> dict[str, int]:
-        """Number of ships afloat by player, the own ones too.
+        """Number of ships afloat by player, including this one.
 
         Raises:
             BotError: ``not_told``: these rules don't tell which ships sank.
@@ -291,8 +291,8 @@ class View(Pictured):
 
         Each has ``turn``, ``player``, the numbers ``shots`` and ``hits``, ``sunk`` and ``defeated``.
 
-        A team that came back late in a game of very many turns is not told the oldest ones (SALVO-JOIN-13), nor its
-        own salvos of then; all else here is right all the same.
+        A team that came back late in a game of very many turns lacks the oldest ones (SALVO-JOIN-13), and its own
+        salvos of that time; everything else here is still right.
         """
         self._read_news()
         return self._results
@@ -305,12 +305,12 @@ class View(Pictured):
 
     @property
     def turns_known(self) -> int:
-        """Of how many turns it is known what came of them; fewer than have ended if a result was missed."""
+        """Of how many turns the result is known; fewer than have ended if one was missed."""
         return self._untold_turns + len(self.results)
 
     @property
     def incoming(self) -> list[tuple[int, int]]:
-        """Cells of the own board that were shot at, as (x, y), in order; the oldest once each if they are very many."""
+        """Cells of the own board that were shot at, as (x, y), in order; of very many, the oldest appear only once."""
         self._read_news()
         return [(x, y) for _, x, y in self._landed]
 
@@ -335,7 +335,7 @@ class View(Pictured):
         """Turns, shots and hits by player."""
         tallies = {player: self._untold_tallies.get(player, _NO_TALLY) for player in self.players}
         for result in self.results:
-            if result.player not in tallies:  # somebody's noise on an open broker
+            if result.player not in tallies:  # noise on an open broker
                 continue
             turns, shots, hits = tallies[result.player]
             tallies[result.player] = Tally(turns + 1, shots + result.shots, hits + result.hits)
@@ -343,7 +343,7 @@ class View(Pictured):
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """Who has won, as far as the results tell: several after a tie, nobody while the game goes on."""
+        """The winners according to the results: several after a tie, none while the game goes on."""
         results, count = self.results, len(self.players)
         if self.rules.ending is Ending.GOAL:
             points, goal = self.points, self.rules.goal or 0
@@ -353,7 +353,7 @@ class View(Pictured):
         standing = [name for name in self.players if name not in self._defeated]
         if standing:
             return tuple(standing) if len(standing) == 1 else ()
-        had: set[str] = set()  # a turn in the last round; who fell in it stood when it began
+        had: set[str] = set()  # a turn in the last round; players that fell in it were standing when it began
         for result in reversed(results):
             if result.player in had:
                 break
@@ -372,10 +372,10 @@ class View(Pictured):
     def marks(self, player: str) -> dict[tuple[int, int], bool]:
         """Return which cells (x, y) of a board are known to have been shot at, and whether each was a hit.
 
-        Of the own board that is every shot; of others the own shots, and all where cells are announced.
+        For the own board that is every shot; for others the own shots, or all if cells are announced.
 
         Raises:
-            BotError: ``not_told``: these rules tell the number of hits of a salvo only.
+            BotError: ``not_told``: these rules only tell the number of hits of a salvo.
         """
         if player == self.me:
             occupied = {self.rules.grid.xy(cell) for cell in self.fleet.cells}
@@ -402,11 +402,11 @@ class View(Pictured):
         self.untouched.reseed(random)
 
     def extend(self, deadline: float) -> None:
-        """The turn's time began anew; ``deadline`` is on the monotonic clock."""
+        """The turn's time started again; ``deadline`` is on the monotonic clock."""
         self._deadline = deadline
 
     def begin_turn(self, turn: int, shots: int, deadline: float | None = None) -> None:
-        """A turn began; ``shots`` is 0 when it is somebody else's, ``deadline`` is on the monotonic clock."""
+        """A turn began; ``shots`` is 0 in another player's, ``deadline`` is on the monotonic clock."""
         self.turn = turn
         self.shots = shots
         self._deadline = deadline
@@ -421,7 +421,7 @@ class View(Pictured):
         self._landed.append(shot)
 
     def summed_up(self, earlier: Earlier) -> None:
-        """Begin with what the oldest turns came to, where their results are not told."""
+        """Start from a summary of the oldest turns, whose results are not available."""
         xy = self.rules.grid.xy
         self._untold_turns = earlier.turns
         self._untold = frozenset(Shot(name, *xy(cell)) for name, cells in earlier.aimed.items() for cell in cells)
@@ -474,7 +474,7 @@ class View(Pictured):
             self.untouched.discard_player(player)
 
     def _mark(self, result: SalvoResolved, fired: Sequence[Shot]) -> None:
-        """Note where shots fell, as far as this player knows; a repeated shot that is called a miss undoes no hit."""
+        """Note where shots fell, as far as this player knows; a repeated shot announced as a miss undoes no hit."""
         assert result.outcomes is not None
         aims = [Shot(*aim) for aim in result.aims] if result.aims is not None else list(fired)
         if result.aims is None and result.player != self.me:
@@ -485,7 +485,7 @@ class View(Pictured):
         self.untouched.discard_those_left(aims)
 
     def _take_back(self, lost: Sequence[Shot], counted: Sequence[Shot]) -> None:
-        """Forget the end of a salvo that came too late, or after the game was won: nobody was shot at there."""
+        """Forget the last shots of a salvo that came too late, or after the game was won: they did not count."""
         known = {shot for salvo in self._salvos for shot in salvo.shots}.union(counted, self._untold)
-        marks = self._marks  # where cells are announced others may have fired there, too
+        marks = self._marks  # if cells are announced, others may have fired there, too
         self.untouched.restore(s for s in lost if s not in known and s[1:] not in marks.get(s.player, ()))

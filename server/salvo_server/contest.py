@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 
 #: The default table, whose topics are the specification's.
 DEFAULT_TABLE = ""
-#: For a broker to take the first users and rights; it is tried on when it is not there yet. Longer than it takes to see
-#: that one does not answer, so that a broker without the plugin is told at once.
+#: For a broker to accept the first users and rights; one that is not up yet is tried again. Longer than it takes to
+#: notice that no answer comes, so that a broker without the plugin is reported at once.
 FURNISH_SECONDS: Final = 8.0
 
 
@@ -94,9 +94,9 @@ class Contest:
         seed: what all draws of this run come from, when the operator set one; else they are fair.
         journal: where what was accepted is kept.
         identity: what it signs with and what is sealed for it.
-        roster: who may come; None in the profile literal.
+        roster: the accounts that are admitted; None in the profile literal.
         url: the broker that the tables are on.
-        own_url: where programs beside the server find it, without a user.
+        own_url: where programs on this machine find it, without a user.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
     """
 
@@ -142,7 +142,7 @@ class Contest:
         opened: contextlib.ExitStack,
         gateway_tables: Collection[str],
     ) -> None:
-        """Start everything; what has to be closed goes onto ``opened``, and is closed the other way round."""
+        """Start everything; what needs closing goes onto ``opened``, and is closed in reverse order."""
         tables = [DEFAULT_TABLE, *settings.tables]
         register = None if self.roster is None else Register()
         delay = settings.referee_delay_ms

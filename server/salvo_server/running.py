@@ -1,7 +1,7 @@
-"""Which servers of a roster run on this machine, and where: a small file beside the roster for as long as each lives.
+"""Which servers of a roster run on this machine, and where: a small file next to the roster while each one runs.
 
-The operating system holds a lock on the file for the server, so that one that a killed server left is known for what
-it is, and removed by the next who looks. Nothing secret stands in it.
+Each server holds a lock on its file, so that a file left by a killed server is recognised, and removed at the next
+look. It contains nothing secret.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _read(file: Path) -> RunningServer | None:
                 fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 record = json.loads(opened.read())
-            else:  # nobody holds it any more
+            else:  # its server is gone
                 file.unlink(missing_ok=True)
                 return None
         BrokerUrl.parse(record["url"])

@@ -1,11 +1,11 @@
-"""The one loop: inbox, gate, referee, journal, publications, acknowledgements.
+"""The one loop: inbox, authenticator, referee, journal, publications, acknowledgements.
 
-    connection.poll -> topics, wire -> gate -> table -> journal.commit -> publish -> acknowledge
+    connection.poll -> topics, codec -> authenticator -> table -> journal.commit -> publish -> acknowledge
 
 Everything happens on the thread that calls :meth:`Service.step`; the only other thread of a server derives keys. One
 round works through all that has arrived, commits it in one go, and only then says what came of it and tells the broker
-that it is dealt with (SALVO-BACK-1). So whatever a crash interrupts was either heard by nobody and comes again, or
-stands in the journal and is said again.
+that it is dealt with (SALVO-BACK-1). So whatever a crash interrupts either had no effect and is delivered again, or is
+in the journal and is published again.
 
 While the broker is away, the journal takes nothing or the machine stands still, no time to act runs at the tables
 (SALVO-BACK-2, SALVO-BACK-5).
@@ -29,7 +29,7 @@ from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook
-from salvo.topics import BY_NAME, Publisher
+from salvo.topics import Publisher
 from salvo_server import __version__
 from salvo_server.core.admission import AdmissionPolicy
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Proof, SealedRecap
@@ -60,18 +60,18 @@ log = logging.getLogger(__name__)
 MAX_WAIT_SECONDS = 1.0
 #: How often a journal that takes nothing is tried again.
 JOURNAL_RETRY_MS = 1000
-#: How often the broker is asked anew for commands that it keeps (SALVO-FRESH-4). A late explorer sees them that long; a
-#: subscription of seven filters costs nothing at this rate.
+#: How often the broker is asked again for commands that it retains (SALVO-FRESH-4). A late explorer sees them that
+#: long; a subscription of seven filters costs nothing at this rate.
 KEPT_COMMANDS_MS = 8_000
-#: Who is held up, by its machine or its disk, for less than this, or for less than a tenth of the time to act, is not
-#: away: teams lose little by it, and everybody would be told of a new deadline (SALVO-BACK-5).
+#: A server that its machine or its disk holds up for less than this, or for less than a tenth of the time to act, does
+#: not count as away: teams lose little by it, and every restart announces a new deadline (SALVO-BACK-5).
 HELD_UP_MS = 250
 HELD_UP_SHARE = 10
 #: Restarts of a lobby's placement time until another team is listed: otherwise a flood that holds the server up could
 #: hold the lobby open for ever.
 MAX_EXTENSIONS = 3
 
-#: When a game out of the journal goes on: after a crash, after any end, or never.
+#: When a game from the journal is resumed: after a crash, after any shutdown, or never.
 Resume = Literal["crash", "always", "never"]
 Listener = Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None]
 
@@ -95,10 +95,10 @@ class Edge(Protocol):
 
 
 class Follower(Protocol):
-    """Follows the tables' steps, and has publications of its own that come some time after them.
+    """Follows the tables' steps, and publishes something about them some time later.
 
     Attributes:
-        retained: payload by topic, of what it wants the broker to have now.
+        retained: payload by topic, of what the broker should retain for it now.
     """
 
     retained: dict[str, bytes]
@@ -188,18 +188,18 @@ class Service:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
         Args:
-            register: the teams that may take part; None lets everybody (SALVO-ACCESS-3).
+            register: the teams that may take part; None admits every team (SALVO-ACCESS-3).
             seed: decides every draw, from the next game on at a table that comes out of the journal.
             limits: likewise.
-            table_limits: of those tables that have others.
+            table_limits: of those tables whose limits differ.
             book: likewise.
-            identity: the server's keys, told in its status; without them nothing can be sealed for it, and
-                nothing is said in ``/game/log``.
-            resume: when a game out of the journal goes on.
+            identity: the server's keys, published in its status; without them nothing can be sealed for it, and nothing
+                is published in ``/game/log``.
+            resume: when a game from the journal is resumed.
             follower: publishes the referee's view (SALVO-VIEW-4).
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
-            fresh_secret: 32 bytes that nobody can foresee, for each game with a fair draw.
-            chat: whether players may say something (SALVO-CHAT-7).
+            fresh_secret: 32 unpredictable bytes for each game with a fair draw.
+            chat: whether players may chat (SALVO-CHAT-7).
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -309,7 +309,7 @@ class Service:
         self._outbox += self._follower.catch_up(self._now())
         self._schedule(table)
         log.info(
-            "table %r: game %d goes on in state %s after %d steps",
+            "table %r: game %d resumes in state %s after %d steps",
             table.name,
             table.referee.number,
             table.referee.state,
@@ -392,7 +392,7 @@ class Service:
         """Run what is due.
 
         ``_earliest`` is never later than the first deadline, but may be earlier when that one was moved: with a
-        thousand tables it is looked up anew only when it has passed, and not at every message.
+        thousand tables it is looked up again only when it has passed, and not at every message.
         """
         if self._earliest is None or self._now() < self._earliest:
             return
@@ -464,18 +464,18 @@ class Service:
         return True
 
     def _say_paused(self) -> None:
-        """Tell everybody at once; no step follows from it, so it need not wait."""
+        """Publish at once; no step follows from it, so it need not wait."""
         for table in self.tables.values():
             for topic, payload, retain in table.write_status(self._status(table.referee, paused=True)):
                 self._edge.publish(topic, payload, retain=retain)
 
     def _retry(self) -> bool:
-        """Try the journal again; once it takes the batch, the tables' time begins anew."""
+        """Try the journal again; once it takes the batch, the tables' clocks are restarted."""
         assert self._stalled_until is not None
         if self._now() < self._stalled_until or not self._commit():
             return False
         self._stalled_until = None
-        log.warning("the journal takes what was accepted; the game goes on")
+        log.warning("the journal can be written again; the game goes on")
         self._settle()
         self._connected_anew = self._edge.connected
         return True
@@ -504,7 +504,7 @@ class Service:
         self._connected_anew = True
 
     def _begin_anew(self) -> bool:
-        """Let the time begin anew where broker or server were away; True if it was so.
+        """Restart the time to act after an absence of broker or server; True if there was one.
 
         It comes before what has arrived meanwhile: that is not late.
         """
@@ -519,11 +519,11 @@ class Service:
         if greets:
             self._greet()
         elif away:
-            log.warning("the server was held up for %d ms; the time to act begins anew", self._held_up_ms)
+            log.warning("the server was held up for %d ms; the time to act is restarted", self._held_up_ms)
         return bool(away)
 
     def _greet(self) -> None:
-        """Say who is here; the first table's status ends the sweep."""
+        """Publish the status of all tables; the first table's ends the sweep."""
         waiting = set(self._outbox)
         for table in self.tables.values():
             status = table.write_status(self._status(table.referee))
@@ -555,7 +555,7 @@ class Service:
         if message.retain:
             self._outbox.append(codec.Publication(message.topic, b"", True))
             return self._count(WireError("retained_command", "commands must not be retained"), message)
-        if address.topic.name == "say":
+        if address.topic is topics.SAY:
             self._outbox += self._chat.hear(address, message.payload, table.referee.players, now)
             return None
         try:
@@ -630,7 +630,7 @@ class Service:
         self.gate.admit(table.name, request.name, request.secret, now)
 
     def _strike_off(self) -> None:
-        """Let those leave their lobby whom the roster has no longer (SALVO-ACCESS-8); they would hold it up."""
+        """Take teams that the roster no longer has out of their lobbies (SALVO-ACCESS-8), which they would hold up."""
         if not self._entrance.roster_changed():
             return
         now = self._now()
@@ -655,15 +655,15 @@ class Service:
             self.gate.penalize(opened.table, command.player, now)
 
     def _answer_unreadable(self, table: Table, address: topics.Address, error: WireError, now: int) -> None:
-        """Tell whom it may concern: the player in the topic, or for a shot the one whose turn it is."""
+        """Answer the player in the topic, or for a shot the one whose turn it is."""
         current = table.referee.current
-        match address.topic.name:
-            case "place":
+        match address.topic:
+            case topics.PLACE:
                 spelling = address.ship if error.code != "unknown_ship" else ""
                 command = m.Unreadable(address.player, spelling, error.code, error.text)
-            case "skip" | "leave":
+            case topics.SKIP | topics.LEAVE:
                 command = m.Unreadable(address.player, "", error.code, error.text)
-            case "fire" if current is not None:
+            case topics.FIRE if current is not None:
                 command = m.Unreadable(current.name, "", error.code, error.text)
             case _:
                 return
@@ -679,7 +679,7 @@ class Service:
     def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
         # A text names the value that was wrong; of a request to take part that may be the secret, in the wrong place.
-        asked = message.topic.endswith(BY_NAME["request_participation"].pattern)
+        asked = message.topic.endswith(topics.REQUEST_PARTICIPATION.pattern)
         log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)
 
     # --- one step -----------------------------------------------------------------------------------------------
@@ -757,7 +757,7 @@ class Service:
 
     def _status(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
         first = referee.table == self._first_table
-        status_topic = "" if first else BY_NAME["server"].of(self._first_table)
+        status_topic = "" if first else topics.SERVER.of(self._first_table)
         keys = _keys(self._identity)
         return m.ServerStatus(
             online, __version__, referee.number, self._profile, status_topic, paused, keys, self._chat.on
@@ -765,7 +765,7 @@ class Service:
 
 
 def _long_for(referee: Referee, away_ms: int) -> bool:
-    """Tell whether an absence costs a player so much of its time to act that the time is to be restarted."""
+    """Whether an absence costs a player so much of its time to act that the time must be restarted."""
     limits, in_lobby = referee.limits, referee.state is State.LOBBY
     to_act_ms = limits.placement_ms if in_lobby else limits.turn_ms
     return away_ms > to_act_ms // HELD_UP_SHARE and not (in_lobby and referee.extensions >= MAX_EXTENSIONS)
@@ -776,7 +776,7 @@ def _keys(identity: Identity | None) -> m.ServerKeys | None:
 
 
 def _recap_publication(sealed: SealedRecap) -> codec.Publication:
-    return codec.Publication(BY_NAME["recap"].of(sealed.table, player=sealed.player), sealed.payload, False)
+    return codec.Publication(topics.RECAP.of(sealed.table, player=sealed.player), sealed.payload, False)
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:

@@ -36,10 +36,10 @@ Seconds = Annotated[int, Field(ge=1, le=86_400)]
 
 #: A turn of a player that is gone (SALVO-TURN-8): a program that comes back has time to fire, a person to press a key.
 ABSENT_MS: Final = 2000
-#: How long a result stands at a gateway's table: the older systems open the next game at once, and their programs do
-#: not wait for one. In a second a team that was cut off at the last moment comes back and hears how it ended.
+#: How long a result stays at a gateway's table: the older systems open the next game at once, and their programs do not
+#: wait for one. In a second a team that was cut off at the last moment comes back and hears how it ended.
 GATEWAY_OVER_SECONDS: Final = 1
-#: Who needs longer to look at a result (SALVO-PACE-1) wants a game that waits for people, such as a turn of theirs.
+#: A longer look at each result (SALVO-PACE-1) calls for a game that waits for people, such as with longer turns.
 MAX_PACE_SECONDS: Final = 60
 
 
@@ -168,7 +168,7 @@ class ServerSettings(BaseSettings):
 
     @property
     def encrypted(self) -> bool:
-        """Whether nobody can listen on the way to the broker."""
+        """Whether the connection to the broker is safe from eavesdropping."""
         if self.broker is None:
             return self.tls_cert is not None
         return self.broker.startswith(("mqtts:", "wss:"))
@@ -212,7 +212,8 @@ class ServerSettings(BaseSettings):
 
 
 _NO_JOURNAL: Final = "without a journal; name one with --journal FILE, or leave it out"
-#: Which settings do nothing beside others; ``kept`` is whether there is a journal, ``encrypted`` as in the settings.
+#: Which settings do nothing in combination with others; ``kept`` is whether there is a journal, ``encrypted`` as in the
+#: settings.
 _UNUSED: Final = (
     Unused("listen", beside("broker"), "beside --broker, which is used instead; leave one of them out"),
     Unused(
@@ -286,7 +287,7 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     )
     if settings.increment_seconds is not None and settings.bank_seconds is None:
         raise SettingsError("bad_setting", "--increment-seconds adds to a bank; --bank-seconds says how much is in it")
-    _ = settings.book  # a mistake in it is told before anything starts
+    _ = settings.book  # a mistake in it is reported before anything starts
     return settings
 
 

@@ -1,8 +1,8 @@
-"""Options and settings that do nothing beside others: whoever gives one is told so, and nothing starts.
+"""Options and settings that do nothing in combination with others: giving one is an error, and nothing starts.
 
-Rules stand beside the options that they are about, as data. What counts is what a person gave, not what it is: the
-default given by hand is refused as well. An option on the command line that overrides a variable or a file is no such
-case; that is what the order of sources is for.
+Rules are data, and are defined next to the options that they are about. What counts is that an option was given, not
+its value: the default given by hand is refused as well. An option on the command line that overrides a variable or a
+file is not such a case: that is what the order of sources is for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Unused(NamedTuple):
     Attributes:
         name: the option, or setting.
         when: whether it does nothing, from the values of all.
-        why: what follows "does nothing": beside what, why, and what to do instead.
+        why: what follows "does nothing": next to which option, why, and what to do instead.
     """
 
     name: str

@@ -11,12 +11,11 @@ from concurrent.futures import Executor, Future
 from random import Random
 from typing import Any
 
-from salvo import codec
+from salvo import codec, topics
 from salvo import messages as m
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
-from salvo.topics import BY_NAME
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.identity import Identity
 from salvo_server.core.register import Register
@@ -115,13 +114,13 @@ class Stage:
     def join(self, name: str, with_secret: str | None = None) -> None:
         """Ask to take part."""
         given = secret(name) if with_secret is None else with_secret
-        self.say(BY_NAME["request_participation"].of(), json.dumps({"name": name, "secret": given}).encode())
+        self.say(topics.REQUEST_PARTICIPATION.of(), json.dumps({"name": name, "secret": given}).encode())
 
     def place(self, teams: Sequence[str]) -> None:
         """Place everybody's fleet; that begins the game."""
         for number, name in enumerate(teams):
             for placement in fleet(number).placements:
-                topic = BY_NAME["place"].of(player=name, ship=placement.ship)
+                topic = topics.PLACE.of(player=name, ship=placement.ship)
                 self.say(topic, codec.write_placement(placement, self.sealers[name]))
         assert self.referee.state is m.State.TURN
 
@@ -131,7 +130,7 @@ class Stage:
 
     def fire(self, target: str, payload: bytes) -> None:
         """Publish a shot at somebody's board."""
-        self.say(BY_NAME["fire"].of(player=target), payload)
+        self.say(topics.FIRE.of(player=target), payload)
 
     # --- how things stand -----------------------------------------------------------------------------------------
 

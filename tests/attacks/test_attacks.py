@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from attacks.stage import TEAMS, Stage, fleet, secret
-from salvo import codec, seal
+from salvo import codec, seal, topics
 from salvo.codec import commands, strict_json
 from salvo.codec.json_codec import Codec
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
-from salvo.topics import BY_NAME, Role
+from salvo.topics import Role
 from salvo_server import service as services
 from salvo_server.core import authenticator as gates
 from salvo_server.core import referee as referees
@@ -118,7 +118,7 @@ def _bring_back_what_was_turned_away_unopened() -> bool:
 def _leave_for(stage: Stage, name: str, sealer: Sealer) -> bytes:
     """Publish that a team leaves the lobby, signed by whomever."""
     message = codec.write_leave(None, sealer)
-    stage.say(BY_NAME["leave"].of(player=name), message)
+    stage.say(topics.LEAVE.of(player=name), message)
     return message
 
 
@@ -135,7 +135,7 @@ def _replay_how_a_rival_left() -> bool:
     left = _leave_for(stage, "ann", stage.sealers["ann"])
     stage.join("ann")
     assert "ann" in stage.referee.players
-    stage.say(BY_NAME["leave"].of(player="ann"), left)
+    stage.say(topics.LEAVE.of(player="ann"), left)
     return "ann" not in stage.referee.players
 
 

@@ -266,14 +266,12 @@ def _seat_in_process(edge: Wire, service: Service, gate: Authenticator, names: l
     sealers = {team: Sealer(f"secret {team}", bytes((number,)) * 16) for number, team in enumerate(("a", "b"))}
     for name in names:
         for team, sealer in sealers.items():
-            edge.give(
-                topics.BY_NAME["request_participation"].of(name), codec.write_participation(team, f"secret {team}")
-            )
+            edge.give(topics.REQUEST_PARTICIPATION.of(name), codec.write_participation(team, f"secret {team}"))
             service.step()
             # As if proven: 2,000 derivations take minutes.
             gate._learn(name, gate._members[name][team], sealer.salt, sealer.key)
             for place in random_fleet(SALVO, generator(name, team)).placements:
-                topic = topics.BY_NAME["place"].of(name, player=team, ship=place.ship)
+                topic = topics.PLACE.of(name, player=team, ship=place.ship)
                 edge.give(topic, codec.write_placement(place, sealer))
         service.step()
     assert all(table.referee.current is not None for table in service.tables.values())
@@ -286,7 +284,7 @@ def _fire_in_process(edge: Wire, service: Service, name: str, sealers: dict[str,
     assert current is not None
     rival = "b" if current.name == "a" else "a"
     x, y = SALVO.grid.xy(random_fleet(SALVO, generator(name, rival)).board.index(0))
-    topic = topics.BY_NAME["fire"].of(name, player=rival)
+    topic = topics.FIRE.of(name, player=rival)
     for _ in range(5):
         edge.give(topic, codec.write_shot(x, y, None, sealers[current.name]))
 

@@ -18,6 +18,7 @@ from typing import Final
 
 from bench.children import process
 from bench.figures import percentiles, row
+from bench.profiles import HEARD
 from bench.teams import NAMES, Door, Teams
 from salvo_server.storage.roster import SCREENS, Roster
 
@@ -105,7 +106,7 @@ def bench_floods(share: float) -> None:
             secret = roster.add(FLOODER)
             with (
                 process("server", "--tables", 2, "--signed", "--roster", roster.path) as server,
-                Teams(Door(server.told, secrets, ("hits", "current", "log"))) as teams,
+                Teams(Door(server.told, secrets, HEARD)) as teams,
             ):
                 host, _, port = server.told.rpartition("/")[2].rpartition(":")
                 for _ in range(_ROUNDS):

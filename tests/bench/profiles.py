@@ -24,6 +24,7 @@ from integration.certificates import Certificate, make_certificate
 from integration.mosquitto import ContestMosquitto, Mosquitto
 from proofs import IDENTITY, Played
 from salvo import messages as m
+from salvo import topics
 from salvo.rules import SALVO
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.log import TableLog, proof_lines
@@ -34,7 +35,8 @@ from salvo_server.verify import verify_lines
 
 TABLES: Final = 4
 #: What a team of the SDK asks for, of what is said at every salvo.
-_HEARD: Final = ("hits", "current", "log")
+#: What the teams hear of a game with its signed log.
+HEARD: Final = (topics.HITS, topics.CURRENT, topics.LOG)
 _ROUNDS: Final = 5
 #: Salvos before the watch is started: the interpreter knows its way by then.
 _FIRST_SALVOS: Final = 10
@@ -132,7 +134,7 @@ def _on_mosquitto(way: Way, folder: Path) -> Iterator[Door]:
         else:
             broker = stack.enter_context(Mosquitto())
         stack.enter_context(process("server", broker.url, *arguments))
-        yield Door(broker.url, secrets, _HEARD)
+        yield Door(broker.url, secrets, HEARD)
 
 
 @contextlib.contextmanager
@@ -141,7 +143,7 @@ def _on_embedded(way: Way, folder: Path) -> Iterator[Door]:
     certificate = make_certificate(folder) if way.tls else None
     with process("server", *_server_arguments(way, roster, certificate)) as server:
         ca = None if certificate is None else str(certificate.cert)
-        yield Door(server.told, secrets, _HEARD, ca)
+        yield Door(server.told, secrets, HEARD, ca)
 
 
 def _roster(folder: Path) -> tuple[Roster, dict[str, str]]:

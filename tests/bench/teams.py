@@ -90,13 +90,13 @@ class Door:
     Attributes:
         secrets: by team, also the password at the broker; then each has a connection of its own. Without, both speak
             and hear over one.
-        heard: names of the topics that a team asks for at every table.
+        heard: the topics that a team asks for at every table.
         ca: whom to trust for TLS.
     """
 
     url: str
     secrets: Mapping[str, str] | None = None
-    heard: tuple[str, ...] = ("hits", "current")
+    heard: tuple[topics.Topic, ...] = (topics.HITS, topics.CURRENT)
     ca: str | None = None
 
     def secret(self, team: str) -> str:
@@ -125,9 +125,9 @@ class Duel:
         for name, sealer in self.sealers.items():
             connection = self.connections[name]
             request = codec.write_participation(name, door.secret(name))
-            connection.publish(topics.BY_NAME["request_participation"].of(self.table), request)
+            connection.publish(topics.REQUEST_PARTICIPATION.of(self.table), request)
             for place in random_fleet(SALVO, generator(self.table, name)).placements:
-                topic = topics.BY_NAME["place"].of(self.table, player=name, ship=place.ship)
+                topic = topics.PLACE.of(self.table, player=name, ship=place.ship)
                 connection.publish(topic, codec.write_placement(place, sealer))
 
     def salvo(self, name: str) -> list[bytes]:
@@ -138,7 +138,7 @@ class Duel:
 
     def fire(self, shots: list[bytes]) -> None:
         """Let the current player fire."""
-        topic = topics.BY_NAME["fire"].of(self.table, player=self._rival(self.current))
+        topic = topics.FIRE.of(self.table, player=self._rival(self.current))
         for shot in shots:
             self.connections[self.current].publish(topic, shot)
 
@@ -155,7 +155,7 @@ class Teams:
         self._connections = list(dict.fromkeys(connections.values()))
         self._duels = {table: Duel(connections, table, sealers) for table in table_names(tables)}
         prefixes = ["", "/+"] if tables > 1 else [""]
-        filters = [f"{prefix}{topics.BY_NAME[name].of()}" for prefix in prefixes for name in door.heard]
+        filters = [f"{prefix}{topic.of()}" for prefix in prefixes for topic in door.heard]
         for connection in self._connections:
             _greet(connection, filters)
         for duel in self._duels.values():  # one after the other: what waits for a key is limited
@@ -188,7 +188,7 @@ class Teams:
         address = topics.parse(message.topic)
         if message.retain or not message.payload:
             return address.table, ""
-        if address.topic.name == "current":
+        if address.topic is topics.CURRENT:
             self._duels[address.table].current = message.payload.decode()
         return address.table, address.topic.name
 

@@ -22,7 +22,7 @@ from salvo.errors import ConnectionLost, SalvoError, WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.seal import derive_key, parse_blob
-from salvo.topics import BY_NAME, Reader
+from salvo.topics import Reader
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 TEAMS = ("ann", "bob")
@@ -82,7 +82,7 @@ class Ear:
                 for message in self._connection.poll(0.1):
                     self._connection.acknowledge(message)
                     self.heard.append(message)
-                    if message.topic == BY_NAME["server"].of() and message.payload:
+                    if message.topic == topics.SERVER.of() and message.payload:
                         self.status = json.loads(message.payload)
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ def _misbehave(url: str, wrong: str, user: str | None = None, secret: str | None
     texts += [b'{"secret":"%s\xff"}' % wrong.encode()]
     texts += [b"[" * 600 + wrong.encode(), base64.b64encode(wrong.encode() * 5), wrong.encode()]
     for text in texts:
-        rude.publish(BY_NAME["request_participation"].of(), text)
+        rude.publish(topics.REQUEST_PARTICIPATION.of(), text)
     rude.close()
     guessing = Connection(url, "guess", username="ann", password=wrong, clean_session=True)
     with contextlib.suppress(SalvoError), contextlib.closing(guessing):
@@ -206,16 +206,16 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
     with _ending(processes):
         url = _address(tmp_path)
         ear = Ear(url)
-        ear.until(BY_NAME["state"].of())
+        ear.until(topics.STATE.of())
         processes.append(_start(tmp_path, "watch", "watch", url))
         for name in TEAMS:
             own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
             processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
-        ear.until(BY_NAME["count"].of(), b"2")  # before that, on an open broker, a name is whose request comes first
+        ear.until(topics.COUNT.of(), b"2")  # before that, on an open broker, a name is whose request comes first
         _misbehave(url, secrets["wrong"])
-        ear.until(BY_NAME["turn"].of())
+        ear.until(topics.TURN.of())
         _misbehave(url, secrets["wrong"])
-        ear.until(BY_NAME["winner"].of())
+        ear.until(topics.WINNER.of())
         _until_written(tmp_path, processes[2:])
     ear.close()
     command_lines.over.set()
@@ -223,7 +223,7 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
 
     places = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     places |= {f"the process list: {line[:60]!r}": line for line in command_lines.lines}
-    request = BY_NAME["request_participation"].of()
+    request = topics.REQUEST_PARTICIPATION.of()
     sealed = "keys" in ear.status
     said = [message for message in ear.heard if message.topic != request]
     places |= {f"message {number} on {each.topic}": each.payload for number, each in enumerate(said)}
@@ -262,17 +262,17 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
     with _ending(processes):
         url = _address(tmp_path)
         ears = [Ear(url, name, secrets[name]) for name in ("hall", "rival", "booth")]
-        ears[0].until(BY_NAME["state"].of())
+        ears[0].until(topics.STATE.of())
         account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secrets["hall"]}
         processes.append(_start(tmp_path, "watch", "watch", url, **account))
         for name in TEAMS:
             own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
             processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
-        ears[0].until(BY_NAME["turn"].of())
+        ears[0].until(topics.TURN.of())
         ears[1].close()  # a user has one connection
         _misbehave(url, wrong, "rival", secrets["rival"])
-        ears[2].until(BY_NAME["referee"].of())
-        ears[0].until(BY_NAME["winner"].of())
+        ears[2].until(topics.REFEREE.of())
+        ears[0].until(topics.WINNER.of())
         _until_written(tmp_path, processes[2:])
     for ear in ears:
         ear.close()
@@ -296,7 +296,7 @@ def _keys(said: list[Inbound], secrets: dict[str, str]) -> dict[str, bytes]:
     for message in said:
         with contextlib.suppress(WireError, ValueError, KeyError, TypeError):
             address = topics.parse(message.topic)
-            if address.topic.name == "place" and address.player not in found:
+            if address.topic is topics.PLACE and address.player not in found:
                 salt = parse_blob(message.payload.decode()).salt
                 found[f"the key of {address.player}"] = derive_key(secrets[address.player], salt)
     assert len(found) == len(TEAMS)

@@ -31,7 +31,7 @@ from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
-from salvo.topics import BY_NAME, TOPICS, Publisher
+from salvo.topics import TOPICS, Publisher
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.embedded.broker import HardenedBroker
@@ -540,7 +540,7 @@ def _of_rows(rows: Sequence[topics.Topic]) -> list[bytes]:
 
 
 def _commands() -> list[bytes]:
-    resends = [bytes([TOPICS.index(BY_NAME["resend"])]) + str(given).encode() for given in _vectors("resends")]
+    resends = [bytes([TOPICS.index(topics.RESEND)]) + str(given).encode() for given in _vectors("resends")]
     return [*_of_rows(TOPICS), *(bytes([row]) + BLOB.encode() for row in range(len(TOPICS))), *resends]
 
 

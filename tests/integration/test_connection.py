@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import time
 
+import pytest
+
 from integration.conftest import Broker
+from ports import Port
 from programs import on_both_brokers
+from salvo.errors import ConnectionLost
 from salvo.net.mqtt import MAX_PACKETS_A_POLL, Connection
 
 
@@ -46,3 +51,12 @@ def test_what_the_broker_has_acknowledged_is_counted_in_order(broker: Broker) ->
     assert connection.flush(60)
     assert connection.delivered == 50
     connection.close()
+
+
+def test_pauses_are_not_drawn_from_a_bots_generator(port: Port) -> None:
+    connection = Connection(f"mqtt://{port.address}", "alone")
+    before = random.getstate()
+    with pytest.raises(ConnectionLost, match="unreachable"):
+        connection.connect(0.5)
+    connection.close()
+    assert random.getstate() == before

@@ -145,7 +145,7 @@ def test_a_gateway_to_a_table_that_is_not_there_says_so(tmp_path: Path, monkeypa
     monkeypatch.setattr("salvo_server.gateways.table_watch.TABLE_SECONDS", 2.0)
     with guarded("embedded", tmp_path) as contest:
         house = TableWatch(contest.url, "elsewhere", RosterAccounts(contest.roster, "parrot"), pin=False)
-        with contextlib.closing(house), pytest.raises(GatewayError, match="nobody serves table 'elsewhere'"):
+        with contextlib.closing(house), pytest.raises(GatewayError, match="no server has table 'elsewhere'"):
             house.open()
         stranger = TableWatch(contest.url, "", OpenAccounts(tmp_path / "key", "parrot"), pin=False)
         with contextlib.closing(stranger), pytest.raises(ConnectionLost, match="wants a user and a password"):

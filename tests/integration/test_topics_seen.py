@@ -126,12 +126,12 @@ def _check_payloads(seen: list[Inbound]) -> None:
     for message in seen:
         address = topics.parse(message.topic)
         if address.topic.name in ("count", "current", "hits", "sunk", "defeated", "recap", *_PRINTED):
-            assert b"{" not in message.payload or address.topic.name == "recap"
-        elif address.topic.name == "log":
+            assert b"{" not in message.payload or address.topic is topics.RECAP
+        elif address.topic is topics.LOG:
             read_entry(take_apart(message.payload)[0])
         elif address.topic.publisher is Publisher.SERVER and message.payload:
             assert codec.read_announcement(address, message.payload) is not None
-        elif address.topic.name == "place":
+        elif address.topic is topics.PLACE:
             assert b"coordinates" not in message.payload  # sealed
     public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
     of_other_books = {"board", "fleet"}
@@ -141,6 +141,8 @@ def _check_payloads(seen: list[Inbound]) -> None:
 def _check_order(names: list[str], count: int) -> None:
     """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
     told = [name for name in names if name in OURS and name not in ("log", "chat")]  # whose order is their own business
+    # Without "current" a turn is the same one, which has more time because the machine was held up.
+    told = [a for a, b in itertools.zip_longest(told, told[1:]) if a != "turn" or b == "current"]
     start = told.index("turn")
     assert told[start - 1 : start + 2] == ["state", "turn", "current"]
     rest = told[start + 2 :]

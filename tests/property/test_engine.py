@@ -45,7 +45,7 @@ def truth(game: Game) -> object:
     return asked, (game.over, game.winner, game.turn, game.current, None if game.over else game.shots_left)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(turns=turns, seed=st.integers(0, 9), starter=st.integers(0, PLAYERS - 1))
 def test_a_whole_salvo_and_its_shots_one_by_one_are_the_same_game(
     turns: list[list[Shot]], seed: int, starter: int

@@ -27,7 +27,7 @@ from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, Orientation, Placement
 from salvo.rules.game import Game, draw_starter
 from salvo.seal import SALT_BYTES, Sealer
-from salvo.topics import BY_NAME, Action, Role
+from salvo.topics import Action, Role
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.identity import Identity
 from salvo_server.service import Service
@@ -310,10 +310,10 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
     }
     referee = service.tables[""].referee
 
-    def say(name: str, payload: bytes, player: str = "", ship: str = "") -> None:
+    def say(to: topics.Topic, payload: bytes, player: str = "", ship: str = "") -> None:
         edge.given, now[0] = edge.given + 1, now[0] + 11
-        topic = BY_NAME[name].of(player=player, ship=ship)
-        sent.append((topic if name != "fire" else "fire", len(payload)))
+        topic = to.of(player=player, ship=ship)
+        sent.append((topic if to is not topics.FIRE else "fire", len(payload)))
         edge.inbox.append(Inbound(topic, payload, False, next(clock), 1))
         service.step()
 
@@ -325,19 +325,19 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
         """What the involved and the uninvolved do beside playing; it is the same in both games."""
         who, kind = random.choice(names), random.random()
         if kind < 0.04:
-            say("request_participation", codec.write_participation(who, secret(who)))
+            say(topics.REQUEST_PARTICIPATION, codec.write_participation(who, secret(who)))
         elif kind < 0.06:
-            say("fire", sealers[who].sign({"x": 0, "y": 11}), random.choice(names))
+            say(topics.FIRE, sealers[who].sign({"x": 0, "y": 11}), random.choice(names))
         elif kind < 0.08:
-            say("fire", b"noise", random.choice(names))
+            say(topics.FIRE, b"noise", random.choice(names))
 
     edge.connect()
     service.step()
     for name in names:
-        say("request_participation", codec.write_participation(name, secret(name)))
+        say(topics.REQUEST_PARTICIPATION, codec.write_participation(name, secret(name)))
     for name, fleet in zip(names, plan.fleets, strict=True):
         for placement in fleet.placements:
-            say("place", codec.write_placement(placement, sealers[name]), name, placement.ship)
+            say(topics.PLACE, codec.write_placement(placement, sealers[name]), name, placement.ship)
     for turn, (seat, shots) in enumerate(plan.turns, start=1):
         for number, (target, cell) in enumerate(shots, start=1):
             noise()
@@ -345,7 +345,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
             assert referee.current.name == names[seat]
             context = m.ShotContext(1, turn, number, names[target]) if random.random() < 0.5 else None
             x, y = SALVO.grid.xy(cell)
-            say("fire", codec.write_shot(x, y, context, sealers[names[seat]]), names[target])
+            say(topics.FIRE, codec.write_shot(x, y, context, sealers[names[seat]]), names[target])
         if not shots:
             wait(31)
     assert referee.state is m.State.OVER
@@ -365,19 +365,19 @@ def read_by(role: Role, name: str, played: Played) -> list[Recorded]:
 
 
 #: Looked at by itself: it commits to what is hidden.
-_LOG = frozenset({BY_NAME["log"].of()})
+_LOG = frozenset({topics.LOG.of()})
 
 
 def _own(twin: Twin, seat: int, name: str) -> frozenset[str]:
     """Where a team is told of its own shots and board; of an uninvolved one, nothing is left out."""
-    topics_of = {"recap": seat in twin.shooters | twin.struck, "hit": seat in twin.struck}
-    return frozenset(BY_NAME[topic].of(player=name) for topic, differs in topics_of.items() if differs)
+    topics_of = {topics.RECAP: seat in twin.shooters | twin.struck, topics.HIT: seat in twin.struck}
+    return frozenset(topic.of(player=name) for topic, differs in topics_of.items() if differs)
 
 
 def _log(played: Played) -> Iterator[tuple[Recorded, dict[str, Any]]]:
     """The log's messages until the game is won; what follows reveals everything, on purpose."""
     for each in read_by(Role.WATCHER, "hall", played):
-        if each.topic == BY_NAME["log"].of():
+        if each.topic == topics.LOG.of():
             entry = json.loads(each.payload)
             if "reveal" in entry["entry"]:
                 return
@@ -468,7 +468,7 @@ def _fields_that_differ(one: Any, other: Any, name: str = "") -> set[str]:
 
 def _publish_where_shots_fell(patch: pytest.MonkeyPatch) -> None:
     def landed(a: m.ShotLanded) -> Any:
-        return [("hits", "", "", b"%d;%d" % (a.x, a.y))]
+        return [(topics.HITS, "", "", b"%d;%d" % (a.x, a.y))]
 
     patch.setitem(announcements._WRITERS, m.ShotLanded, landed)
 
@@ -476,7 +476,7 @@ def _publish_where_shots_fell(patch: pytest.MonkeyPatch) -> None:
 def _tell_everybody_when_a_shot_fell_on_a_board(patch: pytest.MonkeyPatch) -> None:
     """Not where, only whose: by a message to each player, empty for those who were not struck."""
     written = announcements._WRITERS[m.ShotLanded]
-    patch.setitem(announcements._WRITERS, m.ShotLanded, lambda a: [*written(a), ("hits", "", "", a.to.encode())])
+    patch.setitem(announcements._WRITERS, m.ShotLanded, lambda a: [*written(a), (topics.HITS, "", "", a.to.encode())])
 
 
 def _tell_each_shots_outcome(patch: pytest.MonkeyPatch) -> None:
@@ -494,7 +494,7 @@ def _publish_in_a_hurry_when_it_was_a_hit(patch: pytest.MonkeyPatch) -> None:
     def hurried(self: Edge, topic: str, payload: bytes, *, retain: bool = False) -> None:
         publish(self, topic, payload, retain=retain)
         if topic.endswith("/hit") and json.loads(payload)["y"] < SIDE // 2:
-            publish(self, BY_NAME["state"].of(), b"turn", retain=True)
+            publish(self, topics.STATE.of(), b"turn", retain=True)
 
     patch.setattr(Edge, "publish", hurried)
 

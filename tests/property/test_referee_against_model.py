@@ -172,5 +172,5 @@ class Table(RuleBasedStateMachine):
 
 
 TestTable = Table.TestCase
-TestTable.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestTable.settings = settings(max_examples=40, stateful_step_count=30)
 assert {ship.name: ship.length for ship in SALVO.fleet} == LENGTHS

@@ -104,7 +104,7 @@ class Odd(Bot):
         return shots
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 4), book=st.sampled_from(BOOKS))
 def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: RuleBook) -> None:
     names = "abcd"[:players]
@@ -123,7 +123,7 @@ def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: 
 
 
 @pytest.mark.long
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 5), book=st.sampled_from(BOOKS))
 def test_looking_changes_nothing(seed: int, players: int, book: RuleBook) -> None:
     """Who looks and who does not draw the same cells: nothing that is put off depends on being looked at."""
@@ -150,7 +150,6 @@ acts = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(acts=acts, seed=st.integers(0, 99))
 def test_untouched_is_a_set_that_deals_no_card_twice(acts: list[tuple[str, int]], seed: int) -> None:
     grid = Grid(4, 3)

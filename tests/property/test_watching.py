@@ -176,7 +176,7 @@ def check_with_the_engine(watcher: Watcher, referee: Referee) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     players=st.integers(2, 4),

@@ -217,7 +217,7 @@ def _large_game() -> Replay:
 
 
 @given(seed=st.integers(0, 10**6), other_seed=st.integers(0, 10**6), shots=st.integers(1, 40))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_pages_of_games_that_differ_only_in_hidden_cells_are_the_same_byte_for_byte(
     seed: int, other_seed: int, shots: int
 ) -> None:

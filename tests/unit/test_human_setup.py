@@ -116,7 +116,7 @@ def test_the_rest_is_filled_beside_what_stands(book: RuleBook) -> None:
 def test_where_the_rest_finds_no_room_nothing_changes() -> None:
     setup = Setup(_narrow())
     _place(setup, "raft", "A2")
-    with pytest.raises(IllegalCommand, match="no_room: found no room for cruiser beside the others; delete one"):
+    with pytest.raises(IllegalCommand, match="no_room: found no room for cruiser next to the others; delete one"):
         setup.fill(Random(1))
     assert setup.missing == ("cruiser",)
 

@@ -55,7 +55,7 @@ def test_a_server_without_keys_is_not_noted(known: KnownServers) -> None:
 def test_a_damaged_file_is_told_and_stays(known: KnownServers, content: str) -> None:
     known.path.parent.mkdir()
     known.path.write_text(content)
-    damaged = r"known_servers: .*known_servers\.json is damaged .*: mend it, or remove it"
+    damaged = r"known_servers: .*known_servers\.json is damaged .*: repair it, or remove it"
     with pytest.raises(SalvoError, match=damaged):
         known.key_of("a:1")
     with pytest.raises(SalvoError, match=damaged):

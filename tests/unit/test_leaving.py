@@ -10,7 +10,7 @@ import pytest
 
 from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
-from salvo import codec
+from salvo import codec, topics
 from salvo import messages as m
 from salvo.codec.log import Fault
 from salvo.fairness.proof import write_sent
@@ -18,7 +18,6 @@ from salvo.messages import Limits, State
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing.script import ScriptedServer
-from salvo.topics import BY_NAME
 from salvo_server.core.admission import AdmissionPolicy
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.referee import Referee
@@ -43,12 +42,12 @@ def stage() -> Stage:
 
 def leave(stage: Stage, name: str, game: int | None = 1, by: str = "") -> None:
     payload = codec.write_leave(game, stage.sealers[by or name])
-    stage.say(BY_NAME["leave"].of(player=name), payload)
+    stage.say(topics.LEAVE.of(player=name), payload)
 
 
 def place(stage: Stage, name: str, number: int) -> None:
     for placement in fleet(number).placements:
-        topic = BY_NAME["place"].of(player=name, ship=placement.ship)
+        topic = topics.PLACE.of(player=name, ship=placement.ship)
         stage.say(topic, codec.write_placement(placement, stage.sealers[name]))
 
 
@@ -96,8 +95,8 @@ def test_in_a_game_it_is_refused_and_the_player_stays() -> None:
 
 def test_what_cannot_be_read_is_answered_to_the_player(stage: Stage) -> None:
     stage.hush()
-    stage.say(BY_NAME["leave"].of(player=ANN), b"L")
-    stage.say(BY_NAME["leave"].of(player=ANN), stage.sealers[ANN].sign({"t": 1}))
+    stage.say(topics.LEAVE.of(player=ANN), b"L")
+    stage.say(topics.LEAVE.of(player=ANN), stage.sealers[ANN].sign({"t": 1}))
     assert stage.codes() == ["not_json", "wrong_shape"]
     assert list(stage.referee.players) == list(TEAMS)
 
@@ -132,7 +131,7 @@ def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:
     service, edge, journal = serve()
     for name in TEAMS:
         edge.give("/game/request_participation", codec.write_participation(name, secret(name)))
-    edge.give(BY_NAME["leave"].of(player=ANN), codec.write_leave(1, Sealer(secret(ANN))))
+    edge.give(topics.LEAVE.of(player=ANN), codec.write_leave(1, Sealer(secret(ANN))))
     service.step()
     service.step()
     journal.close()
@@ -174,16 +173,16 @@ def test_a_team_that_has_not_noted_that_it_left_is_told_of_it() -> None:
     for step in played.steps:
         match step.command:
             case m.PlaceShip(player=player, spelling=ship, message=digest) if player == gone:
-                topic = BY_NAME["place"].of(player=player, ship=ship)
+                topic = topics.PLACE.of(player=player, ship=ship)
                 notes.append({"team": gone, "topic": topic, "message": digest.hex()})
             case m.Fire(player=player, target=target, x=x, y=y, context=c) if player == gone:
                 body = {"x": x, "y": y} | ({"g": c.game, "t": c.turn, "n": c.shot, "to": c.target} if c else {})
-                notes.append({"team": gone, "topic": BY_NAME["fire"].of(player=target), "body": body})
+                notes.append({"team": gone, "topic": topics.FIRE.of(player=target), "body": body})
     lines = [json.dumps({"sent": note}, separators=(",", ":")).encode() + b"\n" for note in notes]
     finding = verify([*played.proof(), *lines]).finding
     assert finding is not None
     assert (finding.fault, f"leaving the lobby of {gone} counted" in finding.text) == (Fault.UNDECIDED, True)
-    noted = write_sent(gone, BY_NAME["leave"].of(player=gone), codec.write_leave(1, Sealer("any")))
+    noted = write_sent(gone, topics.LEAVE.of(player=gone), codec.write_leave(1, Sealer("any")))
     assert noted is not None
     report = verify([*played.proof(), *lines, noted + b"\n"])
     assert report.finding is None

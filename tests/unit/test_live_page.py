@@ -15,8 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from programs import needs, path_of
+from salvo import topics
 from salvo.errors import ConnectionLost, WireError
-from salvo.topics import BY_NAME, TOPICS, Reader
+from salvo.topics import TOPICS, Reader
 from salvo_server.cli import cli
 from salvo_server.spectate.live import live_page
 
@@ -83,9 +84,9 @@ def test_the_page_asks_for_what_everybody_may_read_but_for_the_log_and_doubles()
     discovery, default, second = json.loads(said)
     unasked = {"log", "count", "current", "hits", "sunk_as_printed", "defeated_as_printed", "server"}
     wanted = {topic.filter() for topic in TOPICS if topic.reader is Reader.EVERYBODY and topic.name not in unasked}
-    assert set(default) == wanted | {BY_NAME["referee"].filter()}
+    assert set(default) == wanted | {topics.REFEREE.filter()}
     assert second == [f"/second{each}" for each in default]
-    assert BY_NAME["server"].filter() in discovery
+    assert topics.SERVER.filter() in discovery
 
 
 def test_a_page_for_another_broker_may_ask_that_one_and_no_other(tmp_path: Path) -> None:

@@ -335,7 +335,7 @@ def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_
     recap = referee.recap(me)
     assert recap is not None
     blob = make_blob(codec.write_recap(recap, book.grid), key_to_team(sealer.key), bytes(16), bytes(range(24)))
-    wanted += session.receive(topics.BY_NAME["recap"].of(player=me), blob.encode(), False, 0.1)
+    wanted += session.receive(topics.RECAP.of(player=me), blob.encode(), False, 0.1)
     assert not any(isinstance(event, SalvoWanted) for event in wanted)
     assert session.view is not None
     assert session.view.shots == 0

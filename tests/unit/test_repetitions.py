@@ -9,11 +9,10 @@ from random import Random
 import pytest
 
 from attacks.stage import Stage, secret
-from salvo import codec
+from salvo import codec, topics
 from salvo import messages as m
 from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
-from salvo.topics import BY_NAME
 from salvo_server.core.admission import AdmissionPolicy
 from salvo_server.core.authenticator import REFUSED_SIZE
 from salvo_server.core.referee import Referee
@@ -173,7 +172,7 @@ def test_a_request_that_is_made_again_is_answered_by_a_recap_and_nothing_else(
     stage.hush()
     with caplog.at_level(logging.INFO):
         for _ in range(10):  # at the slowest: one in three seconds
-            stage.say(BY_NAME["request_participation"].of(), codec.write_participation("ann", secret("ann"), keys))
+            stage.say(topics.REQUEST_PARTICIPATION.of(), codec.write_participation("ann", secret("ann"), keys))
             stage.wait(3)
     assert {topic for topic, _ in stage.heard} == {"/players/ann/recap"}
     assert (stage.referee.deadline(), stage.service._last_step, stage.service.tables[""].check) == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -181,7 +182,8 @@ def _page(replay: Replay, view: str) -> str:
             await pilot.pause()
             return app.export_screenshot(simplify=True)
 
-    return asyncio.run(look()).replace(str(id(replay)), "")
+    # The picture is named by a hash of all that is behind it, also of where in memory that is.
+    return re.sub(r"terminal-\d+", "terminal", asyncio.run(look()).replace(str(id(replay)), ""))
 
 
 def _hidden_from_alice(seed: int, other_seed: int, shots: int) -> tuple[Replay, Replay]:
@@ -206,7 +208,7 @@ def _hidden_from_alice(seed: int, other_seed: int, shots: int) -> tuple[Replay, 
 
 
 @given(seed=st.integers(0, 10**6), other_seed=st.integers(0, 10**6), shots=st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_two_games_that_differ_only_in_hidden_cells_look_the_same(seed: int, other_seed: int, shots: int) -> None:
     one, other = _hidden_from_alice(seed, other_seed, shots)
     for view in ("alice", "carol"):

@@ -11,11 +11,11 @@ import pytest
 
 from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
-from salvo import codec
+from salvo import codec, topics
 from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
-from salvo.topics import BY_NAME, Role
+from salvo.topics import Role
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.referee import Referee
 from salvo_server.core.register import Account, Register
@@ -161,7 +161,7 @@ def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register
         edge.give("/game/request_participation", codec.write_participation(name, secret(name)))
         sealer = Sealer(secret(name))
         for placement in fleet(number).placements:
-            topic = BY_NAME["place"].of(player=name, ship=placement.ship)
+            topic = topics.PLACE.of(player=name, ship=placement.ship)
             edge.give(topic, codec.write_placement(placement, sealer))
     service.step()
     service.step()

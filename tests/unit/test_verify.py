@@ -161,7 +161,7 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {
     "texts kept back": (lambda e: _reveal(e)["texts"].pop(), _line("end"), "texts revealed"),
     "nothing revealed": (lambda e: e.pop(_line("reveal") - 1), _line("reveal"), "nothing was revealed"),
     "an end that counts otherwise": (lambda e: e[-1]["end"].update(steps=1), _line("end"), "by the rules the entry"),
-    "a word behind the end": (lambda e: e.append(e[2]), _line("end") + 1, "stands behind the end"),
+    "a word behind the end": (lambda e: e.append(e[2]), _line("end") + 1, "comes after the end"),
     "an end before the end": (
         lambda e: e.__delitem__(slice(_line("result"), _line("reveal") - 1)),
         None,
@@ -805,10 +805,10 @@ def test_what_is_no_proof_is_called_what_it_is(file: Path, tmp_path: Path) -> No
     packed, plain = tmp_path / "game.jsonl.gz", tmp_path / "other.jsonl"
     for path in (packed, plain):
         open_recordings(str(file)).export(path)
-    told = f"{packed}, line 1: NOT PROVEN: this is no proof: a transcript, which nobody has signed; the proof is {file}"
+    told = f"{packed}, line 1: NOT PROVEN: this is no proof: a transcript, which is unsigned; the proof is {file}"
     code, said = _run(str(packed))
     assert (code, told in said) == (1, True)
-    assert "a server writes its proof beside it, other.proof.jsonl" in _run(str(plain))[1]
+    assert "a server writes its proof next to it, other.proof.jsonl" in _run(str(plain))[1]
     for name, content in (("a.txt", b"hello\nworld\n"), ("b.bin", bytes(range(256))), ("c.gz", b"\x1f\x8bnonsense")):
         other = tmp_path / name
         other.write_bytes(content)

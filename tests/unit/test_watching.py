@@ -585,7 +585,7 @@ def test_another_user_is_told_of_when_the_broker_has_let_it_in() -> None:
     watcher.change_user("hall.2")
     assert (held.user, lines(watcher)) == ("hall.2", [])
     held.connect()
-    assert lines(watcher) == ["looking on as hall.2 now"]
+    assert lines(watcher) == ["watching as hall.2 now"]
     held.connect()
     assert lines(watcher) == []
 

@@ -1,7 +1,7 @@
 """What the server publishes: writing it, and reading it on a team's side.
 
-One announcement becomes one or more publications, in the order of SALVO-TOPIC-4. What is addressed to one player
-goes to topics that this player alone may read.
+One announcement becomes one or more publications, in the order of SALVO-TOPIC-4. Announcements to one player go to
+topics that only this player may read.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, NamedTuple
 
 from salvo import messages as m
+from salvo import topics
 from salvo.chat import check_text
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules, check_playable
@@ -18,7 +19,7 @@ from salvo.codec.strict_json import read_text
 from salvo.errors import SealError, WireError
 from salvo.seal import seal_for_server
 from salvo.shape import UNLESS_EMPTY, Count, Strict, Via, unless
-from salvo.topics import BY_NAME, Address, check_name
+from salvo.topics import Address, Topic, check_name
 
 #: The rules of a large fleet and a recap of a long game are bigger than any command.
 MAX_ANNOUNCEMENT_BYTES: Final = 64 * 1024
@@ -42,12 +43,12 @@ class ServerBody(Strict):
     game: Count
     profile: str
     keys: m.ServerKeys | None = None
-    #: Absent where it is on: a client that knows no chat reads the status as it always did.
+    #: Absent when it is on, so that clients without chat read the status as before.
     chat: bool = field(default=True, metadata=unless(True))
 
     @classmethod
     def of(cls, a: m.ServerStatus) -> ServerBody:
-        """Return a status as JSON has it."""
+        """Return a status as it is in JSON."""
         status = None if a.status_topic else "paused" if a.paused else "online" if a.online else "offline"
         told = {name: getattr(a, name) for name in ("status_topic", "version", "game", "profile", "keys", "chat")}
         return cls(status=status, **told)
@@ -93,24 +94,26 @@ HIT: Final[Codec[m.ShotLanded]] = Codec(m.ShotLanded, "to")
 def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:
     """Return the publications of an announcement.
 
-    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`salvo.codec.write_recap`;
-    what leaves a table (``PlayerLeft``, ``TableReset``) depends on what is retained, which the publisher knows.
+    A :class:`~salvo.messages.Recap` is sealed for its reader and therefore written by :func:`salvo.codec.write_recap`.
+    What ``PlayerLeft`` and ``TableReset`` clear depends on what is retained, which only the publisher knows.
     """
     return [
-        Publication(BY_NAME[name].of(table, player=player, ship=ship), payload, BY_NAME[name].retained)
-        for name, player, ship, payload in _WRITERS[type(announcement)](announcement)
+        Publication(topic.of(table, player=player, ship=ship), payload, topic.retained)
+        for topic, player, ship, payload in _WRITERS[type(announcement)](announcement)
     ]
 
 
-_Part = tuple[str, str, str, bytes]  # topic's name, player, ship, payload
+_Part = tuple[Topic, str, str, bytes]  # topic, player, ship, payload
 
 
 def _salvo(a: m.SalvoResolved) -> list[_Part]:
-    parts = [("hits", "", "", b"%d" % a.hits), ("result", "", "", RESULT.write(a))]
+    parts = [(topics.HITS, "", "", b"%d" % a.hits), (topics.RESULT, "", "", RESULT.write(a))]
     for ship in a.sunk:
-        parts += [(name, ship.player, ship.spelling or ship.ship, b"true") for name in ("sunk", "sunk_as_printed")]
+        parts += [
+            (topic, ship.player, ship.spelling or ship.ship, b"true") for topic in (topics.SUNK, topics.SUNK_AS_PRINTED)
+        ]
     for player in a.defeated:
-        parts += [(name, player, "", b"true") for name in ("defeated", "defeated_as_printed")]
+        parts += [(topic, player, "", b"true") for topic in (topics.DEFEATED, topics.DEFEATED_AS_PRINTED)]
     return parts
 
 
@@ -119,27 +122,30 @@ def _refusal(a: m.PlacementRefused | m.CommandRefused) -> bytes:
 
 
 _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
-    m.StateChanged: lambda a: [("state", "", "", a.state.encode())],
-    m.PlayersListed: lambda a: [("count", "", "", b"%d" % len(a.names)), ("list", "", "", NAMES.write(a.names))],
-    m.PlacementJudged: lambda a: [("approved", a.player, a.spelling, b"true" if a.approved else b"false")],
-    m.SpellingDropped: lambda a: [("approved", a.player, a.spelling, b"")],
-    m.TurnBegan: lambda a: [("turn", "", "", TURN.write(a)), ("current", "", "", a.player.encode())],
-    # Not ``current``, which a client of the plain specification would answer with another salvo.
-    m.TurnResumed: lambda a: [("turn", "", "", TURN_RESUMED.write(a))],
+    m.StateChanged: lambda a: [(topics.STATE, "", "", a.state.encode())],
+    m.PlayersListed: lambda a: [
+        (topics.COUNT, "", "", b"%d" % len(a.names)),
+        (topics.LIST, "", "", NAMES.write(a.names)),
+    ],
+    m.PlacementJudged: lambda a: [(topics.APPROVED, a.player, a.spelling, b"true" if a.approved else b"false")],
+    m.SpellingDropped: lambda a: [(topics.APPROVED, a.player, a.spelling, b"")],
+    m.TurnBegan: lambda a: [(topics.TURN, "", "", TURN.write(a)), (topics.CURRENT, "", "", a.player.encode())],
+    # Not ``current``: a client of the plain specification would answer it with another salvo.
+    m.TurnResumed: lambda a: [(topics.TURN, "", "", TURN_RESUMED.write(a))],
     m.SalvoResolved: _salvo,
-    m.BoardShown: lambda a: [("board", a.player, "", a.cells.encode())],
-    m.FleetRevealed: lambda a: [("fleet", a.player, "", FLEET.write(a))],
-    m.PlayerStats: lambda a: [("stats", a.player, "", STATS.write(a))],
-    m.GameWon: lambda a: [("winner", "", "", NAMES.write(a.tied) if a.tied else a.winner.encode())],
-    m.ShotLanded: lambda a: [("hit", a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
-    m.ShotAccepted: lambda a: [],  # nothing is said on the way to the end of a round
-    m.PlacementRefused: lambda a: [("placement_error", a.to, a.spelling, _refusal(a))],
-    m.CommandRefused: lambda a: [("error", a.to, "", _refusal(a))],
-    m.RulesAnnounced: lambda a: [("rules", "", "", RULES.write(a))],
-    m.ServerStatus: lambda a: [("server", "", "", SERVER.write(a))],
-    m.RefereeView: lambda a: [("referee", "", "", REFEREE.write(a))],
-    m.ChatSaid: lambda a: [("chat", "", "", CHAT.write(a))],
-    m.MessageSaid: lambda a: [("message", a.to, "", MESSAGE.write(a))],
+    m.BoardShown: lambda a: [(topics.BOARD, a.player, "", a.cells.encode())],
+    m.FleetRevealed: lambda a: [(topics.FLEET, a.player, "", FLEET.write(a))],
+    m.PlayerStats: lambda a: [(topics.STATS, a.player, "", STATS.write(a))],
+    m.GameWon: lambda a: [(topics.WINNER, "", "", NAMES.write(a.tied) if a.tied else a.winner.encode())],
+    m.ShotLanded: lambda a: [(topics.HIT, a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
+    m.ShotAccepted: lambda a: [],  # nothing is published before the end of the round
+    m.PlacementRefused: lambda a: [(topics.PLACEMENT_ERROR, a.to, a.spelling, _refusal(a))],
+    m.CommandRefused: lambda a: [(topics.ERROR, a.to, "", _refusal(a))],
+    m.RulesAnnounced: lambda a: [(topics.RULES, "", "", RULES.write(a))],
+    m.ServerStatus: lambda a: [(topics.SERVER, "", "", SERVER.write(a))],
+    m.RefereeView: lambda a: [(topics.REFEREE, "", "", REFEREE.write(a))],
+    m.ChatSaid: lambda a: [(topics.CHAT, "", "", CHAT.write(a))],
+    m.MessageSaid: lambda a: [(topics.MESSAGE, a.to, "", MESSAGE.write(a))],
 }
 
 
@@ -150,14 +156,14 @@ def read_announcement(address: Address, payload: bytes) -> m.Announcement | None
     """Read what the server published.
 
     Returns:
-        the announcement; None for a cleared topic and for the topics that say again, in the specification's words,
-        what another one says in full (count, current, hits, sunk, defeated), and for a recap, which
+        the announcement; None for a cleared topic, for the topics that only repeat, in the specification's form, what
+        another one has in full (count, current, hits, sunk, defeated), and for a recap, which
         :func:`salvo.codec.read_recap` reads once it is opened.
 
     Raises:
         WireError: the server at the other end is not one of ours.
     """
-    reader = _READERS.get(address.topic.name)
+    reader = _READERS.get(address.topic)
     return reader(address, payload) if payload and reader is not None else None
 
 
@@ -168,7 +174,7 @@ def _state(text: str) -> m.StateChanged:
 
 
 def _winner(payload: bytes) -> m.GameWon:
-    """Read a name, or several: no name begins with a bracket (SALVO-NAME-1)."""
+    """Read one name or a list: no name begins with a bracket (SALVO-NAME-1)."""
     return m.GameWon("", NAMES.read(payload)) if payload.startswith(b"[") else m.GameWon(read_text(payload))
 
 
@@ -178,7 +184,7 @@ def _code_and_text(payload: bytes) -> tuple[str, str]:
 
 
 def _rules(payload: bytes) -> m.RulesAnnounced:
-    """Read the rules of a table; the next thing that their reader does is to draw a fleet for them."""
+    """Read the rules of a table, and make sure that a fleet can be drawn, which is what their reader does next."""
     announced = RULES.read(payload)
     check_playable(announced.book)
     return announced
@@ -192,29 +198,29 @@ def _referee(payload: bytes) -> m.RefereeView:
 
 
 def _line(line: m.ChatSaid | m.MessageSaid) -> m.ChatSaid | m.MessageSaid:
-    """Check sender and text: on an open broker anybody may have written them, also for a terminal's sake."""
+    """Check sender and text, which may reach a terminal: on an open broker, anyone can write them."""
     check_text(line.text)
     if line.sender:
         check_name(line.sender, "player")
     return line
 
 
-_READERS: Final[dict[str, Callable[[Address, bytes], m.Announcement]]] = {
-    "state": lambda address, payload: _state(read_text(payload)),
-    "list": lambda address, payload: m.PlayersListed(NAMES.read(payload)),
-    "turn": lambda address, payload: TURN.read(payload),
-    "result": lambda address, payload: RESULT.read(payload),
-    "stats": lambda address, payload: STATS.read(payload, address.player),
-    "winner": lambda address, payload: _winner(payload),
-    "board": lambda address, payload: m.BoardShown(address.player, read_text(payload)),
-    "fleet": lambda address, payload: FLEET.read(payload, address.player),
-    "hit": lambda address, payload: HIT.read(payload, address.player),
-    "approved": lambda address, payload: m.PlacementJudged(address.player, address.ship, payload == b"true"),
-    "placement_error": lambda a, payload: m.PlacementRefused(a.player, a.ship, *_code_and_text(payload)),
-    "error": lambda address, payload: m.CommandRefused(address.player, *_code_and_text(payload)),
-    "rules": lambda address, payload: _rules(payload),
-    "server": lambda address, payload: SERVER.read(payload),
-    "referee": lambda address, payload: _referee(payload),
-    "chat": lambda address, payload: _line(CHAT.read(payload)),
-    "message": lambda address, payload: _line(MESSAGE.read(payload, address.player)),
+_READERS: Final[dict[Topic, Callable[[Address, bytes], m.Announcement]]] = {
+    topics.STATE: lambda address, payload: _state(read_text(payload)),
+    topics.LIST: lambda address, payload: m.PlayersListed(NAMES.read(payload)),
+    topics.TURN: lambda address, payload: TURN.read(payload),
+    topics.RESULT: lambda address, payload: RESULT.read(payload),
+    topics.STATS: lambda address, payload: STATS.read(payload, address.player),
+    topics.WINNER: lambda address, payload: _winner(payload),
+    topics.BOARD: lambda address, payload: m.BoardShown(address.player, read_text(payload)),
+    topics.FLEET: lambda address, payload: FLEET.read(payload, address.player),
+    topics.HIT: lambda address, payload: HIT.read(payload, address.player),
+    topics.APPROVED: lambda address, payload: m.PlacementJudged(address.player, address.ship, payload == b"true"),
+    topics.PLACEMENT_ERROR: lambda a, payload: m.PlacementRefused(a.player, a.ship, *_code_and_text(payload)),
+    topics.ERROR: lambda address, payload: m.CommandRefused(address.player, *_code_and_text(payload)),
+    topics.RULES: lambda address, payload: _rules(payload),
+    topics.SERVER: lambda address, payload: SERVER.read(payload),
+    topics.REFEREE: lambda address, payload: _referee(payload),
+    topics.CHAT: lambda address, payload: _line(CHAT.read(payload)),
+    topics.MESSAGE: lambda address, payload: _line(MESSAGE.read(payload, address.player)),
 }

@@ -1,8 +1,8 @@
 """What teams send: reading it, in two steps, and writing it.
 
-What a blob holds is unknown until its key is. So :func:`read_command` turns a topic and a payload into a request,
-sealed or not, and :func:`read_placement` and :func:`read_shot` turn an opened body into a command. Whatever cannot
-be read is a :class:`~salvo.errors.WireError` with a stable code; no bytes on any topic give anything else.
+The content of a blob is unknown until its key is. So :func:`read_command` turns a topic and a payload into a request,
+sealed or not, and :func:`read_placement` and :func:`read_shot` turn an opened body into a command. Anything unreadable
+is a :class:`~salvo.errors.WireError` with a stable code; no bytes on any topic cause another exception.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from salvo.topics import Address
 
 #: SALVO-NAME-5: long enough for ``p_a_t_r_o_l_b_o_a_t``, short enough for a topic.
 MAX_SHIP_SPELLING: Final = 32
-#: SALVO-JOIN-3. Long enough for any pass phrase; argon2 takes the same time for all of them.
+#: SALVO-JOIN-3. Long enough for any passphrase; argon2 takes the same time for all of them.
 MAX_SECRET_CHARACTERS: Final = 256
 #: Wire integers beyond this are nonsense in every field.
 _LARGEST = 10**9
 
-#: What base64 begins with. The empty text is no member: it is no request at all.
+#: First bytes of base64. The empty text is not among them: it is no request at all.
 _BASE64: Final = frozenset(bytes([letter]) for letter in f"{string.ascii_letters}{string.digits}+/".encode())
 
 _T = TypeVar("_T")
@@ -42,7 +42,7 @@ _Integer = Annotated[int, Bounds(ge=-_LARGEST, le=_LARGEST)]
 
 @dataclass(slots=True)
 class Shot(Strict):
-    """The body of a shot; the four fields of its context come all or none (SALVO-FRESH-5)."""
+    """The body of a shot, with all four fields of its context or none (SALVO-FRESH-5)."""
 
     x: _Integer
     y: _Integer | str
@@ -73,14 +73,14 @@ class Shot(Strict):
 
 @dataclass(slots=True)
 class Leave(Strict):
-    """The body of leaving the lobby; it may name the game (SALVO-JOIN-15)."""
+    """The body that leaves the lobby; it may name the game (SALVO-JOIN-15)."""
 
     g: _Integer | None = None
 
 
 @dataclass(slots=True)
 class Skip(Strict):
-    """The body of a skip; the two fields of its context come both or none (SALVO-BOOK-7)."""
+    """The body of a skip, with both fields of its context or none (SALVO-BOOK-7)."""
 
     g: _Integer | None = None
     t: _Integer | None = None
@@ -128,7 +128,7 @@ class ParticipationRequest(Strict):
 
 @dataclass(frozen=True, slots=True)
 class SealedPlacement:
-    """A placement whose blob is not opened yet."""
+    """A placement whose blob has not been opened yet."""
 
     table: str
     player: str
@@ -139,7 +139,7 @@ class SealedPlacement:
 
 @dataclass(frozen=True, slots=True)
 class SignedShot:
-    """A shot whose signature is not checked yet.
+    """A shot whose signature has not been checked yet.
 
     Attributes:
         target: the player whose board it is aimed at, as the topic says.
@@ -156,18 +156,18 @@ class SignedShot:
 
 @dataclass(frozen=True, slots=True)
 class SealedParticipation:
-    """A request to take part that only the server can open (SALVO-IDENT-4)."""
+    """A request to take part, which only the server can open (SALVO-IDENT-4)."""
 
     table: str
     sealed: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class SignedLeave:
-    """Leaving the lobby, whose signature is not checked yet.
+class _SignedByPlayer:
+    """A signed command on a player's own topic.
 
     Attributes:
-        player: who leaves, as the topic says.
+        player: the sender, as the topic says.
         body: the open body.
         payload: as it came.
     """
@@ -179,29 +179,24 @@ class SignedLeave:
     payload: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class SignedSkip:
-    """A skip whose signature is not checked yet.
+class SignedLeave(_SignedByPlayer):
+    """A request to leave the lobby, whose signature has not been checked yet."""
 
-    Attributes:
-        player: who skips, as the topic says.
-        body: the open body.
-        payload: as it came.
-    """
+    __slots__ = ()
 
-    table: str
-    player: str
-    body: dict[str, Any]
-    blob: Blob
-    payload: bytes = b""
+
+class SignedSkip(_SignedByPlayer):
+    """A skip whose signature has not been checked yet."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Line(Strict):
-    """What a player says.
+    """A chat line from a player.
 
     Attributes:
-        to: the one who is to hear it; empty for everybody.
+        to: its only recipient; empty for everybody.
     """
 
     text: str
@@ -210,7 +205,7 @@ class Line(Strict):
 
 @dataclass(frozen=True, slots=True)
 class ResendRequest(Strict):
-    """A request to say the log of the game again; nothing proves who sent it (SALVO-LOG-12).
+    """A request to send the log of the game again; nothing proves its sender (SALVO-LOG-12).
 
     Attributes:
         first: number of the first entry that is wanted.
@@ -231,39 +226,39 @@ LEAVE: Final[Codec[Leave]] = Codec(Leave)
 SAY: Final[Codec[Line]] = Codec(Line)
 RESEND: Final[Codec[ResendRequest]] = Codec(ResendRequest, "table", "player")
 
-#: What a key of a team opens.
+#: Requests that a team's key opens.
 Sealed = SealedPlacement | SignedShot | SignedSkip | SignedLeave
 Request = ParticipationRequest | SealedParticipation | ResendRequest | Sealed
 
 
 def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
-    """Read a command of the game; what is said in the chat is none, and :func:`read_say` reads it.
+    """Read a command of the game; chat lines are none, see :func:`read_say`.
 
     Raises:
         WireError: any code of SALVO-WIRE, ``bad_name``, ``sealed_unreadable``, ``unknown_ship`` or
             ``unknown_topic``.
     """
-    match address.topic.name:
-        case "request_participation":
+    match address.topic:
+        case topics.REQUEST_PARTICIPATION:
             if payload[:1] in _BASE64:
                 return SealedParticipation(address.table, read_base64(read_text(payload), "sealed_unreadable"))
             return read_participation(address.table, payload)
-        case "place":
+        case topics.PLACE:
             ship = read_ship(address.ship, book)
             return SealedPlacement(address.table, address.player, address.ship, ship, parse_blob(read_text(payload)))
-        case "fire":
+        case topics.FIRE:
             return SignedShot(address.table, address.player, *_read_signed(payload), payload)
-        case "skip":
+        case topics.SKIP:
             return SignedSkip(address.table, address.player, *_read_signed(payload), payload)
-        case "leave":
+        case topics.LEAVE:
             return SignedLeave(address.table, address.player, *_read_signed(payload), payload)
-        case "resend":
+        case topics.RESEND:
             return RESEND.read(payload, address.table, address.player)
     raise WireError("unknown_topic", f"no command of the game is sent on {address.topic.pattern}")
 
 
 def read_participation(table: str, text: bytes) -> ParticipationRequest:
-    """Read a request to take part, open or opened; white space around it may be padding.
+    """Read a request to take part, sent openly or unsealed; white space around it may be padding.
 
     Raises:
         WireError: any code of SALVO-WIRE, or ``bad_name``.
@@ -279,7 +274,7 @@ def _read_signed(payload: bytes) -> tuple[dict[str, Any], Blob]:
 
 
 def read_envelope(payload: bytes) -> tuple[dict[str, Any], str]:
-    """Return the open body of a signed message, and its signature; nothing about either is proven yet.
+    """Return the open body of a signed message, and its signature; neither is verified yet.
 
     Raises:
         WireError: a code of SALVO-WIRE.
@@ -335,7 +330,7 @@ def read_shot(request: SignedShot, player: str, plaintext: bytes) -> m.Fire:
 
 
 def _check_signed(request: SignedShot | SignedSkip | SignedLeave, plaintext: bytes) -> None:
-    # Our SDK sends the very text that it signs; then it has been parsed, in its place in the payload.
+    # Our SDK sends the exact text that it signs, which has then been parsed already, as part of the payload.
     if request.payload.startswith(b'{"data":%s,"signature":' % plaintext.rstrip(b" ")):
         return
     if not same_value(parse_json(plaintext), request.body):
@@ -354,7 +349,7 @@ def read_skip(request: SignedSkip, plaintext: bytes) -> m.Skip:
 
 
 def read_leave(request: SignedLeave, plaintext: bytes) -> m.Leave:
-    """Turn leaving the lobby, whose signature verified, into a command.
+    """Turn a request to leave the lobby, whose signature verified, into a command.
 
     Raises:
         WireError: a code of SALVO-WIRE, or ``body_mismatch`` when the open body is not the signed one.
@@ -364,7 +359,7 @@ def read_leave(request: SignedLeave, plaintext: bytes) -> m.Leave:
 
 
 def read_say(payload: bytes) -> Line:
-    """Read what a player says, ready to be shown (SALVO-CHAT-1).
+    """Read a player's chat line, ready to be shown (SALVO-CHAT-1).
 
     Raises:
         WireError: a code of SALVO-WIRE, or ``bad_text``.
@@ -377,7 +372,7 @@ def read_say(payload: bytes) -> Line:
 
 
 def write_participation(name: str, secret: str, sealing_key: bytes | None = None) -> bytes:
-    """Return the payload of a request to take part, sealed where the server has a key for that (SALVO-IDENT-4).
+    """Return the payload of a request to take part, sealed if the server has a key for that (SALVO-IDENT-4).
 
     Raises:
         SealError: ``bad_key``.
@@ -402,12 +397,12 @@ def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
 
 
 def write_leave(game: int | None, sealer: Sealer) -> bytes:
-    """Return the payload of leaving the lobby, signed for a game or for none in particular."""
+    """Return the payload that leaves the lobby, signed for one game or for any."""
     return sealer.sign_text(LEAVE.write(Leave(game)))
 
 
 def write_say(text: str, to: str = "") -> bytes:
-    """Return the payload of what a player says.
+    """Return the payload of a player's chat line.
 
     Raises:
         WireError: ``bad_text``.
@@ -416,10 +411,10 @@ def write_say(text: str, to: str = "") -> bytes:
 
 
 def write_resend(first: int) -> bytes:
-    """Return the payload that asks for the log again, from an entry on (SALVO-LOG-12)."""
+    """Return the payload that asks for the log again, starting at an entry (SALVO-LOG-12)."""
     return _printed(RESEND, ResendRequest("", "", first))
 
 
 def _printed(codec: Codec[_T], value: _T) -> bytes:
-    """Return a message as the specification prints it, with white space, and with every character as it is."""
+    """Return a message as the specification prints it: with white space and unescaped characters."""
     return json.dumps(codec.value(value), ensure_ascii=False).encode()

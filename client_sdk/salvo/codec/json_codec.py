@@ -1,8 +1,7 @@
 """The one reader and the one writer of JSON: both follow from a message's class (:mod:`salvo.shape`).
 
-:func:`~salvo.codec.strict_json.parse_json` refuses what pydantic would let through, above all a key that stands twice;
-pydantic's own parser then makes the value. What is written is ASCII: games on record and signed logs are compared by
-their bytes.
+:func:`~salvo.codec.strict_json.parse_json` refuses what pydantic would accept, above all duplicate keys; pydantic's own
+parser then builds the value. Output is ASCII: recorded games and signed logs are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _UNKNOWN_FIELD: Final = frozenset({"unexpected_keyword_argument", "extra_forbidd
 
 
 class Codec(Generic[_T]):
-    """Reads and writes one kind of message. What pydantic needs for it is made when it is first used."""
+    """Reads and writes one kind of message. Pydantic's schema for it is built on first use."""
 
     def __init__(
         self,
@@ -37,10 +36,10 @@ class Codec(Generic[_T]):
 
         Args:
             shape: the message's class, or an annotation.
-            given: its first fields, when they are not in the JSON because the topic tells them.
-            largest: bytes that are read at most.
-            deepest: levels that are read at most.
-            own: whether nearly all that comes was written by :meth:`write`; it is read in half the time then.
+            given: its first fields, if the topic has them instead of the JSON.
+            largest: the most bytes that are read.
+            deepest: the most levels that are read.
+            own: whether nearly all input was written by :meth:`write`; such input is then read in half the time.
         """
         self._shape = shape
         self._given = given
@@ -56,7 +55,7 @@ class Codec(Generic[_T]):
 
         annotated = getattr(self._annotation, "__origin__", self._annotation)
         if isinstance(annotated, type) and issubclass(annotated, Strict):
-            return TypeAdapter(self._annotation)  # has a configuration of its own
+            return TypeAdapter(self._annotation)  # it has its own configuration
         return TypeAdapter(self._annotation, config=ConfigDict(strict=True, extra="forbid"))
 
     @cached_property
@@ -71,7 +70,7 @@ class Codec(Generic[_T]):
         """Read a message.
 
         Args:
-            given: what the topic tells.
+            given: the fields that the topic has.
 
         Raises:
             WireError: the codes of :func:`~salvo.codec.strict_json.parse_json`, ``wrong_shape``, or what a class of the
@@ -85,10 +84,10 @@ class Codec(Generic[_T]):
         return self.validate(payload, *given)
 
     def read_exact(self, text: bytes) -> _T:
-        """Read the text that :meth:`write` gives; no other one is that message.
+        """Read a text as :meth:`write` makes it, and no other text of the same message.
 
         Raises:
-            WireError: see :meth:`read`; also ``wrong_shape`` where nothing but the text is wrong.
+            WireError: see :meth:`read`; also ``wrong_shape`` if only the text differs.
         """
         value = self._exact(text, ())
         if value is None:
@@ -98,7 +97,7 @@ class Codec(Generic[_T]):
         return value
 
     def validate(self, payload: bytes, *given: str) -> _T:
-        """Read a message that :func:`~salvo.codec.strict_json.parse_json` has let through.
+        """Read a message that :func:`~salvo.codec.strict_json.parse_json` has accepted.
 
         Raises:
             WireError: see :meth:`read`.
@@ -109,7 +108,7 @@ class Codec(Generic[_T]):
             raise self._refusal(error) from None
 
     def _exact(self, text: bytes, given: tuple[str, ...]) -> _T | None:
-        """Return the message that has this one text: nothing stands twice in it, so nobody needs to look for that."""
+        """Return the message if this is its one text, which cannot have duplicate keys; else None."""
         if len(text) > self._largest:
             return None
         try:
@@ -123,7 +122,7 @@ class Codec(Generic[_T]):
         return self._shape(*given, **read) if given else read  # type: ignore[no-any-return]
 
     def write(self, value: _T) -> bytes:
-        """Return a message's one text: without white space, and without what is absent."""
+        """Return a message's one text: without white space and absent fields."""
         text = self._write(value)
         return text.replace(b"\x7f", rb"\u007f") if b"\x7f" in text else text
 
@@ -132,7 +131,7 @@ class Codec(Generic[_T]):
         return self.adapter.serializer.to_python(value, mode="json", by_alias=True, exclude_none=True)
 
     def _refusal(self, error: Any) -> WireError:
-        """Return the first thing that is wrong, with where it is, and what there may be."""
+        """Return the first error, with its place and the fields that are allowed."""
         first = error.errors(include_url=False, include_input=False)[0]
         where = ascii(".".join(map(str, first["loc"])))[1:-1][:60] or "the message"
         if first["type"] == "value_error":

@@ -2,16 +2,15 @@
 
     payload = {"entry":<text of an entry>,"sign":"<base64 of the signature>"}
 
-Every entry tells the digest of the one before, so that what was said once cannot be taken back. What must stay hidden
-while the game is on is committed by :func:`blind`, the only way by which anything hidden gets into the log, and is
-revealed when the game is won. Whether the game that it tells was fair is a referee's business (``salvo verify``); here
-is what a client needs to hold the server to its word while the game is on.
+Every entry has the digest of the one before, so that nothing once said can be taken back. What must stay hidden during
+the game is committed by :func:`blind`, the only way for anything hidden to get into the log, and is revealed when the
+game is won. Whether the game was fair is for a referee to find out (``salvo verify``); this module has what a client
+needs to hold the server to its word during the game.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -28,29 +27,30 @@ from salvo.codec.transcript import INPUTS, SAID
 from salvo.errors import SalvoError, SealError, WireError
 from salvo.shape import REQUIRED, UNLESS_EMPTY, Base64, Bounds, Composed, Count, Hexadecimal, Inline, OneOf, Strict
 
-#: The version of the form (SALVO-LOG-3).
+#: The version of the format (SALVO-LOG-3).
 LOG_VERSION: Final = 1
-#: A last salvo with 64 players and their figures has 12,000; the largest that a broker of ours passes on.
+#: A last salvo with 64 players and their statistics has 12,000; this is the most that our brokers pass on.
 MAX_ENTRY_BYTES: Final = 256 * 1024
 #: A payload with revealed texts is no larger, unless one text alone is (SALVO-LOG-7).
 MAX_REVEAL_BYTES: Final = 8 * 1024
-#: What stands before and behind an entry's text in a payload (SALVO-LOG-1).
+#: Length of what surrounds an entry's text in a payload (SALVO-LOG-1).
 HEAD_BYTES: Final = 9
 TAIL_BYTES: Final = 99
 DIGEST_BYTES: Final = 32
 KEY_BYTES: Final = 32
 SECRET_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
-#: How much of the opening's digest every later entry has.
+#: Bytes of the opening's digest that every later entry has.
 OF_BYTES: Final = 8
 
 _HEAD: Final = b'{"entry":'
 _MIDDLE: Final = b',"sign":"'
 _END: Final = b'"}'
+_SIGNATURE: Final = Base64(SIGNATURE_BYTES)
 _DOMAIN: Final = b"salvo log\0"
 _MAX_ENTRY_DEPTH: Final = 8
 
-#: Announcements to one player, who is named in them; all others are to everybody.
+#: Announcements to one player, whom they name; all others are to everybody.
 _TO_ONE: Final = frozenset({"given", "landed", "placement_refused", "refused"})
 PublicSaid = Annotated[m.Announcement, OneOf({key: of for key, of in SAID.items() if key not in _TO_ONE})]
 #: Inputs that everybody may know.
@@ -59,20 +59,20 @@ OpenInput = Annotated[m.Input, OneOf({key: INPUTS[key] for key in _OPEN})]
 
 
 class Fault(StrEnum):
-    """Who is at fault when a log does not hold."""
+    """Which party is at fault when a log does not hold."""
 
-    FILE = "file"  # whoever passed it on: the server has not signed this
-    SERVER = "server"  # it has signed what is not so
-    INCOMPLETE = "incomplete"  # nobody lied; something is missing
-    UNDECIDED = "undecided"  # what nobody signed says otherwise than the log
-    STRANGER = "stranger"  # another server than the one that was asked for
+    FILE = "file"  # altered on its way: the server has not signed this
+    SERVER = "server"  # the server has signed something untrue
+    INCOMPLETE = "incomplete"  # no lie; something is missing
+    UNDECIDED = "undecided"  # unsigned evidence contradicts the log
+    STRANGER = "stranger"  # not the server that was expected
     NO_PROOF = "no_proof"  # no log at all
 
 
 class LogError(SalvoError):
-    """A log that does not hold, and who is at fault.
+    """A log that does not hold, and which party is at fault.
 
-    Codes: ``unknown_version``, ``log_unreadable`` and ``log_forged`` (nobody knows who said it), ``log_foreign``
+    Codes: ``unknown_version``, ``log_unreadable`` and ``log_forged`` (of unknown origin), ``log_foreign``
     (another game's), ``log_gap`` (entries are missing), ``log_wrong`` (signed, and no entry), ``log_broken`` (signed,
     and does not continue what was signed before), ``log_forked`` (signed, and so was another entry of this number).
     """
@@ -87,12 +87,12 @@ class LogError(SalvoError):
 
 @dataclass(frozen=True, slots=True)
 class Opening(Composed):
-    """A game's first entry: what it is played by, and what the server commits to before anybody says anything.
+    """A game's first entry: what it starts from, and what the server commits to before any team acts.
 
     Attributes:
-        log: version of the form.
+        log: version of the format.
         key: the server's signing key.
-        seed: commitment to what the draws come from.
+        seed: commitment to the source of the draws.
     """
 
     log: Annotated[int, Bounds(ge=1, le=LOG_VERSION)] = field(default=LOG_VERSION, kw_only=True, metadata=REQUIRED)
@@ -112,14 +112,14 @@ class Opening(Composed):
 
 @dataclass(frozen=True, slots=True)
 class LogStep(Strict):
-    """A step of the referee, as everybody may know it.
+    """The public part of a step of the referee.
 
     Attributes:
         at: when, epoch ms.
         said: announcements to everybody.
-        command: the input where everybody may know it, else None.
-        message: stands for the message that a placement came with (:func:`message_digest`); else empty.
-        hidden: commitments to hidden inputs that counted since the entry before; the step's own is the last one.
+        command: the input if it is public, else None.
+        message: digest of the message of a placement (:func:`message_digest`); else empty.
+        hidden: commitments to the hidden inputs that counted since the previous entry; the step's own is the last.
     """
 
     at: Count
@@ -135,7 +135,7 @@ class Reveal(Strict):
 
     Attributes:
         first: number of the first text, from 0.
-        seed: what the draws came from; None in all but the first of these entries.
+        seed: the source of the draws; None in all but the first of these entries.
         secret: the key of the commitments; likewise.
         texts: inputs with their times, as :func:`write_hidden` makes them.
     """
@@ -159,7 +159,7 @@ class LogEnd(Strict):
     hidden: Count
 
 
-#: What an entry is, by the key that it stands under.
+#: Bodies of entries, by their keys.
 KINDS: Final[dict[str, Any]] = {"open": Opening, "step": LogStep, "reveal": Reveal, "end": LogEnd}
 
 
@@ -169,8 +169,8 @@ class Entry(Composed):
 
     Attributes:
         number: from 0, without a gap.
-        of: stands for the game: begins the digest of its opening, hexadecimal. Empty in the opening itself.
-        prev: digest of the entry before, hexadecimal; empty in the opening.
+        of: identifies the game: the start of its opening's digest, hexadecimal. Empty in the opening itself.
+        prev: digest of the previous entry, hexadecimal; empty in the opening.
     """
 
     number: Count = field(metadata={"alias": "n"})
@@ -183,7 +183,7 @@ ENTRY: Final[Codec[Entry]] = Codec(Entry, largest=MAX_ENTRY_BYTES, deepest=_MAX_
 
 
 def write_entry(entry: Entry) -> bytes:
-    """Return an entry's text, which is what is signed; there is one text for an entry only."""
+    """Return an entry's text, which is what is signed; every entry has exactly one."""
     return ENTRY.write(entry)
 
 
@@ -191,7 +191,7 @@ def read_entry(text: bytes) -> Entry:
     """Read an entry's text, which must be the one text of this entry.
 
     Raises:
-        WireError: ``unknown_version`` for a later form than this reader's, else the codes of strict JSON.
+        WireError: ``unknown_version`` for a later format than this reader's, else the codes of strict JSON.
     """
     try:
         entry = ENTRY.read_exact(text)
@@ -225,7 +225,7 @@ HIDDEN: Final[Codec[Hidden]] = Codec(Hidden, largest=MAX_ENTRY_BYTES, deepest=_M
 
 
 def write_hidden(at: int, text: str) -> str:
-    """Return the text that stands for a hidden input.
+    """Return the text of a hidden input, which is committed to.
 
     Args:
         text: the input, as :func:`~salvo.codec.transcript.write_input` makes it.
@@ -246,8 +246,8 @@ def blind(secret: bytes, number: int, text: str) -> bytes:
     """Return the commitment to a game's hidden input (SALVO-LOG-6).
 
     Args:
-        secret: of this game, 32 bytes; without it the commitment tells nothing.
-        number: of the input among the hidden ones, from 0, so that equal inputs have different commitments.
+        secret: of this game, 32 bytes; without it, the commitment reveals nothing.
+        number: index of the input among the hidden ones, from 0, so that equal inputs have different commitments.
         text: as :func:`write_hidden` makes it.
     """
     key = hashlib.blake2b(b"salvo blind" + number.to_bytes(8, "big"), digest_size=DIGEST_BYTES, key=secret).digest()
@@ -255,12 +255,12 @@ def blind(secret: bytes, number: int, text: str) -> bytes:
 
 
 def seed_commitment(secret: bytes, seed: str) -> bytes:
-    """Return the commitment to what a game's draws come from (SALVO-LOG-5)."""
+    """Return the commitment to the source of a game's draws (SALVO-LOG-5)."""
     return hashlib.blake2b(b"salvo seed\0" + seed.encode(), digest_size=DIGEST_BYTES, key=secret).digest()
 
 
 def message_digest(topic: str, payload: bytes) -> bytes:
-    """Return what stands for a message: 16 bytes of its topic and payload as they were published (SALVO-LOG-8)."""
+    """Return a message's digest: 16 bytes, over topic and payload as they were published (SALVO-LOG-8)."""
     return hashlib.blake2b(topic.encode() + b"\0" + payload, digest_size=m.MESSAGE_BYTES).digest()
 
 
@@ -268,7 +268,7 @@ class NotOpened(Exception):
     """What was revealed does not open what was committed to.
 
     Attributes:
-        number: of the text that does not, from 0; None for the seed.
+        number: index of the text that does not, from 0; None for the seed.
     """
 
     def __init__(self, text: str, number: int | None = None) -> None:
@@ -279,15 +279,15 @@ class NotOpened(Exception):
 def open_commitments(
     opening: Opening, revealed: Reveal, commitments: Sequence[bytes], texts: Sequence[str]
 ) -> tuple[str, bytes]:
-    """Hold what was revealed against all that was committed to; return seed and secret (SALVO-LOG-11).
+    """Compare what was revealed with the commitments; return seed and secret (SALVO-LOG-11).
 
     Args:
         revealed: the first entry that reveals anything.
         commitments: of all steps, in their order.
-        texts: of all entries that reveal any, in their order; there may be fewer or more of them.
+        texts: of all revealing entries, in their order; there may be fewer or more of them.
 
     Raises:
-        NotOpened: the first that does not fit.
+        NotOpened: the first mismatch.
     """
     seed, secret = revealed.seed, revealed.secret
     if seed is None or secret is None or revealed.first:
@@ -311,12 +311,12 @@ def sign_entry(text: bytes, sign: Callable[[bytes], bytes]) -> bytes:
 
 
 def entry_digest(text: bytes) -> bytes:
-    """Return what the next entry tells of this one (SALVO-LOG-4)."""
+    """Return an entry's digest, which the next one has (SALVO-LOG-4)."""
     return hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest()
 
 
 def take_apart(payload: bytes) -> tuple[bytes, bytes]:
-    """Return an entry's text and its signature; nothing about either is proven yet.
+    """Return an entry's text and its signature; neither is verified yet.
 
     Raises:
         WireError: ``wrong_shape`` or ``too_large``.
@@ -329,19 +329,16 @@ def take_apart(payload: bytes) -> tuple[bytes, bytes]:
     if not text or not framed:
         raise WireError("wrong_shape", 'a payload of the log is {"entry":...,"sign":"..."} and nothing else')
     try:
-        signed = base64.b64decode(signature, validate=True)
-    except (binascii.Error, ValueError):
-        signed = b""
-    if len(signed) != SIGNATURE_BYTES or base64.b64encode(signed) != signature:
-        raise WireError("wrong_shape", f"a signature is the canonical base64 of {SIGNATURE_BYTES} bytes")
-    return text, signed
+        return text, _SIGNATURE.value(signature.decode())
+    except ValueError:
+        raise WireError("wrong_shape", f"a signature is the canonical base64 of {SIGNATURE_BYTES} bytes") from None
 
 
 def read_signed(payload: bytes, key: bytes | None) -> tuple[bytes, Entry]:
-    """Check who signed a payload, and return its entry with the text that was signed.
+    """Check a payload's signature, and return its entry with the text that was signed.
 
     Args:
-        key: the server's; an opening names it itself where it is not known yet.
+        key: the server's; None takes the one that an opening names.
 
     Raises:
         LogError: ``log_unreadable``, ``unknown_version``, ``log_forged`` or ``log_wrong``; without a key ``log_gap``
@@ -374,7 +371,7 @@ def _key_of(entry: Entry) -> bytes:
 
 
 def game_of(text: bytes, entry: Entry) -> str:
-    """Return what stands for an entry's game (SALVO-LOG-4): 8 bytes in hexadecimal."""
+    """Return what identifies an entry's game (SALVO-LOG-4): 8 bytes in hexadecimal."""
     return entry.of or entry_digest(text)[:OF_BYTES].hex()
 
 
@@ -384,17 +381,17 @@ def game_of(text: bytes, entry: Entry) -> str:
 class LogChain:
     """A table's log as it comes in: signatures, numbers and links, entry by entry.
 
-    Whoever comes in the middle of a game begins where he is. When a game begins, its log so far is said once more, so
-    who was there by then has all of it (SALVO-LOG-9).
+    A listener that joins in mid-game starts there. When a game begins, its log so far is published once more, so a
+    listener that is there by then has all of it (SALVO-LOG-9).
 
     Attributes:
-        key: whose signature counts; taken from the first opening when none was given.
-        opening: of the game that is on; None as long as it was not heard.
-        next_number: of the entry that has to come.
+        key: the signer's; taken from the first opening if none was given.
+        opening: of the current game; None until it is heard.
+        next_number: number of the next entry.
     """
 
     def __init__(self, key: bytes | None = None) -> None:
-        """Begin; without a key, with the first opening, whoever signed it."""
+        """Begin; without a key, trust the signer of the first opening."""
         self.key = key
         self.opening: Opening | None = None
         self.next_number = 0
@@ -405,7 +402,7 @@ class LogChain:
         """Check the next payload.
 
         Returns:
-            the entry; None for one that was heard before.
+            the entry; None for a repeated one.
 
         Raises:
             LogError: it does not hold; nothing of it was taken in.
@@ -414,10 +411,10 @@ class LogChain:
         return entry if self.link(text, entry) else None
 
     def link(self, text: bytes, entry: Entry) -> bool:
-        """Check the next entry, as :func:`read_signed` gives it; return whether it is news.
+        """Check the next entry, as :func:`read_signed` returns it; return whether it is new.
 
         Raises:
-            LogError: it does not continue what was taken in; nothing of it was.
+            LogError: it does not continue the log; nothing of it was taken in.
         """
         if isinstance(entry.body, Opening) and entry_digest(text) != self._digests.get(0):
             self._begin(entry.body, text)
@@ -436,7 +433,7 @@ class LogChain:
         self._of = entry_digest(text)[:OF_BYTES].hex()
 
     def _continues(self, entry: Entry, text: bytes) -> bool:
-        """Whether the entry is news."""
+        """Whether the entry is new."""
         number = entry.number
         if entry.of != self._of and entry.number:
             raise LogError("log_foreign", f"entry {number} belongs to another game", Fault.FILE)
@@ -454,7 +451,7 @@ class LogChain:
 
 
 def chunks(texts: Sequence[str], most_bytes: int) -> list[tuple[str, ...]]:
-    """Return texts in groups whose JSON has at most so many bytes; a longer one goes alone."""
+    """Return texts in groups whose JSON has at most this many bytes; a longer text gets its own group."""
     groups: list[list[str]] = [[]]
     size = 0
     for text in texts:

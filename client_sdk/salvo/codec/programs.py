@@ -1,7 +1,7 @@
-"""What a program on its standard streams is told, and what it answers (SALVO-EXEC).
+"""The lines that a program reads and writes on its standard streams (SALVO-EXEC).
 
-A line is a JSON object. Where the contract has words for something, they are the same here: rules, results, figures
-and ships on their places have the fields of ``/game/rules``, ``/game/result``, ``/game/stats`` and a placement.
+A line is a JSON object. What the contract names elsewhere has the same names here: rules, results, statistics and
+placed ships have the fields of ``/game/rules``, ``/game/result``, ``/game/stats`` and a placement.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from salvo.view import Shot
 
 #: The version of the protocol (SALVO-EXEC-2).
 PROTOCOL: Final = 1
-#: A program that came late is told a whole game in one line.
+#: A program that starts in mid-game gets the whole game so far in one line.
 MAX_QUESTION_BYTES: Final = 16 * 1024 * 1024
 _MAX_QUESTION_DEPTH: Final = 6
-#: Lines that an answer may say: as many as a server takes at once (SALVO-CHAT-4).
+#: Chat lines in one answer: as many as a server accepts at once (SALVO-CHAT-4).
 MAX_LINES: Final = 5
 
 _Number = Annotated[int, Bounds(ge=1)]
@@ -35,7 +35,7 @@ _Shots = tuple[Annotated[Shot, Fields(Shot)], ...]
 
 @dataclass(frozen=True, slots=True)
 class ResultTold(Composed):
-    """A result; an own one has the shots that were fired."""
+    """A result; that of the program's own salvo also has its shots."""
 
     result: Annotated[m.SalvoResolved, Inline(Fields(m.SalvoResolved))]
     fired: _Shots | None = None
@@ -43,7 +43,7 @@ class ResultTold(Composed):
 
 @dataclass(frozen=True, slots=True)
 class HeardBody(Strict):
-    """What somebody said; ``from`` is empty when it was the server."""
+    """A chat line; ``from`` is empty for the server's own."""
 
     sender: str = field(metadata={"alias": "from"})
     text: str
@@ -52,7 +52,7 @@ class HeardBody(Strict):
 
 @dataclass(frozen=True, slots=True)
 class GameTold(Strict):
-    """The first line of every game, and of a process that is started in the middle of one."""
+    """The first line of every game, and of a process that is started in mid-game."""
 
     type: Literal["game"]
     protocol: Literal[1]
@@ -108,7 +108,7 @@ class EndTold(Strict):
 
 @dataclass(frozen=True, slots=True)
 class LineSaid(Strict):
-    """A line to everybody, or to one."""
+    """A chat line to everybody, or to one player."""
 
     text: Annotated[str, Bounds(max_length=MAX_TEXT_LENGTH)]
     to: str = ""
@@ -116,7 +116,7 @@ class LineSaid(Strict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Strict):
-    """What a program answers: one of fleet, shots and skip, and maybe that it stays for further games."""
+    """A program's answer: one of fleet, shots and skip, and optionally that it stays for further games."""
 
     id: _Number
     fleet: tuple[m.ShipPlace, ...] | None = None
@@ -153,7 +153,7 @@ def write_answer(answer: Answer) -> bytes:
 
 
 def read_told(line: bytes) -> Told:
-    """Read what a program is told.
+    """Read a line for a program.
 
     Raises:
         WireError: it is no line of this protocol.
@@ -181,9 +181,9 @@ def read_answer(line: bytes, largest: int) -> Answer:
 
 
 def answered_fleet(book: RuleBook, ships: Iterable[m.ShipPlace]) -> Fleet:
-    """Return a fleet out of an answer.
+    """Return the fleet of an answer.
 
     Raises:
-        SalvoError: a place cannot be read, or the fleet is not legal.
+        SalvoError: a ship's place is unreadable, or the fleet is illegal.
     """
     return Fleet(book, [replace(ship, ship=read_ship(ship.ship, book)).value() for ship in ships])

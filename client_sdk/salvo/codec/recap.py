@@ -1,7 +1,7 @@
-"""The recap: a game so far as one player may know it, as numbers, so that a long game is still one message.
+"""The recap: the game so far as one player may know it, as numbers, so that a long game still fits into one message.
 
-Players are numbers into ``players`` and ships numbers into ``fleet``, from 0; lists are flat and read in steps of two,
-three or four (SALVO-JOIN-12). Where a game is too long all the same, the oldest turns are summed up (SALVO-JOIN-13).
+Players are indices into ``players`` and ships indices into ``fleet``, from 0; lists are flat and read in groups of two,
+three or four (SALVO-JOIN-12). If a game is too long even so, its oldest turns are summed up (SALVO-JOIN-13).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from salvo.rules.book import MAX_SIDE
 from salvo.seal import MAX_RECAP_BLOB_BYTES, NONCE_BYTES, PADDING_BYTES, SALT_BYTES, TAG_BYTES
 from salvo.shape import Bounds, Flat, Strict, Via
 
-#: The longest text of a recap; with its padding the blob is just as long as it may be.
+#: The longest text of a recap: padded, it makes a blob of exactly the largest size.
 MAX_RECAP_BYTES: Final = (MAX_RECAP_BLOB_BYTES - SALT_BYTES - NONCE_BYTES - TAG_BYTES) // PADDING_BYTES * PADDING_BYTES
-#: Shots on the own board that are told in their order when there is no room for all: some three a cell of a board.
+#: Shots on the own board that are kept in order when there is no room for all: about three per cell of a board.
 _MAX_HITS: Final = 1024
-#: Four cells a hexadecimal digit, on the largest board.
+#: Four cells per hexadecimal digit, on the largest board.
 _MAX_DIGITS: Final = MAX_SIDE * MAX_SIDE // 4
 
 _Count = Annotated[int, Bounds(ge=0, le=10**9)]
@@ -36,7 +36,7 @@ _Of = TypeVar("_Of")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapBefore(Strict):
-    """What is left out, summed up."""
+    """A summary of what is left out."""
 
     tallies: _Threes
     sunk: _Twos
@@ -50,7 +50,7 @@ class RecapBefore(Strict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapBody(Strict):
-    """What the blob on ``.../recap`` holds."""
+    """The content of the blob on ``.../recap``."""
 
     game: _Count
     turn: _Count
@@ -77,7 +77,7 @@ def write_recap(recap: m.Recap, grid: Grid) -> bytes:
     """Return the plaintext of a whole recap, at most :data:`MAX_RECAP_BYTES`; the publisher seals it.
 
     Args:
-        grid: numbers the cells, where some are left out.
+        grid: numbers the cells of shots that are left out.
     """
     text = RECAP.write(_body(recap, recap.results, recap.shots, recap.landed))
     return text if len(text) <= MAX_RECAP_BYTES else RECAP.write(_shortened(recap, grid))
@@ -118,9 +118,9 @@ def _numbers(recap: m.Recap) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
-    """Leave out as many of the oldest turns as must be."""
+    """Leave out as many of the oldest turns as necessary."""
     landed = recap.landed[-_MAX_HITS:]
-    # No number gets longer when less is left out, so what fits beside this fits beside what it will be.
+    # Numbers never get longer when less is left out, so what fits next to this summary fits next to the final one.
     bare = _body(recap, (), (), landed, _before(recap, recap.results, recap.shots, landed, grid))
     if recap.results:
         latest = recap.results[-1]
@@ -133,9 +133,11 @@ def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
 
 
 def _latest(recap: m.Recap, room: int) -> tuple[int, int]:
-    """Return how many of the latest results, and of the latest own shots, go into so many bytes."""
+    """Return how many of the latest results, and of the latest own shots, fit into this many bytes."""
     last = recap.results[-1].turn if recap.results else 0
-    shots = sum(shot.turn > last for shot in recap.shots)  # of the salvo that is on: without them no shot has a number
+    shots = sum(
+        shot.turn > last for shot in recap.shots
+    )  # of the current salvo: without them, its next shot would have no number
     room -= sum(_length(recap.players, shot) for shot in recap.shots[len(recap.shots) - shots :])
     for kept, result in enumerate(reversed(recap.results)):
         room -= _length_of_result(recap.players, result)
@@ -153,7 +155,7 @@ def _length_of_result(players: Sequence[str], result: m.SalvoResolved) -> int:
     numbers = f"{len(players)},{result.shots},{result.hits}," + "".join(
         f"{len(players)},{x},{y}," for _, x, y in result.aims or ()
     )
-    # What sank is told in any case, but only here with its turn; so who is out.
+    # Sinkings and defeats are always included, but only a result that is kept adds their turns.
     turns = (len(result.sunk) + len(result.defeated)) * len(f"{result.turn},")
     return len(numbers) + len(result.outcomes or ()) + turns
 
@@ -172,8 +174,8 @@ def _before(
     """Sum up what is left out.
 
     Args:
-        results: those that are left out; so ``shots``.
-        told: the shots on the own board that are told.
+        results: those that are left out; likewise ``shots``.
+        told: the shots on the own board that are kept.
     """
     player, ship = _numbers(recap)
     aimed, met = _known_cells(recap, results, shots, grid)
@@ -201,7 +203,7 @@ def _tallies(players: Sequence[str], results: Iterable[m.SalvoResolved]) -> tupl
 def _known_cells(
     recap: m.Recap, results: Sequence[m.SalvoResolved], shots: Sequence[m.OwnShot], grid: Grid
 ) -> tuple[dict[str, set[int]], dict[str, set[int]] | None]:
-    """Return by target the cells that the reader knows to have been aimed at, and which were hits, if that is told."""
+    """Return, by target, the cells that the reader knows were shot at, and which were hits, if that is announced."""
     aimed: dict[str, set[int]] = {name: set() for name in recap.players}
     own: dict[int, list[tuple[str, int, int]]] = {}
     for shot in shots:
@@ -220,7 +222,7 @@ def _known_cells(
 
 
 def _digits(cells: set[int], grid: Grid) -> str:
-    """Return a set of cells, four a hexadecimal digit, the first of them the most significant; empty for none."""
+    """Return a set of cells as hexadecimal digits, four cells each, the first most significant; empty for none."""
     digits = -(-grid.size // 4)
     return f"{sum(1 << (4 * digits - 1 - cell) for cell in cells):0{digits}x}" if cells else ""
 
@@ -242,7 +244,7 @@ def read_recap(player: str, plaintext: bytes) -> m.Recap:
 
 
 def _recap(player: str, body: RecapBody) -> m.Recap:
-    """Put names for numbers.
+    """Replace the numbers with names.
 
     Raises:
         IndexError: a number has no name.

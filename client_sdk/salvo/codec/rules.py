@@ -52,7 +52,7 @@ class _Times(Strict):
 
 @dataclass
 class _UnlikeSalvo(Strict):
-    """Salvo has none of these, and its rules read as they always did."""
+    """Salvo uses none of these, so its rules read as they always did."""
 
     sinkings: Sinkings = field(default=Sinkings.TOLD, metadata=unless(Sinkings.TOLD))
     targets: Targets = field(default=Targets.EVERYBODY, metadata=unless(Targets.EVERYBODY))
@@ -74,14 +74,14 @@ class BookBody(_UnlikeSalvo, _Always):
 
     @classmethod
     def of(cls, book: RuleBook) -> BookBody:
-        """Return a rule book as JSON has it."""
+        """Return a rule book as it is in JSON."""
         return cls(**_flat(book))
 
     def value(self) -> RuleBook:
         """Return the rule book.
 
         Raises:
-            WireError: ``wrong_shape`` when nobody can play it.
+            WireError: ``wrong_shape`` when it cannot be played.
         """
         return _book_of(self)
 
@@ -92,14 +92,14 @@ class RulesBody(_Bank, _UnlikeSalvo, _Times, _Always):
 
     @classmethod
     def of(cls, rules: m.RulesAnnounced) -> RulesBody:
-        """Return a table's rules as JSON has them."""
+        """Return a table's rules as they are in JSON."""
         return cls(**_flat(rules.book), **_some(rules, _OF_A_TABLE))
 
     def value(self) -> m.RulesAnnounced:
         """Return a table's rules.
 
         Raises:
-            WireError: ``wrong_shape`` when nobody can play them.
+            WireError: ``wrong_shape`` when they cannot be played.
         """
         return m.RulesAnnounced(_book_of(self), **_some(self, _OF_A_TABLE))
 
@@ -131,7 +131,7 @@ def _book_of(body: BookBody | RulesBody) -> RuleBook:
 
 
 def check_playable(book: RuleBook) -> None:
-    """Make sure that a fleet can be drawn by a book.
+    """Make sure that a fleet can be drawn by a rule book.
 
     Raises:
         WireError: ``wrong_shape``.

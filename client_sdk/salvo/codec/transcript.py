@@ -1,7 +1,7 @@
 """Games as JSON lines: a header, one line for each step of the referee, an end (SALVO-FILE).
 
-A step is an input with its time and all that the referee said to it. Header and inputs decide everything else; what was
-said is there for readers in other languages and for comparing.
+A step is an input with its time and the referee's answers. Header and inputs determine everything else; the answers are
+there for readers in other languages and for comparison.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from salvo.codec.strict_json import parse_json, same_value
 from salvo.errors import WireError
 from salvo.shape import REQUIRED, Bounds, Composed, Count, Fields, Inline, OneOf, Strict, is_hexadecimal, unless
 
-#: The version of the form; readers read this one and every earlier one (SALVO-FILE-2).
+#: The version of the format; readers accept this one and every earlier one (SALVO-FILE-2).
 TRANSCRIPT_VERSION: Final = 1
 #: The last salvo of a game with 64 players and its statistics are the longest line.
 MAX_LINE_BYTES: Final = 64 * 1024
@@ -27,7 +27,7 @@ _END_BEGINS: Final = re.compile(r'\s*{\s*"end"')
 #: Bytes of the seed of a fair draw.
 _SEED_BYTES: Final = 32
 
-#: What moves a table, by the key that it is recorded under.
+#: Inputs, by the key under which they are recorded.
 INPUTS: Final[dict[str, Any]] = {
     "participate": m.Participate,
     "leave": m.Leave,
@@ -40,7 +40,7 @@ INPUTS: Final[dict[str, Any]] = {
     "resume": m.Resumed,
     "delivered": m.TurnDelivered,
 }
-#: What the referee says of a game, by the key that it is recorded under.
+#: The referee's announcements of a game, by the key under which they are recorded.
 SAID: Final[dict[str, Any]] = {
     "opened": m.TableOpened,
     "state": m.StateChanged,
@@ -70,13 +70,13 @@ Said = Annotated[m.Announcement, OneOf(SAID)]
 
 @dataclass(frozen=True, slots=True)
 class Header(Strict):
-    """What a game is played by.
+    """Everything that a game starts from.
 
     Attributes:
         version: of the server that wrote it.
         game: its running number at the table.
-        seed: what the draws come from; with a fair draw 32 bytes in hexadecimal, of this game alone.
-        draw: earlier games have no such field, and must come to the same check.
+        seed: the source of the draws; with a fair draw, 32 bytes in hexadecimal, for this game alone.
+        draw: absent from earlier games, whose checks must not change.
     """
 
     version: str
@@ -92,7 +92,7 @@ class FirstLine(Composed):
     """A transcript's first line.
 
     Attributes:
-        check: tells whether the line was changed; a journal's has none.
+        check: detects changes to the line; absent in a journal.
     """
 
     transcript: Annotated[int, Bounds(ge=1)] = field(default=TRANSCRIPT_VERSION, kw_only=True, metadata=REQUIRED)
@@ -102,11 +102,11 @@ class FirstLine(Composed):
 
 @dataclass(frozen=True, slots=True)
 class StepLine(Composed):
-    """A line between the first and the last: one input, and all that the referee said to it.
+    """A line between the first and the last: one input and the referee's answers.
 
     Attributes:
         number: of the step, from 1.
-        check: what the game comes to up to here, shortened.
+        check: the checksum of the game so far, shortened.
     """
 
     number: int = field(metadata={"alias": "n"})
@@ -118,7 +118,7 @@ class StepLine(Composed):
 
 @dataclass(frozen=True, slots=True)
 class EndOfGame(Strict):
-    """How long the game is, and what it comes to."""
+    """The game's length and its checksum."""
 
     steps: Count
     check: str
@@ -140,7 +140,7 @@ ANNOUNCEMENT: Final[Codec[m.Announcement]] = _codec(Said)
 
 
 def write_header(header: Header) -> str:
-    """Return what a game is played by, as a journal keeps it."""
+    """Return a game's header as a journal keeps it."""
     return FIRST_LINE.write(FirstLine(header)).decode()
 
 
@@ -150,10 +150,10 @@ def write_first_line(header: Header, check: str) -> str:
 
 
 def read_header(line: str) -> Header:
-    """Read what a game is played by.
+    """Read a game's header.
 
     Raises:
-        WireError: ``unknown_version`` for a later form than this reader's, else the codes of strict JSON.
+        WireError: ``unknown_version`` for a later format than this reader's, else the codes of strict JSON.
     """
     return read_first_line(line).header
 
@@ -164,7 +164,7 @@ def read_first_line(line: str) -> FirstLine:
     Raises:
         WireError: see :func:`read_header`.
     """
-    value = _parse(line)
+    value = parse_json(line.encode(), MAX_LINE_BYTES, _MAX_LINE_DEPTH)
     form = value.get("transcript") if isinstance(value, dict) else None
     if type(form) is int and form > TRANSCRIPT_VERSION:
         writer = str(value.get("version"))[:40]
@@ -220,9 +220,5 @@ def write_said(announcement: m.Announcement) -> str:
 
 
 def said(announcements: Iterable[m.Announcement]) -> tuple[m.Announcement, ...]:
-    """Return what is recorded of what the referee said: no recap, which changes nothing and repeats what was said."""
+    """Return the announcements that are recorded: all but recaps, which change nothing and repeat earlier ones."""
     return tuple([each for each in announcements if not isinstance(each, m.Recap)])
-
-
-def _parse(line: str) -> Any:
-    return parse_json(line.encode(), MAX_LINE_BYTES, _MAX_LINE_DEPTH)

@@ -1,4 +1,4 @@
-"""The servers that this user's bots have met: the key of each, by the broker's address (SALVO-IDENT-2).
+"""The servers that this user's bots know: the key of each, by the broker's address (SALVO-IDENT-2).
 
 One small JSON file for all bots of a user, ``known_servers.json``. The first meeting is taken on trust; after that,
 another key at the same address is another server, and nothing is sent to it.
@@ -15,32 +15,34 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from salvo.codec.strict_json import parse_json
+from salvo.codec.json_codec import Codec
 from salvo.errors import ImpostorError, SalvoError, WireError
-from salvo.seal import KEY_BYTES, fingerprint, read_base64
+from salvo.seal import KEY_BYTES, fingerprint
+from salvo.shape import Base64
 
 log = logging.getLogger(__name__)
 
-#: Thousands of servers; a file that is longer is something else.
+#: Room for thousands of servers; a longer file is something else.
 _MAX_BYTES: Final = 1024 * 1024
+_KEYS: Final[Codec[dict[str, bytes]]] = Codec(dict[str, Annotated[bytes, Base64(KEY_BYTES)]], largest=_MAX_BYTES)
 
 
 class KnownServers:
-    """The file, read and written anew at every call, because other bots use it at the same time."""
+    """The file, read and written at every call, because other bots use it at the same time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def of_user(cls) -> KnownServers:
-        """Return those of this user: the file in ``SALVO_KNOWN_SERVERS``, else one in the configuration's folder."""
+        """Return this user's: the file in ``SALVO_KNOWN_SERVERS``, else one in the configuration folder."""
         named = os.environ.get("SALVO_KNOWN_SERVERS")
         return cls(Path(named) if named else _configuration() / "salvo" / "known_servers.json")
 
     def key_of(self, address: str) -> bytes | None:
-        """Return the signing key of the server at a broker's address, ``host:port``; None when there was none yet.
+        """Return the signing key of the server at a broker's address, ``host:port``; None for an unknown one.
 
         Raises:
             SalvoError: ``known_servers`` when the file cannot be read.
@@ -48,10 +50,10 @@ class KnownServers:
         return self._read().get(address)
 
     def meet(self, address: str, key: bytes | None) -> None:
-        """Note the signing key of a server that is met for the first time; return if it is the one that was there.
+        """Remember a new server's signing key, or check a known server's.
 
         Args:
-            key: None for a server that has no keys; it is not noted.
+            key: None for a server without keys, which is not remembered.
 
         Raises:
             ImpostorError: ``server_changed``.
@@ -72,7 +74,7 @@ class KnownServers:
         )
 
     def _note(self, address: str, key: bytes) -> bytes:
-        """Write the key down, unless another bot was quicker; return the one that stands there then."""
+        """Write the key down, unless another bot was quicker; return the one in the file."""
         try:
             with self._locked():
                 servers = self._read()
@@ -86,21 +88,17 @@ class KnownServers:
 
     def _read(self) -> dict[str, bytes]:
         try:
-            servers = parse_json(self.path.read_bytes(), _MAX_BYTES)
-            return {address: _key(text) for address, text in servers.items()}
+            return _KEYS.read(self.path.read_bytes())
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise SalvoError("known_servers", f"{self.path}: {error.strerror}") from None
-        except (WireError, AttributeError, TypeError) as error:
-            text = error.text if isinstance(error, WireError) else "no object of addresses and keys"
-            raise SalvoError(
-                "known_servers",
-                f"{self.path} is damaged ({text}): mend it, or remove it to meet all servers for the first time again",
-            ) from None
+        except WireError as error:
+            cure = "repair it, or remove it to meet all servers for the first time again"
+            raise SalvoError("known_servers", f"{self.path} is damaged ({error.text}): {cure}") from None
 
     def _write(self, servers: dict[str, bytes]) -> None:
-        """Replace the file at once: whoever reads it meanwhile reads the old one or the new one."""
+        """Replace the file atomically: readers see the old one or the new one."""
         text = json.dumps({at: base64.b64encode(key).decode() for at, key in sorted(servers.items())}, indent=1)
         descriptor, part = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
         try:
@@ -113,20 +111,11 @@ class KnownServers:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Keep other bots from writing; the system lets go of the lock when a process dies."""
+        """Keep other bots from writing; the system releases the lock when a process dies."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path.with_name(self.path.name + ".lock"), "a+b") as file:
             _lock(file.fileno())
             yield
-
-
-def _key(text: object) -> bytes:
-    if not isinstance(text, str):
-        raise WireError("wrong_shape", "a key is a text")
-    key = read_base64(text, "wrong_shape")
-    if len(key) != KEY_BYTES:
-        raise WireError("wrong_shape", f"a key of {len(key)} bytes; it has {KEY_BYTES}")
-    return key
 
 
 if sys.platform == "win32":

@@ -1,8 +1,8 @@
 """Proof files: a table's log as it was heard, one payload a line, for ``salvo verify`` (SALVO-LOG-10).
 
-A team's own file also has what the team sent, so that it can be held against what the server counted. A placement is
-told by what stands for its message, as in the log; a shot, a skip or leaving the lobby by its body, as nobody signs
-what stands for it:
+A team's own file also has what the team sent, to be compared with what the server counted. A placement is recorded by
+its message's digest, as in the log; a shot, a skip or leaving the lobby by its body, because the log has no digest of
+it:
 
     {"sent":{"team":"red","topic":"/players/red/ships/carrier/place","message":"<16 bytes>"}}
     {"sent":{"team":"red","topic":"/players/blue/fire","body":{"x":3,"y":4}}}
@@ -39,13 +39,13 @@ from salvo.shape import Hexadecimal, OneOf, Strict
 SENT: Final = b'{"sent":'
 #: What the lines of a proof file begin with.
 PROOF_LINES: Final = (b'{"entry":', SENT)
-#: What the server reveals comes with the winner's name; who has not got it by then has lost the connection.
+#: The server reveals its secrets along with the winner; if they are not here by then, the connection was lost.
 REVEAL_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True)
 class _Game:
-    """What of one game is in the file, and what waits for what belongs before it.
+    """Entries of one game: those in the file, and those that wait for earlier ones.
 
     Attributes:
         game: its number; 0 without its opening.
@@ -86,21 +86,21 @@ class _Game:
 class Proof:
     """A proof file in the making: every entry once and in order, however it was heard.
 
-    What is heard behind a gap waits: whoever missed the rest asks for it. What never came leaves a gap. Nothing is
-    checked here; a forged line must be found in the file by whoever reads it.
+    Entries after a gap wait, because a team asks for those that it missed; if they never come, the gap stays. Nothing
+    is checked here; finding a forged line is up to the file's reader.
     """
 
     def __init__(self, path: Path) -> None:
-        """Begin a file, or go on with one: a bot that was killed finds what it wrote.
+        """Begin a file, or continue one, as after a bot was killed.
 
-        A last line that is not whole is cut off.
+        An incomplete last line is cut off.
 
         Raises:
             SalvoError: ``proof_unwritable``; ``not_a_proof`` for a file that has something else in it.
         """
         self._path = path
         self._games: dict[str, _Game] = {}
-        self._here: set[str] = set()  # games that were heard of since the file was opened
+        self._here: set[str] = set()  # games heard since the file was opened
         try:
             self._file = path.open("a+b")
             self._file.seek(0)
@@ -126,7 +126,7 @@ class Proof:
 
     @property
     def games(self) -> int:
-        """How many games are whole, of those that were heard of since the file was opened."""
+        """How many games are whole, of those heard since the file was opened."""
         return sum(self._games[of].whole for of in self._here)
 
     def hear(self, payload: bytes) -> None:
@@ -145,7 +145,7 @@ class Proof:
         if known == entry_digest(text) or payload == game.early.get(entry.number):
             return
         if known is not None or entry.number in game.early:
-            self._write(payload)  # another one of this number, which a reader must see
+            self._write(payload)  # a different entry with this number, which a reader must see
             return
         game.early[entry.number] = payload
         while game.next in game.early:
@@ -157,7 +157,7 @@ class Proof:
         game.take_in(read_entry(text), text)
 
     def _finish(self) -> None:
-        """Write what came without what belongs before it: a reader says what is missing."""
+        """Write entries whose predecessors never came: a reader reports what is missing."""
         for game in self._games.values():
             for number in sorted(game.early):
                 self._put(game, game.early.pop(number))
@@ -168,7 +168,7 @@ class Proof:
         return f"{self._path}: {', '.join(told) or 'no game has begun'}"
 
     def sent(self, team: str, topic: str, payload: bytes) -> None:
-        """Note a command of the team's own."""
+        """Note one of the team's own commands."""
         line = write_sent(team, topic, payload)
         if line is not None:
             self._write(line)
@@ -181,7 +181,7 @@ class Proof:
             raise SalvoError("proof_unwritable", f"{self._path}: {error.strerror}") from None
 
     def close(self) -> None:
-        """Write what waits, and let go of the file."""
+        """Write the waiting entries, and close the file."""
         if not self._file.closed:
             self._finish()
             self._file.close()
@@ -207,7 +207,7 @@ class SentBody(Strict):
 
 @dataclass(frozen=True, slots=True)
 class SentCommand(Strict):
-    """A placement has a message, a shot, a skip or leaving a body; a shot of an earlier version has both."""
+    """A placement has a message; a shot, a skip or leaving has a body; a shot of an earlier version has both."""
 
     team: str
     topic: str
@@ -215,24 +215,24 @@ class SentCommand(Strict):
     body: SentBody | None = None
 
 
-#: A line of a team's own.
+#: A line with a team's own command.
 SENT_COMMAND: Final = OneOf({"sent": SentCommand})
 SENT_LINE: Final[Codec[SentCommand]] = Codec(Annotated[SentCommand, SENT_COMMAND])
 
 
 def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
     """Return the line that notes a placement, shot, skip or leave; None for the rest, such as a request to play."""
-    name = topics.parse(topic).topic.name
-    if name == "place":
+    sent_on = topics.parse(topic).topic
+    if sent_on is topics.PLACE:
         return SENT_LINE.write(SentCommand(team, topic, message=message_digest(topic, payload)))
-    if name in ("fire", "skip", "leave"):
+    if sent_on in (topics.FIRE, topics.SKIP, topics.LEAVE):
         body, _ = read_envelope(payload)
         return SENT_LINE.write(SentCommand(team, topic, body=SentBody(**body)))
     return None
 
 
 def _read(payload: bytes) -> tuple[bytes, Entry] | None:
-    """Return an entry's text and the entry; None for what is none."""
+    """Return an entry's text and the entry; None if there is none."""
     try:
         text, _ = take_apart(payload)
         return text, read_entry(text)
@@ -252,11 +252,11 @@ class _Recording(NamedTuple):
 
 
 class ProofConnection(Connection):
-    """A connection that also writes a proof file of what goes over it, once :meth:`record` was called."""
+    """A connection that also writes its traffic to a proof file, once :meth:`record` was called."""
 
     def record(self, proof: Proof, table: str, team: str = "") -> None:
-        """Write a table's log down from the next connection on, and with a team's name what it sends."""
-        self._recording = _Recording(proof, topics.BY_NAME["log"].of(table), team)
+        """Record a table's log from the next connection on, and given a team's name, what it sends."""
+        self._recording = _Recording(proof, topics.LOG.of(table), team)
 
     _recording: _Recording | None = None
 
@@ -281,10 +281,10 @@ class ProofConnection(Connection):
         super().publish(topic, payload, retain=retain)
 
     def finish_proof(self, games: int) -> str:
-        """Wait a moment for what the server reveals behind the winner's name, then close the file.
+        """Wait a moment for what the server reveals after the winner, then close the file.
 
         Returns:
-            whether it is whole, for people; empty when nothing is recorded.
+            whether it is whole, for people; empty if nothing is recorded.
         """
         if self._recording is None:
             return ""

@@ -1,8 +1,8 @@
-"""A team as a witness of its own games: what the server says is held against what it signs (SALVO-LOG).
+"""A team as a witness of its own games: compares what the server says with what it signs (SALVO-LOG).
 
-The signed log confirms what is heard on the plain topics, entry by entry, while the game is on; at its end the server
-reveals what it had committed to, and the witness looks whether that is so and whether the team's own commands are in
-it. No socket and no clock. Whether all the others were treated by the rules, ``salvo verify`` finds out.
+During a game, the signed log confirms the news on the plain topics, entry by entry; at its end the server reveals what
+it had committed to, and the witness checks that, and that the team's own commands are in it. No socket and no clock.
+Whether the other teams were treated by the rules is for ``salvo verify`` to find out.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from salvo.rules import Placement
 from salvo.seal import fingerprint
 from salvo.view import Shot
 
-#: How long the log may be behind what is heard. The server publishes both in one go; the broker may be slow.
+#: How long the log may lag behind the news. The server publishes both together; the broker may be slow.
 CONFIRM_SECONDS: Final = 10.0
-#: How long entries may be missing before they are asked for: when a game begins, its lobby is said again unasked.
+#: How long entries may be missing before a request: when a game begins, the server repeats its lobby unasked.
 ASK_SECONDS: Final = 1.0
-#: Pauses between requests in vain grow up to this.
+#: Pauses between unanswered requests grow up to this.
 MAX_PAUSE_SECONDS: Final = 8.0
-#: Games whose entries are followed at once: old ones that somebody says again must not displace the one that is on.
+#: Games followed at once: replayed entries of old games must not displace the current one.
 _MAX_GAMES: Final = 4
-#: Unconfirmed news that are remembered; more comes from a flood, of which one warning tells enough.
+#: Unconfirmed news to remember; more means a flood, for which one warning is enough.
 _MAX_PENDING: Final = 256
-#: What a server does that begins with game 1 and the same seed again, because it keeps no journal.
+#: Caused by a server without a journal that starts again with game 1 and the same seed.
 _REPEATED: Final = frozenset({"log_forked", "log_broken"})
-#: What is said of a game in its log, word for word.
+#: Announcements that a game's log repeats word for word.
 _COMPARED: Final = (
     m.StateChanged,
     m.PlayersListed,
@@ -64,10 +64,10 @@ _COMPARED: Final = (
 
 @dataclass(slots=True)
 class _Sent:
-    """What the team sent for one game; only what it knows from the begin is held against the log.
+    """What the team sent for one game; only what it knows from the start is compared with the log.
 
     Attributes:
-        messages: what stands for each placement that was sent, also for those that were sent again.
+        messages: digests of all placements that were sent, including repetitions.
     """
 
     fleet: dict[str, Placement] = field(default_factory=dict)
@@ -82,13 +82,13 @@ class _Sent:
 
 @dataclass(slots=True)
 class _Game:
-    """The log of one game as far as it was heard.
+    """The log of one game, as far as it was heard.
 
     Attributes:
-        of: stands for the game.
-        chain: all from the opening to the first entry that is missing.
-        early: entries behind one that is missing, with their texts.
-        at: time of the latest step that was heard, epoch ms of the server.
+        of: identifies the game.
+        chain: everything from the opening to the first missing entry.
+        early: entries after a missing one, with their texts.
+        at: time of the latest step, epoch ms of the server.
         over: whether the end was heard.
         whole: whether everything was heard.
     """
@@ -103,7 +103,7 @@ class _Game:
     hidden: list[bytes] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     steps: int = 0
-    shots: dict[int, int] = field(default_factory=dict)  # of this team, by turn, as the log tells
+    shots: dict[int, int] = field(default_factory=dict)  # of this team, by turn, according to the log
     revealed: Reveal | None = None
 
     @property
@@ -113,11 +113,11 @@ class _Game:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing but its opening was heard."""
+        """Whether only its opening was heard."""
         return self.chain.next_number == 1 and not self.early
 
     def hold(self, text: bytes, entry: Entry) -> bool:
-        """Keep an entry until all before it are there; return whether it is news.
+        """Keep an entry until all earlier ones are there; return whether it is new.
 
         Raises:
             LogError: ``log_forked``, or one of :meth:`LogChain.link`.
@@ -144,7 +144,7 @@ class _Game:
 
 
 class Witness:
-    """Holds what one team hears and has sent against the server's signed log.
+    """Compares what one team hears and has sent with the server's signed log.
 
     Attributes:
         key: the server's signing key; nothing is checked before it is known.
@@ -157,23 +157,23 @@ class Witness:
         self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
         self._doubted_at: float | None = None
         self._sent: dict[int, _Sent] = {}
-        self._behind = False  # whether something may have been said that was not heard
+        self._behind = False  # whether news may have been missed
         self._ask_at: float | None = None
         self._pause = ASK_SECONDS
 
     def follows(self, game: int) -> bool:
-        """Whether some of a game's log is still to come."""
+        """Whether part of a game's log is still to come."""
         return any(not each.whole and each.number in (0, game) for each in self._games)
 
     @property
     def _current(self) -> _Game | None:
-        """The game that is on: old entries that somebody says again make none."""
+        """The current game, which replayed old entries do not change."""
         return max(self._games, key=attrgetter("at"), default=None)
 
     def missed(self, now: float) -> int | None:
-        """Return the number of the entry from which on the log is wanted again, when it is time to ask (SALVO-LOG-12).
+        """Return the number of the first entry to request, if a request is due (SALVO-LOG-12).
 
-        It is the last one before the gap, so that there always is an answer.
+        It is the last one before the gap, so that there is always an answer.
         """
         game = self._current
         gap = self._behind or (game is not None and not game.whole and bool(game.early))
@@ -184,7 +184,7 @@ class Witness:
             self._ask_at, self._pause = now + ASK_SECONDS, ASK_SECONDS
         if now < self._ask_at:
             return None
-        in_vain = self._pause > ASK_SECONDS  # another game is on by now, whose log is shorter, or nobody answers
+        in_vain = self._pause > ASK_SECONDS  # by now another game is on, with a shorter log, or there is no server
         self._pause = min(2 * self._pause, MAX_PAUSE_SECONDS)
         self._ask_at = now + self._pause
         return 0 if game is None or in_vain else max(0, game.chain.next_number - 1)
@@ -192,17 +192,17 @@ class Witness:
     # --- what the team does ---------------------------------------------------------------------------------------
 
     def placed(self, game: int, placements: Iterable[Placement], messages: Iterable[bytes]) -> None:
-        """Note ships that were sent, in place of those before, and what stands for their messages (SALVO-LOG-8)."""
+        """Note ships that were sent, replacing earlier ones, and their messages' digests (SALVO-LOG-8)."""
         sent = self._of(game)
         sent.fleet.update((placement.ship, placement) for placement in placements)
         sent.messages.update(messages)
 
     def refused(self, game: int) -> None:
-        """Note that a placement was refused: perhaps the fleet of an earlier run of this program stands."""
+        """Note that a placement was refused: a fleet of an earlier run of this program may be in force."""
         self._of(game).refused = True
 
     def struck_off(self, game: int) -> None:
-        """Note that the team left the list before the game began: what it had placed counts no longer."""
+        """Note that the team left the list before the game began: its placements no longer count."""
         self._of(game).fleet = {}
 
     def came_back(self, game: int) -> None:
@@ -210,7 +210,7 @@ class Witness:
         self._of(game).elsewhere = True
 
     def took_up(self, game: int, turn: int) -> None:
-        """Note that an earlier run of this program has played up to a turn: what it fired there may still count."""
+        """Note that an earlier run of this program has played up to a turn: its shots there may still count."""
         self._of(game).taken_up = turn
 
     def fired(self, context: m.ShotContext, shot: Shot) -> None:
@@ -232,7 +232,7 @@ class Witness:
     # --- what it hears --------------------------------------------------------------------------------------------
 
     def heard(self, announcement: m.Announcement | None, now: float) -> None:
-        """Take in what was said on a plain topic just now, not what the broker had kept."""
+        """Take in live news from a plain topic, not retained messages."""
         if not isinstance(announcement, _COMPARED) or (current := self._current) is None or current.over:
             return
         fact = _fact(announcement)
@@ -240,12 +240,12 @@ class Witness:
             self._pending.setdefault(fact, now)
 
     def connected_anew(self) -> None:
-        """Take in that something may have been said while the connection was lost, also what was to be confirmed."""
+        """Note that news and confirmations may have been missed while the connection was down."""
         self._pending.clear()
         self._behind = True
 
     def doubts(self, now: float) -> list[LogDoubted]:
-        """Return what the log should have confirmed by now; nothing twice, and one at a time."""
+        """Return the next news that the log should have confirmed by now; each only once."""
         late = [fact for fact, since in self._pending.items() if now - since > CONFIRM_SECONDS]
         if not late:
             return []
@@ -263,8 +263,8 @@ class Witness:
 
         Raises:
             ImpostorError: ``impostor``: the server has not signed it.
-            UnfairGame: ``unfair``: it has, and it cannot be true.
-            WireError: ``wrong_shape`` or ``unknown_version``: nothing that this SDK can read.
+            UnfairGame: ``unfair``: it has, and it is a contradiction.
+            WireError: ``wrong_shape`` or ``unknown_version``: this SDK cannot read it.
         """
         if self.key is None:
             return []
@@ -290,7 +290,7 @@ class Witness:
         except LogError as error:
             if error.code not in _REPEATED or not _has_seed(game):
                 raise
-        self._games.remove(game)  # the same seed again: another game with the very same opening
+        self._games.remove(game)  # the same seed again: another game with an identical opening
         return self._follow(self._game_of(text, entry), text, entry)
 
     def _game_of(self, text: bytes, entry: Entry) -> _Game:
@@ -300,7 +300,7 @@ class Witness:
             return found
         game, latest = _Game(of, LogChain(self.key)), self._current
         if isinstance(entry.body, Opening):
-            self._pending.clear()  # was said of the lobby that just opened, or of a game that is no more
+            self._pending.clear()  # about the lobby that just opened, or a game that is gone
             opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
             self._games = [each for each in self._games if each.number != opened or not each.empty]
             if latest is not None and entry.body.game > latest.number:
@@ -310,7 +310,7 @@ class Witness:
         return game
 
     def _follow(self, game: _Game, text: bytes, entry: Entry) -> list[GameVerified]:
-        """Take in an entry of a game, and all that waited for it."""
+        """Take in an entry of a game, and all entries that waited for it."""
         end, gap = game.chain.next_number, bool(game.early)
         news = game.hold(text, entry)
         if news and isinstance(entry.body, LogStep):
@@ -320,7 +320,7 @@ class Witness:
             self._ask_at = None  # there is an answer
             found += self._account(game, ready)
         if game.early and not gap:
-            self._pending.clear()  # what is missing may have confirmed it
+            self._pending.clear()  # missing entries may have confirmed it
         if not game.early and entry.number >= end - 1:
             self._behind = False
         if news and isinstance(entry.body, LogEnd) and not game.whole:
@@ -336,7 +336,7 @@ class Witness:
             self._pending.pop(fact, None)
 
     def _account(self, game: _Game, entry: Entry) -> list[GameVerified]:
-        """Add up an entry in its order; judge the game with the last one."""
+        """Add an entry in its order; check the whole game after the last one."""
         match entry.body:
             case LogStep(said=announcements, hidden=hidden):
                 game.steps += 1
@@ -356,7 +356,7 @@ class Witness:
     # --- the end --------------------------------------------------------------------------------------------------
 
     def _judge(self, game: _Game, end: LogEnd) -> GameVerified:
-        """Hold what was revealed against the commitments, and against what this team has sent."""
+        """Check what was revealed against the commitments, and against what this team has sent."""
         opening = game.chain.opening
         assert opening is not None
         if (end.steps, end.hidden) != (game.steps, len(game.texts)) or len(game.hidden) != len(game.texts):
@@ -385,7 +385,7 @@ class Witness:
         self._check_skips(opening, sent, [c for c in mine if isinstance(c, m.Skip)])
 
     def _check_placements(self, opening: Opening, sent: _Sent, counted: Sequence[m.PlaceShip]) -> None:
-        """What counted last of each ship must be what was sent, in a message that was: it decides who begins."""
+        """Each ship's final placement must be one that was sent, in its own message, which influences the starter."""
         if sent.refused:
             return
         last = {command.placement.ship: command for command in counted}
@@ -399,9 +399,9 @@ class Witness:
                 raise _unfair(opening, text)
 
     def _check_shots(self, game: _Game, opening: Opening, sent: _Sent, counted: Sequence[m.Fire]) -> None:
-        """In every turn that this program played from its first shot, what counted must be what was sent.
+        """In every turn that this program played from its first shot, only its own shots may have counted.
 
-        Shots without their context are another program's with the same secret; then nobody here knows all.
+        Shots without context come from another program with the same secret; then this program does not know them all.
         """
         if any(c.context is None for c in counted):
             return
@@ -418,7 +418,7 @@ class Witness:
                 raise _unfair(opening, f"turn {turn}: it announced {announced} shots, and revealed {len(shots)}")
 
     def _check_skips(self, opening: Opening, sent: _Sent, counted: Sequence[m.Skip]) -> None:
-        """No turn that this program played from its first shot was ended early but by itself."""
+        """Of the turns that this program played from its first shot, only its own skips may have ended any early."""
         for c in counted:
             if c.context is not None and c.context.turn in sent.from_first_shot - sent.skipped:
                 raise _unfair(opening, f"turn {c.context.turn}: a skip of {self._name} counted that was never sent")
@@ -436,12 +436,12 @@ def _unfair(opening: Opening, text: str) -> UnfairGame:
 
 
 def _has_seed(game: _Game) -> bool:
-    """Whether the draws come from an explicit seed, so that another game may have the very same opening."""
+    """Whether the draws come from an explicit seed, so that another game may have an identical opening."""
     return game.chain.opening is not None and game.chain.opening.draw is m.Draw.SEED
 
 
 def _fact(announcement: m.Announcement) -> m.Announcement:
-    """The same news on the plain topic and in the log: a turn whose time begins again is the same topic there."""
+    """Return news as both the plain topic and the log have it: a resumed turn uses the topic of a new one."""
     if isinstance(announcement, m.TurnResumed):
         return m.TurnBegan(*(getattr(announcement, each.name) for each in fields(announcement)))
     return announcement

@@ -7,9 +7,8 @@ bot looks: most bots look at little, and telling everybody everything would take
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from time import perf_counter
@@ -20,7 +19,7 @@ from salvo.errors import BotError, IllegalCommand, let_signals_pass
 from salvo.lab.sources import line_of, trace_of
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.notebook import Pictured
-from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo
+from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo, settle
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
 from salvo.rules.game import Game, begin, draw_starter, set_starter
 from salvo.view import News, Shot, View, board_shots
@@ -380,8 +379,7 @@ class _Match:
     def _checked(self, seat: int, view: View, answer: object) -> list[Shot]:
         """Return the shots of an answer that may be anything; none where it is no legal salvo."""
         try:
-            if isinstance(answer, Awaitable):
-                answer = asyncio.run(_awaited(answer))
+            answer = settle(answer)
         except (Exception, SystemExit) as error:
             answer = self._without(seat, view.turn, error)
         try:
@@ -492,18 +490,13 @@ class _Match:
         return BotError(code, f"{name}, seed {self._seed}, game {self._number}: {text}", trace)
 
 
-async def _awaited(answer: Awaitable[Sequence[tuple[str, int, int]]]) -> Sequence[tuple[str, int, int]]:
-    return await answer
-
-
-def _timed(choose: Callable[[View], Answer], decisions: Decisions) -> Callable[[View], Answer]:
+def _timed(choose: Callable[[View], Answer], decisions: Decisions) -> Callable[[View], Any]:
     """The same with a stop-watch."""
 
-    def choose_timed(view: View) -> Answer:
+    def choose_timed(view: View) -> object:
         start = perf_counter()
         try:
-            answer = choose(view)
-            return asyncio.run(_awaited(answer)) if isinstance(answer, Awaitable) else answer
+            return settle(choose(view))
         finally:
             decisions.note(perf_counter() - start)
 

@@ -7,9 +7,8 @@ from the seed and the board's number: all bots meet the same boards, in whatever
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from math import fsum
@@ -18,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from salvo.errors import BotError
 from salvo.lab import arena
 from salvo.notebook import Pictured
-from salvo.player import Bot
+from salvo.player import Bot, settle
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
 
@@ -93,15 +92,9 @@ class _Clock:
         if len(self.seconds) >= self._most:
             raise BotError("not_cleared", f"not cleared after {self._most} answers")
         start = time.process_time()
-        answer = self._choose(view)
-        if isinstance(answer, Awaitable):
-            answer = asyncio.run(_awaited(answer))
+        answer = settle(self._choose(view))
         self.seconds.append(time.process_time() - start)
         return answer
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
 
 
 @dataclass(frozen=True, slots=True)

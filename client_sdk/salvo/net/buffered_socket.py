@@ -1,8 +1,8 @@
 """A socket that is read in large pieces.
 
 paho reads a packet in three or four calls to the system. Behind this socket a burst of packets costs one. What is sent
-leaves at once: gathering a round's packets for one call was tried, and doubled the time of a round trip on loopback,
-because whoever waits for them is woken later and from deeper sleep.
+leaves at once: gathering a round's packets for one call was tried, and doubled the round-trip time on loopback, because
+the receiver is woken later and from deeper sleep.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class BufferedSocket:
         self.send = plain.send
 
     def recv(self, most: int) -> bytes:
-        """Return at most so many bytes; empty at the connection's end.
+        """Return at most this many bytes; empty at the connection's end.
 
         Raises:
             BlockingIOError: nothing has come; over TLS ``ssl.SSLWantReadError``.
@@ -35,7 +35,7 @@ class BufferedSocket:
         return piece
 
     def pending(self) -> int:
-        """How many bytes are there that no selector knows of."""
+        """How many bytes are buffered, unknown to a selector."""
         inside = getattr(self._socket, "pending", None)  # TLS has a buffer, too
         return len(self._unread) + (inside() if inside is not None else 0)
 

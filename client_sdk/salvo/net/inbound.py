@@ -1,4 +1,4 @@
-"""A message as a connection hands it over; who reads it needs no connection."""
+"""A message as a connection delivers it, for modules that need no connection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Inbound(NamedTuple):
 
     Attributes:
         mid: for its acknowledgement, as ``qos``.
-        connection: on which connection it came, counted from 1: on the next one the broker counts its messages anew.
+        connection: number of the connection that it came on, from 1; the broker numbers its messages per connection.
     """
 
     topic: str

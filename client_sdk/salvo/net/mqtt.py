@@ -1,9 +1,9 @@
 """One connection to a broker, for the server and for the SDK alike.
 
 An edge around paho: MQTT 3.1.1, QoS 1 both ways, a persistent session, TCP_NODELAY (without it a QoS 1 round trip
-takes 44 ms), reconnection for ever with growing, random pauses (SALVO-MQTT). It runs no thread: whoever owns the
-connection calls :meth:`Connection.poll`, gets what arrived and says when each message has been dealt with. Only
-:meth:`Connection.wake` may be called from elsewhere.
+takes 44 ms), endless reconnection with growing, random pauses (SALVO-MQTT). It runs no thread: the connection's owner
+calls :meth:`Connection.poll`, receives what has arrived and acknowledges each message when it is done. Only
+:meth:`Connection.wake` may be called from other threads.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import random
 import re
 import selectors
 import socket
@@ -19,6 +18,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from random import Random
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -39,9 +39,9 @@ log = logging.getLogger(__name__)
 _PORTS: Final = {"mqtt": 1883, "mqtts": 8883, "ws": 80, "wss": 443}
 #: How long one attempt to reach the broker may take, TCP and MQTT handshake together.
 CONNECT_SECONDS: Final = 5.0
-#: Longest pause after the first attempt in vain; it doubles with each.
+#: Longest pause after the first failed attempt; it doubles with each.
 FIRST_PAUSE_SECONDS: Final = 0.2
-#: Longest pause between two attempts: a broker that comes back is found within that time.
+#: Longest pause between two attempts: a broker that comes back is found within this time.
 MAX_PAUSE_SECONDS: Final = 5.0
 #: Messages on their way to the broker at once; a whole reset of an eight-player table fits.
 MAX_IN_FLIGHT: Final = 1000
@@ -49,11 +49,11 @@ MAX_IN_FLIGHT: Final = 1000
 MAX_PACKETS_A_POLL: Final = 200
 #: paho looks after its keep-alive in ``loop_misc``, which wants to be called about once a second.
 _HOUSEKEEPING_SECONDS: Final = 1.0
-#: Refusals that trying again does not cure (MQTT 3.1.1, 3.2.2.3): protocol, client id, password, rights.
+#: Refusals that no retry cures (MQTT 3.1.1, 3.2.2.3): protocol, client id, password, rights.
 _FINAL_REFUSALS: Final = frozenset({0x84, 0x85, 0x86, 0x87})
 #: Those of them that are about user and password.
 _UNKNOWN_USER: Final = frozenset({0x86, 0x87})
-#: How paho calls it that the other side has closed the connection.
+#: paho's name for a connection closed by the other side.
 _ENDED: Final = convert_disconnect_error_code_to_reason_code(MQTTErrorCode.MQTT_ERR_CONN_LOST)
 
 
@@ -101,7 +101,7 @@ class BrokerUrl(NamedTuple):
 
     @property
     def address(self) -> str:
-        """Where the broker is, ``host:port``, however it is spoken to."""
+        """Where the broker is, ``host:port``, whatever the scheme."""
         return f"{self._host}:{self.port}"
 
     @property
@@ -115,11 +115,11 @@ def without_password(url: str) -> str:
 
 
 class Connection:
-    """A connection that is always being kept up while :meth:`poll` is called.
+    """A connection that is kept up for as long as :meth:`poll` is called.
 
     Attributes:
         on_connect: called inside :meth:`poll` whenever the broker has accepted the connection, with whether it still
-            had the session; the place to subscribe and to say again what is retained.
+            had the session; the place to subscribe and to publish again what is retained.
         published: how many messages were published so far, whether they have left or not.
     """
 
@@ -143,12 +143,12 @@ class Connection:
         Args:
             will: topic and payload of the retained last will.
             username: overrides the one in the URL, as ``password`` does.
-            ca: for TLS, a PEM file with the only authorities to believe; that in ``SALVO_CA`` when not given, else the
+            ca: for TLS, a PEM file with the only authorities to trust; by default the one in ``SALVO_CA``, else the
                 system's.
-            gives_way: whether to end with ``account_in_use`` when somebody else keeps connecting as the same user. If
-                not, that is logged, and tried on with longer pauses.
-            newcomer_gives_way: which of two ends: the older one by default, so that a program can be started anew while
-                a forgotten one still runs; else the newcomer, at once, so that nobody loses what he has.
+            gives_way: whether to end with ``account_in_use`` when another client keeps connecting as the same user. If
+                not, that is logged, and reconnection goes on with longer pauses.
+            newcomer_gives_way: which of two clients ends: by default the older one, so that a program can be restarted
+                while a forgotten one still runs; else the newcomer, at once, so that the older one is not disturbed.
 
         Raises:
             ConnectionLost: ``bad_url`` or ``bad_ca``.
@@ -169,11 +169,12 @@ class Connection:
         self._keepalive = keepalive_seconds
         self._inbox: deque[Inbound] = deque()
         self._refusal: ConnectionLost | None = None
+        self._random = Random()  # not the module's: a bot may have seeded that
         self._attempt = 0
         self._next_attempt = 0.0
         self._handshake_end = 0.0
         self._next_housekeeping = 0.0
-        self._ending = False  # what happens to the connection is of no interest any longer
+        self._ending = False  # what happens to the connection no longer matters
         self._closed = False
         self._client = self._make_client(client_id, clean_session)
         self._selector = selectors.DefaultSelector()
@@ -259,7 +260,7 @@ class Connection:
             self._rivals.lost(now)
             if self._rivals.undecided:
                 self._next_attempt = max(self._next_attempt, now + DECIDE_SECONDS)
-            # What comes of it is told in the end; and a newcomer's attempt is over in a moment.
+            # Its outcome is reported at the end, and a newcomer's attempt is over in a moment.
             quiet = self._rivals.undecided or self._newcomer_gives_way
             level = logging.DEBUG if quiet else logging.WARNING
             log.log(level, "lost the connection to %s: closed there", self.url)
@@ -271,7 +272,7 @@ class Connection:
         self.connected = False
 
     def _look_for_rivals(self) -> None:
-        """Find out whether somebody else uses this user."""
+        """Find out whether another client uses this user."""
         if not self._rivals.undecided or self._rivals.decide() < self._rivals.most:
             return
         text = (
@@ -298,7 +299,7 @@ class Connection:
     # --- the owner's side -----------------------------------------------------------------------------------------
 
     def connect(self, patience_seconds: float | None = None) -> None:
-        """Return once the broker has accepted the connection, trying for ever by default.
+        """Return once the broker has accepted the connection; retries for ever by default.
 
         Raises:
             ConnectionLost: ``unreachable`` when the patience is over; what :meth:`poll` raises.
@@ -311,7 +312,7 @@ class Connection:
             self._step(_HOUSEKEEPING_SECONDS if left is None else min(left, _HOUSEKEEPING_SECONDS))
 
     def change_user(self, user: str) -> None:
-        """Go on as another user with the same password; what has ended this connection is forgotten."""
+        """Continue as another user with the same password; whatever ended this connection is forgotten."""
         self._user = user
         self._client.username_pw_set(user, self._password)
         self._client._sock_close()
@@ -322,12 +323,12 @@ class Connection:
         self._next_attempt = 0.0
 
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
-        """Keep the connection up and return what arrived, waiting for the first message at most so long.
+        """Keep the connection up and return what has arrived, waiting at most this long for the first message.
 
         Returns early, perhaps with nothing, after :meth:`wake`.
 
         Raises:
-            ConnectionLost: what no later try cures: ``connection_refused``, ``not_authorised``, ``account_in_use``,
+            ConnectionLost: what no retry cures: ``connection_refused``, ``not_authorised``, ``account_in_use``,
                 or ``tls_unknown_ca``, ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
         """
         if not self._inbox:
@@ -339,43 +340,43 @@ class Connection:
         return arrived
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Send a message, QoS 1; while the connection is down, or its socket full, it waits for :meth:`poll`."""
+        """Send a message, QoS 1; while the connection is down or its socket full, it waits for :meth:`poll`."""
         self.published += 1
         sent = self._client.publish(topic, payload, qos=1, retain=retain)
         self._unconfirmed[sent.mid] = self.published
 
     @property
     def delivered(self) -> int:
-        """How many of the messages published so far, counted from the first, the broker has all acknowledged."""
+        """How many messages, counted from the first, the broker has acknowledged without a gap."""
         return next(iter(self._unconfirmed.values()), self.published + 1) - 1
 
     def subscribe(self, filters: Iterable[str]) -> None:
-        """Ask for topics, QoS 1; call it from ``on_connect`` so that a new session asks again."""
+        """Subscribe to topics, QoS 1; call it from ``on_connect``, so that a new session subscribes again."""
         wanted = [(topic, 1) for topic in filters]
         if wanted:
             self._client.subscribe(wanted)
 
     def unsubscribe(self, filters: Iterable[str]) -> None:
-        """Ask for topics no longer."""
+        """Unsubscribe from topics."""
         unwanted = list(filters)
         if unwanted:
             self._client.unsubscribe(unwanted)
 
     def acknowledge(self, message: Inbound) -> None:
-        """Tell the broker that a message is dealt with and need not come again.
+        """Tell the broker that a message is done and need not come again.
 
-        One that came on an earlier connection is left alone: it comes again, or its number is another message's now.
+        One from an earlier connection is ignored: it comes again, or its number now belongs to another message.
         """
         if message.qos and message.connection == self._connections:
             self._client.ack(message.mid, message.qos)
 
     def wake(self) -> None:
         """Make a waiting :meth:`poll` return; may be called from any thread or signal handler."""
-        with contextlib.suppress(OSError):  # full: poll() wakes anyway; closed: nobody waits
+        with contextlib.suppress(OSError):  # full: poll() wakes anyway; closed: nothing waits
             self._wake_writer.send(b"!")
 
     def flush(self, timeout_seconds: float) -> bool:
-        """Send what is queued and wait until the broker has acknowledged it; return whether it has."""
+        """Send what is queued and wait for the broker to acknowledge it; return whether it has."""
         end = time.monotonic() + timeout_seconds
         while self.connected and self._unsent():
             left = end - time.monotonic()
@@ -388,7 +389,7 @@ class Connection:
         return self._client.want_write() or bool(self._client._out_messages)
 
     def close(self, timeout_seconds: float = 2.0) -> None:
-        """Send what is queued, say goodbye (no last will then) and let go of the sockets; may be called twice."""
+        """Send what is queued, disconnect (without the last will) and close the sockets; may be called twice."""
         if self._closed:
             return
         self._ending = True
@@ -411,7 +412,7 @@ class Connection:
             timeout_seconds = self._reconnect(timeout_seconds)
         self._write()
         self._watch()
-        read = self._pending()  # what the last round left in a buffer wakes no selector
+        read = self._pending()  # data left in a buffer wakes no selector
         for key, _ in self._selector.select(0.0 if read else min(timeout_seconds, _HOUSEKEEPING_SECONDS)):
             if key.fileobj is self._wake_reader:
                 self._wake_reader.recv(4096)
@@ -431,7 +432,7 @@ class Connection:
                 self._client._sock_close()
 
     def _reconnect(self, timeout_seconds: float) -> float:
-        """Try to reach the broker if it is time; return how long to wait for news."""
+        """Try to reach the broker if it is time; return how long to wait for data."""
         self.connected = False
         now = time.monotonic()
         if now < self._next_attempt:
@@ -459,7 +460,7 @@ class Connection:
         return timeout_seconds
 
     def _ask_what_it_speaks(self) -> None:
-        """Find out whether a broker that hung up at the first greeting speaks TLS where we do not, or the reverse."""
+        """Find out whether a broker that hung up on our first packet speaks TLS and we do not, or the reverse."""
         found = tls.mismatch(self.url.scheme, self.url.host, self.url.port)
         if found is not None:
             raise self._give_up(found)
@@ -469,13 +470,13 @@ class Connection:
         return reason
 
     def _pause(self) -> float:
-        """A random pause that grows with every attempt in vain, so that many clients do not come back as one."""
+        """A random pause that grows with every failed attempt, so that clients do not all come back at once."""
         longest = FIRST_PAUSE_SECONDS * 2 ** min(self._attempt, 10)
         self._attempt += 1
-        return random.uniform(0.0, min(longest, MAX_PAUSE_SECONDS))
+        return self._random.uniform(0.0, min(longest, MAX_PAUSE_SECONDS))
 
     def _watch(self) -> None:
-        """Watch the socket that paho has now, and whether it could take more."""
+        """Watch paho's current socket, and whether it accepts more data."""
         sock = self._client.socket()
         if self._watched is not None and self._watched is not sock:
             self._forget()
@@ -498,7 +499,7 @@ class Connection:
         self._watched = None
 
     def _read(self) -> None:
-        """Read what is there, packet by packet."""
+        """Read what has arrived, packet by packet."""
         for _ in range(MAX_PACKETS_A_POLL):
             before = len(self._inbox)
             if self._client.loop_read() is not MQTTErrorCode.MQTT_ERR_SUCCESS:
@@ -507,7 +508,7 @@ class Connection:
                 return
 
     def _pending(self) -> bool:
-        """Whether something was read from the system and not looked at yet."""
+        """Whether data was read from the system and not processed yet."""
         sock = self._client.socket()
         return bool(sock is not None and hasattr(sock, "pending") and sock.pending())
 

@@ -1,9 +1,9 @@
-"""Finds out whether somebody else connects as the same user, or the broker dies again and again.
+"""Finds out whether another client keeps connecting as the same user, or the broker keeps dying.
 
 A user has one connection, the newest (SALVO-ACCESS-4), and MQTT 3.1.1 does not say why a connection ended. A broker
-that throws somebody out is there all the time; one that was killed may be back after a few milliseconds, before its
-client has noticed anything. So a second connection, on which nothing is ever said, is held beside one that was made
-after a loss: it ends with the broker, or with the network, but not because of anybody's user.
+that throws a client out stays up; one that was killed may be back after a few milliseconds, before its client has
+noticed. So after a loss, a second, silent connection is held next to the new one: it ends with the broker, or with the
+network, but not because of a user.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import contextlib
 import socket
 from typing import Final
 
-#: So often in a row a connection must end, the broker there all the time, until somebody else is thought to use its
-#: user. Of two that throw each other out the older one comes to it first, so the newest stays.
+#: How often in a row a connection must end, with the broker up all the time, before another client is assumed to use
+#: its user. Of two that throw each other out, the older one gets there first, so the newest stays.
 MAX_THROWN_OUT: Final = 3
-#: Who has held a user for so long is established: a newcomer that it throws out at once gives way, and it stays.
+#: A connection that has lasted this long is established: it stays, and a newcomer that it throws out gives way.
 ESTABLISHED_SECONDS: Final = 3.0
-#: So often in a row an established one is thrown out until it gives way, too: many newcomers come one after another,
-#: and each of them throws it out once; what does not give way throws it out for ever.
+#: How often in a row an established one is thrown out before it gives way, too: of many newcomers in succession, each
+#: throws it out once; a client that never gives way throws it out for ever.
 MAX_ESTABLISHED_THROWN_OUT: Final = 30
-#: So soon after it was accepted such a connection ends, because the other one comes back as fast as it can. Less than
-#: brokers wait for a first packet: ours 10 s.
+#: A connection that is thrown out ends within this time, because the other client reconnects as fast as it can. It is
+#: shorter than brokers wait for a first packet: ours waits 10 s.
 THROWN_OUT_SECONDS: Final = 8.0
-#: A broker that was killed has ended all its connections by then.
+#: Within this time, a broker that was killed has ended all its connections.
 DECIDE_SECONDS: Final = 0.25
 
 
@@ -31,8 +31,7 @@ class Takeovers:
     """Counts how often a connection was thrown out in a row.
 
     Attributes:
-        count: of the losses that somebody else may have brought about; the first one counts however old the connection
-            was.
+        count: how many losses another client may have caused; the first one counts however old the connection was.
         undecided: whether :meth:`decide` is to be called, :data:`DECIDE_SECONDS` after the loss.
     """
 
@@ -40,7 +39,7 @@ class Takeovers:
         """Begin with nothing lost.
 
         Args:
-            newcomer_gives_way: whether of two the newcomer gives way, after the first time, and not the older one.
+            newcomer_gives_way: whether the newcomer gives way, at its first loss, instead of the older one.
         """
         self.count = 0
         self.undecided = False
@@ -51,7 +50,7 @@ class Takeovers:
 
     @property
     def most(self) -> int:
-        """How often in a row it must be thrown out until somebody else is thought to use its user."""
+        """How often in a row it must be thrown out before another client is assumed to use its user."""
         if not self._newcomer_gives_way:
             return MAX_THROWN_OUT
         return MAX_ESTABLISHED_THROWN_OUT if self._established else 1
@@ -59,7 +58,7 @@ class Takeovers:
     def accepted(self, connection: socket.socket, now: float) -> None:
         """The broker has accepted a connection.
 
-        Where the next loss may count a silent one is made beside it, without waiting for it: after a loss, and at once
+        If the next loss may count, a silent connection is opened too, without waiting for it: after a loss, and at once
         for a newcomer that gives way.
         """
         self._accepted_at = now
@@ -68,7 +67,7 @@ class Takeovers:
             return
         self._silent = socket.socket(connection.family, socket.SOCK_STREAM)
         self._silent.setblocking(False)
-        with contextlib.suppress(OSError):  # under way; or refused, and then it is not there when it is looked at
+        with contextlib.suppress(OSError):  # in progress; if it is refused, _is_there() finds out
             self._silent.connect_ex(connection.getpeername())
 
     def lost(self, now: float) -> None:
@@ -80,26 +79,26 @@ class Takeovers:
             self.count = 1
 
     def decide(self) -> int:
-        """Return the count, with the last loss if the broker was there all the time."""
+        """Return the count, including the last loss if the broker was up all the time."""
         self.undecided = False
         self.count = self.count + 1 if self._is_there() else 0
         self.close()
         return self.count
 
     def forget(self) -> None:
-        """Begin anew: the broker was not there, or the connection broke in another way."""
+        """Start over: the broker was down, or the connection broke in another way."""
         self.count = 0
         self.undecided = False
         self._established = False
         self.close()
 
     def tend(self, now: float) -> None:
-        """Let go of the silent connection when the other one has held for long enough."""
+        """Close the silent connection once the other one has lasted long enough."""
         if self._silent is not None and not self.undecided and now - self._accepted_at >= THROWN_OUT_SECONDS:
             self.forget()
 
     def close(self) -> None:
-        """Let go of the silent connection."""
+        """Close the silent connection."""
         if self._silent is not None:
             self._silent.close()
             self._silent = None

@@ -1,8 +1,8 @@
-"""Encrypted connections: whom to believe, and what to do when that fails.
+"""Encrypted connections: which certificates to trust, and what to do when that fails.
 
-Every failure that no later try cures is a :class:`~salvo.errors.ConnectionLost` with a code of its own and a text that
-names the cure. OpenSSL tells only that a handshake failed when one side speaks TLS and the other does not; so then the
-port is asked once more in the other way.
+Every failure that no retry cures is a :class:`~salvo.errors.ConnectionLost` with its own code and a text that names the
+cure. When only one side speaks TLS, OpenSSL just reports a failed handshake; so the port is then tried once more the
+other way.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 from salvo.errors import ConnectionLost
 
-#: How long the other side may take to show what it speaks.
+#: How long the other side may take to show which protocol it speaks.
 _PROBE_SECONDS: Final = 2.0
 #: MQTT 3.1.1, 3.1: CONNECT with a clean session and an empty client id; every broker answers with a CONNACK, if only to
 #: refuse it.
@@ -46,7 +46,7 @@ def client_context(ca: str | None) -> ssl.SSLContext:
 
 
 def distrust(where: str, host: str, error: ssl.SSLCertVerificationError, ca: str | None) -> ConnectionLost:
-    """Return why a server's certificate is not believed, and what to do."""
+    """Return why a server's certificate is not trusted, and what to do."""
     if error.verify_code in (_WRONG_HOST, _WRONG_ADDRESS):
         return ConnectionLost(
             "tls_wrong_host",
@@ -68,7 +68,7 @@ def distrust(where: str, host: str, error: ssl.SSLCertVerificationError, ca: str
 
 
 def mismatch(scheme: str, host: str, port: int) -> ConnectionLost | None:
-    """Ask a port that failed what it speaks; return what to do if it is not what the URL says.
+    """Find out what a port that failed speaks; return what to do if the URL says otherwise.
 
     Takes up to two seconds.
     """
@@ -97,7 +97,7 @@ def _answers_openly(host: str, port: int, *, web: bool) -> bool:
 
 
 def _answers_tls(host: str, port: int) -> bool:
-    """Only whether there is TLS: nothing is sent over it, so nothing about the certificate matters."""
+    """Only detects TLS: nothing is sent over it, so the certificate does not matter."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -9,7 +9,6 @@ from salvo.messages import State
 from salvo.rules import SALVO, RuleBook
 from salvo.seal import Sealer, key_to_team, make_blob, open_blob, open_sealed
 from salvo.session import Session
-from salvo.topics import BY_NAME
 
 
 class ScriptedServer:
@@ -52,7 +51,7 @@ class ScriptedServer:
     def say_recap(self, recap: m.Recap, sealer: Sealer) -> list[Event]:
         """Publish a recap, sealed for the team."""
         blob = make_blob(codec.write_recap(recap, self._book.grid), key_to_team(sealer.key), sealer.salt)
-        topic = BY_NAME["recap"].of(self._session.table, player=self._session.name)
+        topic = topics.RECAP.of(self._session.table, player=self._session.name)
         return self._deliver(topic, blob.encode(), False)
 
     def _deliver(self, topic: str, payload: bytes, retained: bool) -> list[Event]:

@@ -34,7 +34,7 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import SALVO, Orientation, Placement, generator
 from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
 from salvo.session import Session
-from salvo.topics import BY_NAME
+from salvo.topics import Topic
 from salvo.view import View
 
 #: More fresh salts than a bucket of 12 and the derivations of a second can take (SALVO-FRESH-6).
@@ -203,7 +203,7 @@ class Troublemaker:
         self._session.connected(time.monotonic())
 
     def _ears(self) -> list[str]:
-        return [BY_NAME[name].filter(self._table) for name in ("list", "fire", "error", "placement_error")]
+        return [topic.filter(self._table) for topic in (topics.LIST, topics.FIRE, topics.ERROR, topics.PLACEMENT_ERROR)]
 
     def _step(self) -> None:
         for message in self._noise.poll(0):
@@ -224,12 +224,12 @@ class Troublemaker:
 
     def _overhear(self, message: Inbound) -> None:
         address = topics.parse(message.topic)
-        match address.topic.name:
-            case "list" if message.payload:
+        match address.topic:
+            case topics.LIST if message.payload:
                 self._listed = json.loads(message.payload)
-            case "error" | "placement_error":
+            case topics.ERROR | topics.PLACEMENT_ERROR:
                 self.report.heard[message.payload.decode().partition(":")[0]] += 1
-            case "fire" if message.payload not in self._own:
+            case topics.FIRE if message.payload not in self._own:
                 shot = codec.read_command(address, message.payload, self._session.rules or SALVO)
                 if isinstance(shot, codec.SignedShot):
                     self._overheard.append(_Overheard(shot.target, message.payload, shot.blob.salt))
@@ -280,23 +280,23 @@ class Troublemaker:
         """Return the names of the others at the table, in order of arrival."""
         return [name for name in self._listed if name != self.name]
 
-    def say(self, name: str, payload: bytes, *, player: str = "", ship: str = "", retain: bool = False) -> None:
+    def say(self, topic: Topic, payload: bytes, *, player: str = "", ship: str = "", retain: bool = False) -> None:
         """Publish on the own seat's connection, so that it is in order with what the seat says."""
         self._own.add(payload)
-        self._seat.publish(BY_NAME[name].of(self._table, player=player, ship=ship), payload, retain=retain)
+        self._seat.publish(topic.of(self._table, player=player, ship=ship), payload, retain=retain)
 
     def ask(self, name: str) -> None:
         """Ask to take part under a name."""
-        self.say("request_participation", codec.write_participation(name, "a guess"))
+        self.say(topics.REQUEST_PARTICIPATION, codec.write_participation(name, "a guess"))
 
     def fire_at(self, target: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish anything where shots at a player go."""
-        self.say("fire", payload, player=target, retain=retain)
+        self.say(topics.FIRE, payload, player=target, retain=retain)
 
     def place(self, player: str, ship: str, x: int, y: int) -> None:
         """Place a ship for somebody with the own key."""
         placement = Placement(ship, x, y, Orientation.HORIZONTAL)
-        self.say("place", codec.write_placement(placement, self._sealer), player=player, ship=ship)
+        self.say(topics.PLACE, codec.write_placement(placement, self._sealer), player=player, ship=ship)
 
     def signed(self, x: int, y: int, context: m.ShotContext | None = None) -> bytes:
         """Return an authentic shot of the own team that its session knows nothing of."""
@@ -316,9 +316,9 @@ class Troublemaker:
         raw.vanish()
         return True
 
-    def topic(self, name: str, player: str, ship: str = "") -> str:
+    def topic(self, topic: Topic, player: str, ship: str = "") -> str:
         """Return a full topic at the table."""
-        return BY_NAME[name].of(self._table, player=player, ship=ship)
+        return topic.of(self._table, player=player, ship=ship)
 
     def last_overheard(self) -> _Overheard | None:
         """Return the last shot of somebody else."""
@@ -371,7 +371,7 @@ def _place_for_others(rude: Troublemaker) -> bool:
 
 def _flood_own_ships(rude: Troublemaker) -> bool:
     for _ in range(FLOOD_MESSAGES):
-        rude.say("place", _strange_blob().encode(), player=rude.name, ship="carrier")
+        rude.say(topics.PLACE, _strange_blob().encode(), player=rude.name, ship="carrier")
     return True
 
 
@@ -416,11 +416,11 @@ def _say_too_much(rude: Troublemaker) -> bool:
 
 
 def _send_a_huge_packet(rude: Troublemaker) -> bool:
-    return rude.hang_up(rude.topic("fire", rude.victim()), b" " * HUGE_BYTES)
+    return rude.hang_up(rude.topic(topics.FIRE, rude.victim()), b" " * HUGE_BYTES)
 
 
 def _publish_to_a_wildcard(rude: Troublemaker) -> bool:
-    return rude.hang_up(rude.topic("fire", "+"), b"{}")
+    return rude.hang_up(rude.topic(topics.FIRE, "+"), b"{}")
 
 
 def _break_json(rude: Troublemaker) -> bool:
@@ -462,13 +462,13 @@ def _replay_shots(rude: Troublemaker) -> bool:
 
 def _leave_commands_behind(rude: Troublemaker) -> bool:
     rude.fire_at(rude.victim(), b"kept", retain=True)
-    rude.say("request_participation", codec.write_participation("kept", "kept"), retain=True)
+    rude.say(topics.REQUEST_PARTICIPATION, codec.write_participation("kept", "kept"), retain=True)
     return True
 
 
 def _vanish_with_a_will(rude: Troublemaker) -> bool:
     """Go without a goodbye, and leave a retained will where placements go."""
-    rude.raw((rude.topic("place", rude.victim(), "carrier"), b"the last will")).vanish()
+    rude.raw((rude.topic(topics.PLACE, rude.victim(), "carrier"), b"the last will")).vanish()
     return True
 
 

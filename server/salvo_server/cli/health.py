@@ -12,7 +12,6 @@ from salvo import codec, topics
 from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
-from salvo.topics import BY_NAME
 from salvo_server.cli.checked import Checked
 from salvo_server.core.register import Account
 from salvo_server.settings import roster_path
@@ -60,7 +59,7 @@ def _looker_on(broker: str, file: Path | None) -> Account | None:
 
 def ask(broker: str, table: str, timeout_seconds: float, account: Account | None = None) -> ServerStatus | None:
     """Return what the server's retained status says; None when there is none in time."""
-    topic = BY_NAME["server"].of(table)
+    topic = topics.SERVER.of(table)
     user, secret = (None, None) if account is None else (account.user, account.secret)
     name = f"salvo-health-{os.getpid()}"
     connection = Connection(broker, name, clean_session=True, username=user, password=secret)

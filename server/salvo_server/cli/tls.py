@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salvo.errors import MissingExtra, SalvoError
-from salvo_server.storage.private_file import create_private
+from salvo_server.storage.whole_file import create_private
 
 if TYPE_CHECKING:
     import trustme

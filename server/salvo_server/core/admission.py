@@ -1,7 +1,7 @@
 """Who is let in: what profile and roster ask of a request to take part, and of a shot (SALVO-ACCESS).
 
-What follows from a request that is let in is the business of :mod:`salvo_server.service`; secrets and signatures of
-those who are in are the gate's.
+What follows from an admitted request is the business of :mod:`salvo_server.service`; the secrets and signatures of
+admitted teams belong to the authenticator.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from salvo_server.core.authenticator import BUCKET_REFILL_A_SECOND, BUCKET_SIZE,
 from salvo_server.core.identity import Identity
 from salvo_server.core.register import Register
 
-#: Names whose answered requests are counted, 300 bytes each: whoever asks in more of them drowns nobody.
+#: Names whose answered requests are counted, 300 bytes each: a flood in more names than that drowns out no other team.
 MAX_ASKERS: Final = 4096
 
 
@@ -28,7 +28,7 @@ class AdmissionPolicy:
     """
 
     def __init__(self, profile: str, register: Register | None, identity: Identity | None) -> None:
-        """Go by a profile; without a register everybody may come in, without an identity nothing can be sealed."""
+        """Apply a profile; without a register every team is admitted, without an identity nothing can be sealed."""
         self.vouches = register is not None
         self._strict = profile == "strict"
         self._register = register
@@ -53,15 +53,15 @@ class AdmissionPolicy:
             text = "in profile strict a request to take part is sealed with the key in /game/server"
             return m.CommandRefused(request.name, "sealed_required", text)
         if self._register is not None and not self._register.has(request.name, request.secret):
-            text = f"the roster has no team {request.name!r} with this secret; ask whoever runs the contest"
+            text = f"the roster has no team {request.name!r} with this secret; ask the operator of the contest"
             return m.CommandRefused(request.name, "not_in_roster", text)
         return None
 
     def may_answer(self, name: str, kind: str, now: int) -> bool:
         """Whether one more request in a name is answered (SALVO-ERR-6).
 
-        Anybody can ask in any name, and no broker holds the server: were every request answered, a rival's flood would
-        come out at the team's own topics. What only its secret gets it has a count of its own.
+        Any client can ask in any name, and no broker throttles the server: if every request were answered, a rival's
+        flood would come out at the team's own topics. Answers that only the team's secret earns are counted separately.
         """
         return self._askers.take((name, kind), now)
 
@@ -71,7 +71,7 @@ class AdmissionPolicy:
         return self._seen is not before
 
     def struck_off(self, teams: Iterable[tuple[str, str]]) -> list[str]:
-        """Return whom of these, by name and secret, the roster has no longer."""
+        """Return which of these teams, by name and secret, are no longer on the roster."""
         return [name for name, secret in teams if self._register is not None and not self._register.has(name, secret)]
 
     def hold_to_profile(self, command: Command) -> Command:

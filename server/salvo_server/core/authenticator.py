@@ -1,13 +1,13 @@
-"""The gate: which team sent a sealed message, whether it is fresh, and what it says.
+"""Finds out which team sent a sealed message, whether it is fresh, and what it says.
 
-The broker does not tell the server who published a message; only a key does, and a key costs a derivation of 50 ms
-and 64 MiB. So the gate works in two lanes. A message under a salt that has proven itself is opened at once. One
+The broker does not tell the server who published a message; only a key does, and a key costs a derivation of 50 ms and
+64 MiB. So the authenticator works in two lanes. A message under a salt that has proven itself is opened at once. One
 under a fresh salt waits for one bounded worker, after a token bucket of the team that it may come from. A flood of
 forged messages fills the slow lane only; a team whose salt is known never waits behind it (SALVO-FRESH-7).
 
-Freshness (SALVO-FRESH-1..3): a team's nonce is burned as soon as its tag verifies, whatever becomes of the command.
-The very same message again is a duplicate of MQTT's and ignored. A message that was turned away unopened is
-remembered too, so that nobody can bring it back in a better moment.
+Freshness (SALVO-FRESH-1..3): a team's nonce is burned as soon as its tag verifies, whatever becomes of the command. The
+very same message again is a duplicate of MQTT's and ignored. A message that was turned away unopened is remembered too,
+so that it cannot be replayed at a better moment.
 
 Not thread-safe: one service calls it. The worker thread derives keys and nothing else.
 """
@@ -26,6 +26,7 @@ from enum import Enum
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from salvo import messages as m
+from salvo import topics
 from salvo.codec import (
     Sealed,
     SealedPlacement,
@@ -39,7 +40,6 @@ from salvo.codec import (
 from salvo.codec.log import message_digest
 from salvo.errors import SealError, WireError
 from salvo.seal import NONCE_BYTES, SALT_BYTES, Blob, derive_key, key_to_team, make_blob, open_blob
-from salvo.topics import BY_NAME
 
 log = logging.getLogger(__name__)
 
@@ -47,8 +47,8 @@ log = logging.getLogger(__name__)
 BUCKET_SIZE: Final = 12.0
 #: SALVO-FRESH-6. Keys a second a team: one tenth of a core.
 BUCKET_REFILL_A_SECOND: Final = 2.0
-#: SALVO-FRESH-8. Each costs a line of the journal and a burned nonce for ever: a hundred a second are
-#: 100 MB an hour. A bot that is refused all the time comes to fewer in the fastest games.
+#: SALVO-FRESH-8. Each costs a line of the journal and a burned nonce for ever: a hundred a second are 100 MB an hour.
+#: Even a bot whose every command is refused sends fewer in the fastest games.
 REFUSED_SIZE: Final = 1000.0
 REFUSED_REFILL_A_SECOND: Final = 100.0
 #: SALVO-FRESH-6. Three seconds of derivations; what comes on top is refused at once.
@@ -63,7 +63,7 @@ MAX_TURNED_AWAY: Final = 65_536
 
 @dataclass(slots=True)
 class Bucket:
-    """A token bucket on whoever's clock, in milliseconds."""
+    """A token bucket on the caller's clock, in milliseconds."""
 
     tokens: float = BUCKET_SIZE
     filled_ms: int = 0
@@ -92,9 +92,9 @@ _Key = TypeVar("_Key")
 
 
 class Buckets(Generic[_Key]):
-    """A bucket for each of many, made full when it is first asked for; who was not heard of the longest is forgotten.
+    """A bucket for each of many keys, created full on first use; the least recently used one is forgotten.
 
-    Only a full bucket is forgotten without loss, so ``most`` has to be more than can be emptied by whom it matters.
+    Only a full bucket is forgotten without loss, so ``most`` must exceed the number of keys that matter at one time.
     """
 
     def __init__(self, most: int, size: float, refill_a_second: float) -> None:
@@ -133,12 +133,12 @@ class _Remembered:
 
 @dataclass(slots=True)
 class _Member:
-    """A team at a table, its secret and the keys that are known of it.
+    """A team at a table, its secret and its known keys.
 
     Attributes:
         credential: stands for name and secret, at whatever table.
         bucket: for derivations.
-        refused: for commands of its own that were refused.
+        refused: for its own commands that were refused.
     """
 
     name: str
@@ -253,8 +253,8 @@ class Authenticator:
 
         Args:
             wake: called from the worker when :meth:`finished` has something new.
-            executor: does the derivations, one at a time; a thread of its own by default.
-            pepper: makes the credentials; one that is kept keeps them comparable.
+            executor: does the derivations, one at a time; a separate thread by default.
+            pepper: keys the credentials; the same one after a restart keeps them comparable.
             random_bytes: source of salts and nonces.
         """
         self.learned: list[Learned] = []
@@ -276,13 +276,13 @@ class Authenticator:
     # --- who is at the tables ---------------------------------------------------------------------------------
 
     def credential(self, name: str, secret: str) -> bytes:
-        """Return what stands for a secret outside the gate: equal for equal secrets, useless to anybody else."""
+        """Return what stands for a secret elsewhere: equal for equal secrets, useless for anything else."""
         return hashlib.blake2b(f"{name}\0{secret}".encode(), digest_size=16, key=self._pepper).digest()
 
     def admit(self, table: str, name: str, secret: str, now: int) -> None:
-        """Take in a team that the referee has listed; nothing changes for one that is in already with this secret.
+        """Add a team that the referee has listed; nothing changes for one that is known with this secret.
 
-        One with another secret goes on with that: no key of the former one opens anything any more (SALVO-ACCESS-8).
+        A new secret replaces the former one, none of whose keys opens anything any more (SALVO-ACCESS-8).
         """
         members = self._members.setdefault(table, {})
         known = members.get(name)
@@ -336,8 +336,8 @@ class Authenticator:
             receipt: what :meth:`finished` gives back with the message if it has to wait.
             likely: who may have sent it, the likeliest first.
             now: epoch ms.
-            expected: whether the likeliest sender was to send such a message now. What nobody was to send is opened
-                as a courtesy, so that noise does not use up what a team needs for its fleet.
+            expected: whether the likeliest sender was to send such a message now. An unexpected message is opened as a
+                courtesy, so that noise does not use up what a team needs for its fleet.
 
         Returns:
             what it says; ``WAITING`` when a key must be derived first; None when it is forged, a duplicate or turned
@@ -382,8 +382,8 @@ class Authenticator:
     ) -> Opened | Waiting:
         """Give a message under a fresh salt to the worker, as far as the buckets allow.
 
-        The likeliest sender pays from its own bucket. To find out that it was somebody else, whose shot will only be
-        refused, is a courtesy that all the others share one bucket for.
+        The likeliest sender pays from its own bucket. Finding out that it was another team, whose shot will only be
+        refused, is a courtesy, paid for from one bucket that all the others share.
         """
         room = len(self._jobs) < MAX_QUEUE_LENGTH
         payable = [
@@ -528,9 +528,9 @@ class Authenticator:
         return None
 
     def keyed(self) -> list[tuple[str, str]]:
-        """Return table and name of the teams whose recap had to wait for a key that is there now.
+        """Return table and name of the teams whose recap waited for a key that is there now.
 
-        The text is asked for anew, because news may have gone out while the worker was busy.
+        The text is asked for again, because news may have gone out while the worker was busy.
         """
         ready = []
         while self._sealings and self._sealings[0].key.done():
@@ -559,7 +559,7 @@ def _find_key(blob: Blob, secrets: Sequence[tuple[str, bytes, str]], derived: _D
     """Derive key after key until one opens the blob; this is what the worker does.
 
     Args:
-        secrets: name, credential and secret of whoever may have sent it.
+        secrets: name, credential and secret of each possible sender.
         derived: the latest keys by secret and salt, so that a fleet under a fresh salt costs one derivation, not five.
     """
     for name, credential, secret in secrets:
@@ -598,8 +598,8 @@ def _digest(request: Sealed) -> bytes:
 
 
 def _message_digest(request: SealedPlacement) -> bytes:
-    """What stands for the message in the log, the same for whoever sent it (SALVO-LOG-8)."""
-    topic = BY_NAME["place"].of(request.table, player=request.player, ship=request.spelling)
+    """What stands for the message in the log, the same for every sender (SALVO-LOG-8)."""
+    topic = topics.PLACE.of(request.table, player=request.player, ship=request.spelling)
     blob = request.blob
     return message_digest(topic, base64.b64encode(blob.salt + blob.nonce + blob.ciphertext))
 

@@ -31,7 +31,7 @@ class Chat:
     """The chat of all tables of a server.
 
     Attributes:
-        on: whether anybody may say anything.
+        on: whether players may chat at all.
     """
 
     def __init__(self, counts: Counter[str], *, on: bool) -> None:
@@ -43,7 +43,7 @@ class Chat:
         self._answers: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, LINES_AT_ONCE, LINES_A_SECOND)
 
     def hear(self, address: Address, payload: bytes, players: Container[str], now: int) -> list[codec.Publication]:
-        """Return what comes of a payload on ``say``: the line for whom it is meant, a refusal, or nothing.
+        """Return what comes of a payload on ``say``: the line for its readers, a refusal, or nothing.
 
         Args:
             players: who is listed at the table.
@@ -67,7 +67,7 @@ class Chat:
         """
         speaker = address.player
         if not self.on:
-            raise WireError("chat_off", "whoever runs this contest has turned the chat off")
+            raise WireError("chat_off", "the operator has turned the chat off")
         if speaker not in players:
             raise WireError(
                 "unknown_player", f"{speaker[:40]!r} is not listed at this table; players may say something"
@@ -76,13 +76,15 @@ class Chat:
             raise _too_much("you", LINES_AT_ONCE, LINES_A_SECOND)
         line = codec.read_say(payload)
         if line.to == speaker or (line.to and line.to not in players):
-            raise WireError("unknown_player", f"to {line.to[:40]!r}: it is another player of this table, or everybody")
+            raise WireError(
+                "unknown_player", f"to {line.to[:40]!r}: name another player of this table, or no one to address all"
+            )
         if not self._tables.take(address.table, now):
             raise _too_much("this table", TABLE_LINES_AT_ONCE, TABLE_LINES_A_SECOND)
         return line
 
     def _answer(self, address: Address, error: WireError, now: int) -> list[codec.Publication]:
-        """Tell the player in the topic, unless that is no name, or was told often enough."""
+        """Answer the player in the topic, unless that is no name, or has had answers enough."""
         speaker = address.player
         try:
             check_name(speaker)

@@ -33,7 +33,7 @@ class Identity:
 
     @classmethod
     def fresh(cls) -> Identity:
-        """Return one that no file keeps: for tests, for a demo, for a server whose address nobody finds again."""
+        """Return one that is in no file: for tests, for a demo, for a server whose address is never used again."""
         return cls(os.urandom(SEED_BYTES))
 
     @property
@@ -46,7 +46,7 @@ class Identity:
         return self._signer.sign(message).signature
 
     def open(self, sealed: bytes) -> bytes:
-        """Return what somebody sealed for this server.
+        """Return what was sealed for this server.
 
         Raises:
             SealError: ``sealed_unreadable``.

@@ -1,8 +1,8 @@
-"""The journal: what was accepted is durable before anybody hears of it.
+"""The journal: what was accepted is durable before it is announced.
 
 The service fills a :class:`Batch` while it works through what arrived and commits it in one go, however much that was
 (group commit). Only then do the announcements leave, and only then does the broker get its acknowledgements. A server
-that is killed anywhere finds in its journal all that anybody could have heard, and at the broker what it did not get
+that is killed at any point finds in its journal all that it may have announced, and at the broker what it did not get
 to.
 
 This module says what a journal is; :mod:`salvo_server.storage.journal.database` is the one on SQLite and PostgreSQL.
@@ -65,7 +65,7 @@ class TeamAdmitted(NamedTuple):
 
 
 class KeyLearned(NamedTuple):
-    """A proven salt and its key, kept sealed until the game is over: after a restart nobody waits for derivations."""
+    """A proven salt and its key, kept sealed until the game is over: after a restart no team waits for derivations."""
 
     game: int
     name: str
@@ -79,8 +79,8 @@ class Batch:
 
     Attributes:
         closed: games that are over and forgotten, whose secrets go.
-        sent_through: the last step all of whose announcements the broker has acknowledged; None when that is as it was.
-        ended: whether the server ends of its own accord with this batch; None when that is as it was.
+        sent_through: the last step all of whose announcements the broker has acknowledged; None when that is unchanged.
+        ended: whether the server shuts down in order with this batch; None when that is unchanged.
     """
 
     games: list[GameOpened] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Batch:
     ended: bool | None = None
 
     def __bool__(self) -> bool:
-        """Whether there is anything that somebody must wait for; the two marks alone can wait."""
+        """Whether the batch must be committed now; the two marks alone can wait."""
         return bool(self.games or self.steps or self.teams or self.keys or self.closed)
 
 
@@ -125,7 +125,7 @@ class Saved(NamedTuple):
         games: the latest game of each table.
         last_game: the highest id of a game, 0 when there is none.
         last_step: the same for steps.
-        ended: whether the last server ended of its own accord.
+        ended: whether the last server shut down in order.
         burned: what was burned, over all games, the oldest first.
     """
 

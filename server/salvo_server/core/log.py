@@ -1,11 +1,11 @@
 """What the server says of a game in `/game/log`, entry by entry (SALVO-LOG).
 
 A game's log follows from the server's signing key, the game's header and its steps, and from nothing else. So it comes
-out bit by bit the same after a crash, out of a journal, and for whoever checks it with what was revealed.
+out bit by bit the same after a crash, from a journal, and in a check against what was revealed.
 
-An entry is made for every step that everybody hears of. A shot in mid-salvo, of which only its target hears, waits as a
-commitment for the next entry; a command that was refused without a public word is in none. An entry is built from what
-everybody may know: the only way for anything hidden into it is :func:`salvo.codec.log.blind`.
+An entry is made for every public step. A shot in mid-salvo, of which only its target hears, waits as a commitment for
+the next entry; a command that was refused without a public announcement is in none. An entry is built from public
+facts: anything hidden gets into it only through :func:`salvo.codec.log.blind`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from salvo import messages as m
+from salvo import topics
 from salvo.codec import Publication
 from salvo.codec.log import (
     MAX_REVEAL_BYTES,
@@ -35,17 +36,16 @@ from salvo.codec.log import (
 )
 from salvo.codec.transcript import Header, write_header
 from salvo.messages import Draw
-from salvo.topics import BY_NAME
 from salvo_server.core.table import Step
 
-#: Inputs that everybody may know.
+#: Inputs that are public.
 PUBLIC_INPUTS: Final = (m.Participate, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)
-#: What an entry with texts has beside them: numbers, digests, seed, secret, signature.
+#: What an entry with texts has besides them: numbers, digests, seed, secret, signature.
 _AROUND_TEXTS_BYTES: Final = 512
 
 
 class Signer(Protocol):
-    """Who signs: :class:`salvo_server.storage.identity.Identity`."""
+    """Who signs: :class:`salvo_server.core.identity.Identity`."""
 
     signing_key: bytes
 
@@ -57,7 +57,7 @@ def game_secret(header: Header, sign: Callable[[bytes], bytes]) -> bytes:
     """Return the secret of a game: what its commitments are keyed with, revealed when it is won.
 
     With a fair draw it is the header's fresh one. An explicit seed is no secret, and the same for every game of a run;
-    so there it is drawn from the signing key, which nobody else can: a signature of the header, never published.
+    so there it is drawn from the signing key, which no one else has: a signature of the header, never published.
     """
     if header.draw is Draw.FAIR:
         return bytes.fromhex(header.seed)
@@ -138,12 +138,12 @@ class GameLog:
 
 
 def is_public(announcement: m.Announcement) -> bool:
-    """Whether everybody hears an announcement: the others name their reader."""
+    """Whether an announcement is public: the others name their reader."""
     return not hasattr(announcement, "to")
 
 
 def _counts(step: Step) -> bool:
-    """Whether a step that nobody hears of changed the game all the same: a time began anew, a shot counts."""
+    """Whether a step without a public announcement changed the game: a clock was restarted, a shot counts."""
     if isinstance(step.command, PUBLIC_INPUTS):
         return True
     return any(isinstance(each, (m.ShotLanded, m.ShotAccepted)) for each in step.announcements)
@@ -182,12 +182,12 @@ class TableLog:
         return added
 
     def again(self, first: int, most: int) -> list[Publication]:
-        """Return so many entries from one on once more, the same bytes (SALVO-LOG-12)."""
+        """Return up to that many entries again from one on, the same bytes (SALVO-LOG-12)."""
         return self.say(self._texts[first : first + most])
 
     def say(self, texts: Iterable[bytes]) -> list[Publication]:
         """Sign texts."""
-        topic = BY_NAME["log"].of(self._table)
+        topic = topics.LOG.of(self._table)
         return [Publication(topic, sign_entry(text, self._sign), False) for text in texts]
 
 

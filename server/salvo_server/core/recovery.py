@@ -106,7 +106,7 @@ def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Ste
     """
     where = f"{_where(game.opened)}, step {number} (record {record.id})"
     if table.referee.number != game.opened.number:
-        raise JournalError("journal_corrupt", f"{where}: stands behind the game's end; {_CURE}")
+        raise JournalError("journal_corrupt", f"{where}: comes after the game's end; {_CURE}")
     try:
         command = read_input(record.text)
     except WireError as error:

@@ -78,7 +78,7 @@ class Player:
         skipped: the last turn that it ended by a skip.
         shots: own ones that count, those of a round that is not resolved too.
         landed: cells of the own board that were shot at, as far as that has been told.
-        seen: where everybody is told cells: those of the own board that were shot at, and whether they were hits.
+        seen: by rules that announce cells: those of the own board that were shot at, and whether they were hits.
         bank_ms: what is left of the time for all salvos of the game, where there is such a limit.
     """
 
@@ -214,7 +214,7 @@ class Referee:
 
     @property
     def current(self) -> Player | None:
-        """Whose turn it is; nobody's in a pause."""
+        """Whose turn it is; None in a pause."""
         if self.state is State.TURN and self.game is not None and not self._pause_ms:
             return self._order[self.game.current]
         return None
@@ -326,7 +326,7 @@ class Referee:
         return m.PlayersListed(tuple(self.players))
 
     def recap(self, name: str) -> m.Recap | None:
-        """Return all that a player may know of the game so far; None for somebody who is not at the table."""
+        """Return all that a player may know of the game so far; None for a player who is not at the table."""
         player = self.players.get(name)
         return None if player is None else self._recap(player)
 
@@ -398,7 +398,7 @@ class Referee:
         return self._dismiss_incomplete()
 
     def _dismiss_incomplete(self) -> list[m.Announcement]:
-        """Strike everybody without a complete fleet off the list (SALVO-JOIN-5)."""
+        """Strike all teams without a complete fleet off the list (SALVO-JOIN-5)."""
         leaving = [player for player in self.players.values() if not self._complete(player)]
         announcements: list[m.Announcement] = []
         for player in leaving:
@@ -458,7 +458,7 @@ class Referee:
         return self.limits.turn_ms if absent_ms is None or not self.is_absent(player) else absent_ms
 
     def _count_from(self, command: m.TurnDelivered, now: int) -> list[m.Announcement]:
-        """Let the current player's bank count (SALVO-TIME-2); nothing is said, since nobody has less time by it."""
+        """Let the current player's bank count (SALVO-TIME-2); unannounced, since no player has less time by it."""
         if command.turn == self.awaits_delivery():
             assert self.game is not None
             assert self._deadline is not None
@@ -644,7 +644,7 @@ class Referee:
         return said
 
     def _tell(self, salvo: Salvo) -> list[m.Announcement]:
-        """Return what everybody is told of a turn, and targets of a round that is resolved by it."""
+        """Return what is announced of a turn, and to the targets of a round that it resolves."""
         result = self._announce(salvo)
         self.results.append(result)
         in_rounds, all_see = self.book.order is Order.ROUNDS, self.book.announce is Announce.CELLS
@@ -682,14 +682,14 @@ class Referee:
         return [*self._reveal(), *stats, won, m.StateChanged(State.OVER)]
 
     def _reveal(self) -> list[m.Announcement]:
-        """Show all fleets to everybody where the rule book says so (SALVO-BOOK-11)."""
+        """Reveal all fleets where the rule book says so (SALVO-BOOK-11)."""
         fleets = self.game.fleets if self.game is not None and self.book.reveal else ()
         return [m.FleetRevealed(p.name, f.placements) for p, f in zip(self._order, fleets, strict=False)]
 
     def _resume(self, now: int) -> list[m.Announcement]:
-        """Let the time to act begin anew, because nobody could, and a pause, because nobody looked on.
+        """Restart the time to act, because no player could act, and a pause, because no one could watch.
 
-        A result's time goes on: nobody has to act in it.
+        A result's time runs on: no player needs it to act.
         """
         if self._deadline is None:
             return []

@@ -27,7 +27,7 @@ class Account:
 class Register:
     """Who may take part: the teams of a roster as they are at the moment.
 
-    Not thread-safe by locks but by replacement: whoever looks sees one state of the roster or the next.
+    Thread-safe by replacement, without locks: a reader sees one state of the roster or the next.
 
     Attributes:
         revision: another object for every state.

@@ -1,8 +1,8 @@
-"""Entries of the log that are said again because a team has missed them (SALVO-LOG-12).
+"""Log entries that are published again because a team has missed them (SALVO-LOG-12).
 
-Whoever lost the connection asks; all who listen hear the answer, so several requests are one. What is said again goes
-out in portions, each only when the broker has confirmed the one before: it never drowns what is new. It has been said
-before, or waits behind what is: so the journal has all that it follows from.
+A team that lost its connection asks; all subscribers hear the answer, so several requests are one. Entries go out again
+in portions, each only when the broker has confirmed the one before: they never crowd out news. All of them were
+published before or are queued behind those that were, so the journal has all that they follow from.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from salvo_server.core.log import TableLog
 #: Entries of all tables in a portion, and the pause to the next one: a team on a slow line must not lose news by it.
 MAX_ENTRIES: Final = 32
 PAUSE_MS: Final = 50
-#: Requests of one player in a game: so many at once, and then one in five seconds.
+#: Requests of one player in a game: this many at once, then one in five seconds.
 MAX_REQUESTS: Final = 6
 REQUESTS_A_SECOND: Final = 0.2
 
 
 class _Wish:
-    """What of one game's log is wanted, and who has asked for any of it."""
+    """Which part of one game's log is wanted, and who has asked for any of it."""
 
     def __init__(self) -> None:
-        self.next: int | None = None  # entry that is said next; None for none
+        self.next: int | None = None  # the next entry to publish; None for none
         self.askers: dict[str, Bucket] = {}
 
 
@@ -40,10 +40,10 @@ class Resends:
         self._wishes: WeakKeyDictionary[TableLog, _Wish] = WeakKeyDictionary()
         self._wanted: list[str] = []  # tables that wait, the next one first
         self._due = 0
-        self._confirmed_at = 0  # how many messages the broker has to have confirmed before the next portion
+        self._confirmed_at = 0  # how many messages the broker must have confirmed before the next portion
 
     def ask(self, table: str, player: str, first: int, now: int) -> None:
-        """Take a request of somebody who plays there; one that comes too often, or for nothing, changes nothing."""
+        """Take a player's request; one that comes too often, or for nothing, changes nothing."""
         log = self._logs.get(table)
         if log is None or first >= len(log):
             return

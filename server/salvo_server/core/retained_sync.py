@@ -1,8 +1,8 @@
-"""Puts right what the broker has kept: nothing retained may be left of another server, another game, or missing.
+"""Corrects what the broker retains: nothing of another server or another game may remain, and nothing may be missing.
 
-After every connection the broker is asked for all that it has below the tables' topics. It answers a subscription
-with what is kept, then sends what is published; so a message of our own that was published after the subscription
-tells that all came by. Only what differs is said again, because a client of the plain specification would answer a
+After every connection the broker is asked for all that it has below the tables' topics. It answers a subscription with
+what is retained, then sends what is published; so a message of our own, published after the subscription, shows that
+everything has arrived. Only what differs is published again, because a client of the plain specification would answer a
 second ``/game/current`` with another salvo.
 """
 
@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from salvo import topics
 from salvo.codec import Publication
 from salvo.net.inbound import Inbound
-from salvo.topics import BY_NAME
 from salvo_server.core.table import Table
 
 log = logging.getLogger(__name__)
@@ -31,12 +30,12 @@ class RetainedSync:
         """Look after these tables.
 
         Args:
-            first_table: whose status tells that all came by.
-            beside: payload by topic, of what else should stand at the broker.
+            first_table: whose status shows that everything has arrived.
+            beside: payload by topic, of what else the broker should retain.
         """
         self.on = False
         self._tables = tables
-        self._marker = BY_NAME["server"].of(first_table)
+        self._marker = topics.SERVER.of(first_table)
         self._first_table = first_table
         self._beside = beside
         self._kept: dict[str, bytes] = {}

@@ -19,7 +19,7 @@ from salvo_server import __version__
 from salvo_server.core.referee import Referee
 
 #: What stays retained after a reset (SALVO-END-4).
-_KEPT = ("state", "rules", "server")
+_KEPT = (topics.STATE, topics.RULES, topics.SERVER)
 CHECK_BYTES = 16
 
 
@@ -45,12 +45,12 @@ class Step(NamedTuple):
 
 
 class Table:
-    """One referee with the retained topics that it stands for.
+    """One referee with the retained topics that it is responsible for.
 
     Attributes:
         name: empty for the default table.
         header: what the game in play, or the lobby, is played by.
-        retained: payload by topic, of all that should stand at the broker.
+        retained: payload by topic, of all that the broker should retain.
         steps: how many steps the game has had.
         check: the chain's value; the header's when there was no step yet.
     """
@@ -103,7 +103,7 @@ class Table:
         for announcement in announcements:
             match announcement:
                 case m.Recap():
-                    pass  # sealed and published by whoever has the keys
+                    pass  # sealed and published by the service, which has the keys
                 case m.TableOpened():
                     written += self.write_status(self._status(self.referee))
                 case m.PlayerLeft(player):
@@ -127,17 +127,17 @@ class Table:
         return publication
 
     def _clear(self, player: str | None = None) -> list[codec.Publication]:
-        """Clear what is retained about a player, or at a reset about everybody."""
+        """Clear what is retained about a player, or at a reset about all players."""
         gone = []
         for topic in self.retained:
             address = topics.parse(topic)
-            if address.topic.name not in _KEPT if player is None else address.player == player:
+            if address.topic not in _KEPT if player is None else address.player == player:
                 gone.append(topic)
         return [kept for topic in gone if (kept := self._keep(codec.Publication(topic, b"", True)))]
 
 
 def header_check(header: Header) -> bytes:
-    """Return what a game comes to before its first step.
+    """Return the chain's value of a game before its first step.
 
     The server's version is no part of it: the game may be executed again by another one.
     """

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from salvo import codec, topics
-from salvo.topics import BY_NAME, Action, Publisher, Reader, Role
+from salvo.topics import Action, Publisher, Reader, Role
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped
 from salvo_server.doctor.probe import Login, Probe, ProbeError
 from salvo_server.doctor.reach import able
@@ -28,7 +28,7 @@ _OVERSIZED_BYTES: Final = 1024 * 1024
 _FILTERS: Final = 2000
 #: Filters a packet; a subscription stays below the 16 KiB of the embedded broker.
 _FILTERS_AT_ONCE: Final = 100
-#: Whom a glutton slows down beyond this would lose turns.
+#: A team that a flood slows down more than this would lose turns.
 _SLOW_MS: Final = 250.0
 #: Answers of the server to a victim come at once; a derivation that is under way delays them by 50 ms.
 _SERVER_SECONDS: Final = 5.0
@@ -42,7 +42,7 @@ Attack = Callable[[Patient], Iterator[Finding]]
 
 
 def _mark() -> bytes:
-    """Bytes that nobody else sends; no reader of ours takes them for anything."""
+    """Bytes that no one else sends, and that no reader of ours understands."""
     return f"doctor {secrets.token_hex(8)}".encode()
 
 
@@ -61,18 +61,20 @@ def come_without_a_name(patient: Patient) -> Iterator[Finding]:
         probe, greeting = patient.enter(None, client_id)
         probe.close()
         if greeting.accepted:
-            yield failed("anonymous", "whoever reaches the broker is let in, without a name or password", _CURE)
+            yield failed(
+                "anonymous", "any client that reaches the broker is admitted, without a name or password", _CURE
+            )
             return
-    yield passed("anonymous", f"who comes without a name is turned away: {greeting}")
+    yield passed("anonymous", f"a client without a name is turned away: {greeting}")
 
 
 def come_with_a_wrong_password(patient: Patient) -> Iterator[Finding]:
-    """A wrong password is refused, and disconnects nobody."""
+    """A wrong password is refused, and disconnects no one."""
     control = patient.listen() if able(patient) else None
     for user in (patient.teams[0], f"{patient.teams[0]}.1", SERVER_USER, KEEPER_USER, "admin"):
         for word in (secrets.token_urlsafe(16), ""):
             if _comes_in(patient, Login(user, word)):
-                yield failed("wrong password", f"anybody comes in as {user!r}, with any password", _CURE)
+                yield failed("wrong password", f"any client is admitted as {user!r}, with any password", _CURE)
                 return
     if control is not None and not control.ping():
         text = "an attempt in a team's name, with a wrong password, disconnects that team"
@@ -95,7 +97,7 @@ def _comes_in(patient: Patient, login: Login) -> bool:
 
 
 def read_private_topics(patient: Patient) -> Iterator[Finding]:
-    """What one team alone may read comes to no other team, live or retained, by name or by wildcard."""
+    """What one team alone may read reaches no other team, live or retained, by name or by wildcard."""
     control = patient.listen()
     victim, attacker = patient.teams
     own = [topic for topic in topics.TOPICS if topic.reader in (Reader.OWNER, Reader.REFEREE)]
@@ -109,7 +111,7 @@ def read_private_topics(patient: Patient) -> Iterator[Finding]:
             heard.topic for heard in attack.heard if heard.payload and not _may_read(patient, attacker, heard.topic)
         ]
     if seen:
-        text = f"a team reads what is another's alone or nobody's, such as its hits and errors: {_listed(seen)}"
+        text = f"a team reads what only another team may read, or no team, such as its hits and errors: {_listed(seen)}"
         yield failed("private topics", text, _CURE)
     elif not proven:
         yield skipped(
@@ -126,7 +128,7 @@ def _make_private_news(patient: Patient, control: Probe) -> bool:
     seat at the table, because the server has no roster, the broker is open and the victim says it itself.
     """
     [victim, _] = patient.teams
-    topic = BY_NAME["error"].of(patient.tables[0], player=victim)
+    topic = topics.ERROR.of(patient.tables[0], player=victim)
     already = sum(heard.topic == topic for heard in control.heard)
     status = patient.status
     if patient.is_open and (status is None or status.profile == "literal"):
@@ -134,7 +136,7 @@ def _make_private_news(patient: Patient, control: Probe) -> bool:
     elif status is None or status.profile == "literal" or not status.online:
         return False
     else:
-        asked = BY_NAME["request_participation"].of(patient.tables[0])
+        asked = topics.REQUEST_PARTICIPATION.of(patient.tables[0])
         control.publish(asked, codec.write_participation(victim, secrets.token_urlsafe(16)))
     left = already
 
@@ -153,24 +155,24 @@ def _may_read(patient: Patient, name: str, topic: str) -> bool:
 
 
 def read_requests(patient: Patient) -> Iterator[Finding]:
-    """What is said to the server alone, secrets among it, comes to nobody else (SALVO-JOIN-1)."""
+    """What is sent to the server alone, including secrets, reaches no one else (SALVO-JOIN-1)."""
     control = patient.listen()
     mark = _mark()
-    asked = BY_NAME["request_participation"].of(patient.tables[0])
+    asked = topics.REQUEST_PARTICIPATION.of(patient.tables[0])
     with patient.attacking() as attack:
         attack.subscribe(asked, "/game/+", *_EVERYTHING)
         control.publish(asked, b'{"doctor": "%s"}' % mark)
         attack.ping()
         seen = any(mark in heard.payload for heard in attack.heard)
     if seen:
-        text = f"everybody reads {asked}, and with it the secret of every team that asks to take part"
+        text = f"any team can read {asked}, and with it the secret of every team that asks to take part"
         yield failed("requests", text, _CURE)
     else:
-        yield passed("requests", f"nobody but the server reads {asked}")
+        yield passed("requests", f"only the server reads {asked}")
 
 
 def read_the_brokers_figures(patient: Patient) -> Iterator[Finding]:
-    """``$SYS`` is nobody's."""
+    """``$SYS`` is not for teams."""
     with patient.attacking() as attack:
         attack.subscribe("$SYS/#", "$SYS/broker/clients/connected", "$SYS/broker/version")
         attack.ping()
@@ -186,7 +188,7 @@ def read_the_brokers_figures(patient: Patient) -> Iterator[Finding]:
 
 
 def speak_as_the_server(patient: Patient) -> Iterator[Finding]:
-    """What the server says, nobody else can say."""
+    """No one else can speak as the server."""
     control = patient.listen()
     victim, _ = patient.teams
     mark = _mark()
@@ -208,7 +210,7 @@ def speak_as_the_server(patient: Patient) -> Iterator[Finding]:
 
 
 def command_the_broker(patient: Patient) -> Iterator[Finding]:
-    """``$CONTROL``, where mosquitto is furnished with users and rights, obeys nobody else."""
+    """``$CONTROL``, where mosquitto gets its users and rights, obeys no one else."""
     topic = "$CONTROL/dynamic-security/v1"
     command = json.dumps({"commands": [{"command": "listClients"}, {"command": "getDefaultACLAccess"}]}).encode()
     with patient.attacking() as attack:
@@ -219,20 +221,20 @@ def command_the_broker(patient: Patient) -> Iterator[Finding]:
             attack.ping()
         seen = [heard for heard in attack.heard if heard.topic.startswith("$CONTROL")]
     if seen:
-        text = "a team commands the broker's plugin for users and rights: it can make itself anybody"
+        text = "a team commands the broker's plugin for users and rights: it can become any user"
         yield failed("$CONTROL", text, "give the right to $CONTROL to the roster's keeper alone")
     else:
         yield passed("$CONTROL", "commands to the broker are not obeyed")
 
 
 def leave_a_retained_message(patient: Patient) -> Iterator[Finding]:
-    """Nobody but the server leaves a message that everybody gets who comes later."""
+    """Only the server can leave a message for all who connect later."""
     control = patient.listen()
     _, attacker = patient.teams
     mark = _mark()
     # Nothing of the contest's ever stands there, so that clearing it afterwards takes away nothing.
-    places = [BY_NAME["defeated"].of(table, player=attacker) for table in patient.tables]
-    places += [f"{PREFIX}{mark.decode().split()[1]}", BY_NAME["fire"].of(patient.tables[0], player=attacker)]
+    places = [topics.DEFEATED.of(table, player=attacker) for table in patient.tables]
+    places += [f"{PREFIX}{mark.decode().split()[1]}", topics.FIRE.of(patient.tables[0], player=attacker)]
     with patient.attacking() as attack:
         for topic in places:
             if attack.alive:
@@ -242,24 +244,22 @@ def leave_a_retained_message(patient: Patient) -> Iterator[Finding]:
         left = [heard.topic for heard in control.heard if heard.payload == mark and heard.retain]
         _clear(attack, places)
     if left:
-        text = (
-            f"a team leaves messages that everybody gets who comes later, and every server that starts: {_listed(left)}"
-        )
+        text = f"a team leaves messages for all who connect later, and for every server that starts: {_listed(left)}"
         yield failed("retained messages", text, _CURE)
     else:
         yield passed("retained messages", f"none was left on {len(places)} topics")
 
 
 def leave_a_last_will(patient: Patient) -> Iterator[Finding]:
-    """Nobody but the server leaves a message that the broker speaks in its place."""
+    """Only the server can leave a message that the broker publishes in its place."""
     control = patient.listen()
     _, attacker = patient.teams
     mark = _mark()
-    topic = BY_NAME["defeated"].of(patient.tables[0], player=attacker)
+    topic = topics.DEFEATED.of(patient.tables[0], player=attacker)
     with contextlib.closing(patient.connect()) as attack:
         greeting = attack.greet(attacker, patient.attacker, will=(topic, mark))
         if greeting.accepted:
-            attack.say(b"\0\0")  # no packet: the broker has to hang up, and to publish the will
+            attack.say(b"\0\0")  # no packet: the broker must hang up, and publish the will
             attack.wait_for_end()
     with patient.attacking() as after:  # whose session takes the place of the one that died
         control.ping()
@@ -269,9 +269,9 @@ def leave_a_last_will(patient: Patient) -> Iterator[Finding]:
         text = f"a team's last will is published where it has no right to speak: on {topic}, retained"
         yield failed("last will", text, _CURE)
     elif greeting.accepted:
-        yield passed("last will", "it is accepted, and published to nobody")
+        yield passed("last will", "it is accepted, and not published")
     else:
-        yield passed("last will", f"who comes with one is turned away: {greeting}")
+        yield passed("last will", f"a client that brings one is turned away: {greeting}")
 
 
 def _clear(probe: Probe, places: Iterable[str]) -> None:
@@ -280,7 +280,7 @@ def _clear(probe: Probe, places: Iterable[str]) -> None:
             probe.publish(topic, b"", retain=True)
 
 
-# --- being somebody else ------------------------------------------------------------------------------------------
+# --- pretending to be another client ------------------------------------------------------------------------------
 
 
 def take_over_a_team(patient: Patient) -> Iterator[Finding]:
@@ -293,17 +293,17 @@ def take_over_a_team(patient: Patient) -> Iterator[Finding]:
     if survived:
         answer = "is let in under its own name" if greeting.accepted else f"is turned away: {greeting}"
         yield passed(
-            "client id, team", f"{attacker} came with the client id of {victim}, {answer}, and disturbed nobody"
+            "client id, team", f"{attacker} came with the client id of {victim}, {answer}, and disturbed no one"
         )
     else:
-        text = "whoever knows a team's client id disconnects it, and gets the messages that it was to get"
+        text = "any client that knows a team's client id disconnects it, and gets its messages"
         yield failed("client id, team", text, "bind client ids to users (mosquitto: use_username_as_clientid true)")
 
 
 def take_over_the_server(patient: Patient) -> Iterator[Finding]:
     """The server's client id is worth nothing without the server's password."""
     control = patient.listen()
-    topic = BY_NAME["server"].of(patient.tables[0])
+    topic = topics.SERVER.of(patient.tables[0])
     before = len(control.heard)
     with contextlib.closing(patient.connect()) as attack:
         # Not a clean session: the server's, if it falls into our hands, stays as it is for the server to come back to.
@@ -315,11 +315,13 @@ def take_over_the_server(patient: Patient) -> Iterator[Finding]:
             after.greet(SERVER_USER, patient.attacker)  # a clean one leaves no session behind
     if greeting.session_present or told:
         what = "gets the server's session, and with it the teams' secrets" if greeting.session_present else "ends it"
-        text = f"whoever comes with the client id {SERVER_USER!r} disconnects the server and {what}"
+        text = f"a client with the id {SERVER_USER!r} disconnects the server and {what}"
         yield failed("client id, server", text, "bind client ids to users (mosquitto: use_username_as_clientid true)")
     else:
         answer = "let in under its own name" if greeting.accepted else f"turned away: {greeting}"
-        yield passed("client id, server", f"who came with {SERVER_USER!r} was {answer}, and the server is undisturbed")
+        yield passed(
+            "client id, server", f"a client with the id {SERVER_USER!r} was {answer}, and the server is undisturbed"
+        )
 
 
 # --- being too much -----------------------------------------------------------------------------------------------
@@ -329,7 +331,7 @@ def send_an_oversized_packet(patient: Patient) -> Iterator[Finding]:
     """A packet that no command needs is not even read."""
     control = patient.listen()
     _, attacker = patient.teams
-    topic = BY_NAME["place"].of(patient.tables[0], player=attacker, ship="carrier")
+    topic = topics.PLACE.of(patient.tables[0], player=attacker, ship="carrier")
     with patient.attacking() as attack:
         taken = attack.publish(topic, bytes(_OVERSIZED_BYTES))
     if not control.ping():
@@ -338,11 +340,11 @@ def send_an_oversized_packet(patient: Patient) -> Iterator[Finding]:
         text = "a packet of 1 MiB is taken: a few connections fill the broker's memory"
         yield failed("oversized packet", text, "mosquitto: max_packet_size 262144")
     else:
-        yield passed("oversized packet", "who sends 1 MiB in one packet is disconnected, and nobody else")
+        yield passed("oversized packet", "a client that sends 1 MiB in one packet is disconnected, and no one else")
 
 
 def subscribe_to_too_much(patient: Patient) -> Iterator[Finding]:
-    """Thousands of filters are refused, or at least cost nobody else anything."""
+    """Thousands of filters are refused, or at least cost no one else anything."""
     control = patient.listen()
     granted, slowest, unharmed = 0, 0.0, True
     with patient.attacking() as attack:
@@ -387,7 +389,7 @@ def look_after(patient: Patient) -> Iterator[Finding]:
     if left:
         yield failed("afterwards", f"still retained: {_listed(left)}", "clear them: publish an empty retained message")
         return
-    topic = BY_NAME["server"].of(patient.tables[0])
+    topic = topics.SERVER.of(patient.tables[0])
     if patient.status is not None and patient.status.online:
         alive = control.wait_for(
             lambda heard: heard.topic == topic and b'"offline"' not in heard.payload, _SERVER_SECONDS
@@ -442,7 +444,7 @@ def attempt(patient: Patient, attack: Attack) -> Iterator[Finding]:
 
 
 def _expected(patient: Patient, finding: Finding) -> Finding:
-    """On a broker that is meant to be open, what it lets everybody do is no failure."""
+    """On a broker that is meant to be open, what it allows to all clients is no failure."""
     if (
         finding.verdict is Verdict.FAIL
         and patient.is_open

@@ -1,4 +1,4 @@
-"""What a check comes to."""
+"""The result of a check."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from salvo_server.storage.roster import is_lost
 _DISTRIBUTION: Final = "battleship-salvo"
 #: A journal of a day of games with 64 teams has some 50 MB; below four times that a contest day is at risk.
 _LEAST_FREE_BYTES: Final = 200 * 1024 * 1024
-#: Extras that nobody needs who runs a contest.
+#: Extras that no operator needs.
 _OF_DEVELOPERS: Final = {"bench", "dev", "fuzz"}
 
 
@@ -103,7 +103,7 @@ def check_files(patient: Patient) -> Iterator[Finding]:
         yield failed("files", text, cure)
     if not loose and not lost:
         names = ", ".join(path.name for path in present) or "none yet; they are made at the first start"
-        yield passed("files", f"nobody but you reads the files with secrets: {names}")
+        yield passed("files", f"only you can read the files with secrets: {names}")
 
 
 def secret_files(settings: ServerSettings) -> list[Path]:

@@ -1,8 +1,8 @@
-"""MQTT 3.1.1 packet by packet, for what no decent client would ever do.
+"""MQTT 3.1.1 packet by packet, for what no well-behaved client would ever do.
 
-A probe does one thing at a time and waits for its answer, so that what came of it is known when a call returns: a
-broker answers the packets of a connection in order, therefore all that it had for a listener before a ping has come
-with the ping's answer. It never connects anew by itself.
+A probe does one thing at a time and waits for its answer, so that the outcome is known when a call returns: a broker
+answers the packets of a connection in order, so all that it had for a listener before a ping has arrived with the
+ping's answer. It never reconnects by itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REFUSALS: Final = {
 
 
 class ProbeError(SalvoError):
-    """The broker cannot be reached, or gives no answer where it has to."""
+    """The broker cannot be reached, or gives no answer where it must."""
 
 
 class Greeting(NamedTuple):
@@ -142,7 +142,7 @@ class Probe:
         clean: bool = True,
         will: tuple[str, bytes] | None = None,
     ) -> Greeting:
-        """Say who is there; return the answer.
+        """Send the CONNECT; return the answer.
 
         Args:
             will: topic and payload of a retained last will.
@@ -186,7 +186,7 @@ class Probe:
             self._socket.sendall(raw)
 
     def wait_for(self, wanted: Callable[[Heard], bool], seconds: float) -> Heard | None:
-        """Return the first such message among those heard and those that come in time."""
+        """Return the first such message among those heard and those that arrive in time."""
         end = time.monotonic() + seconds
         looked_at = 0
         while True:

@@ -15,7 +15,6 @@ from salvo import messages as m
 from salvo.errors import ConnectionLost, WireError
 from salvo.net.mqtt import Connection
 from salvo.seal import fingerprint
-from salvo.topics import BY_NAME
 from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped, warned
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
@@ -24,7 +23,7 @@ from salvo_server.storage.roster import SCREENS
 
 #: A certificate that ends sooner than this may end during the contest.
 _CERTIFICATE_DAYS: Final = 3
-#: Median of so many round trips.
+#: Round trips, of which the median counts.
 _ROUND_TRIPS: Final = 9
 #: Without TCP_NODELAY a round trip takes 40 ms more; the slowest healthy broker measured answers in 5.
 _SLOW_ANSWER_MS: Final = 30.0
@@ -39,7 +38,7 @@ _MOSQUITTO_TLS: Final = (
     "certfile and keyfile behind the listener in mosquitto.conf, which salvo mosquitto --tls-cert --tls-key writes"
 )
 _OTHER_ACCOUNTS: Final = (
-    "run it on the server's machine, as its user, or with --as NAME:SECRETFILE of two teams with which nobody plays"
+    "run it on the server's machine, as its user, or with --as NAME:SECRETFILE of two teams that no one plays with"
 )
 
 
@@ -81,7 +80,7 @@ def check_tls(patient: Patient) -> Iterator[Finding]:
 
 
 def _judge_plain(patient: Patient) -> Finding:
-    """Tell who reads along where nothing is encrypted, and what to do about it with this very broker."""
+    """Report who can eavesdrop where nothing is encrypted, and what to do about it with this very broker."""
     settings, listens = patient.settings, patient.url.address
     cures = ["salvo serve --tls-cert and --tls-key", _MOSQUITTO_TLS]
     if settings is not None:
@@ -92,7 +91,7 @@ def _judge_plain(patient: Patient) -> Finding:
     if patient.profile == "strict":
         return failed("tls", f"{text}, and strict is wanted", cure)
     if is_loopback(patient.url.host) and is_loopback(listens.rpartition(":")[0]):
-        return skipped("tls", f"{text}: nobody else is on the way", cure)
+        return skipped("tls", f"{text}: there is no one else on the way", cure)
     return warned("tls", f"{text}: who listens on the way to {listens} reads passwords and placements", cure)
 
 
@@ -111,14 +110,14 @@ def check_mqtt(patient: Patient) -> Iterator[Finding]:
         yield failed("mqtt", f"a greeting in MQTT 3.1.1 is not answered: {greeting}", cure)
         return
     patient.is_open = greeting.accepted
-    yield passed("mqtt", f"MQTT 3.1.1 is spoken; who comes without a name is {greeting}")
+    yield passed("mqtt", f"MQTT 3.1.1 is spoken; a client without a name is {greeting}")
 
 
 def check_accounts(patient: Patient) -> Iterator[Finding]:
     """The accounts to examine the rest with are let in, which they are once the server has seen the roster."""
     if patient.victim is None or patient.attacker is None:
         if patient.is_open:
-            yield skipped("accounts", "the broker asks nobody for a name; any name does")
+            yield skipped("accounts", "the broker asks for no name; any name does")
             return
         why = f"{patient.no_guests}: " if patient.no_guests else ""
         yield skipped("accounts", f"{why}without accounts, only what a stranger can do is tried", _OTHER_ACCOUNTS)
@@ -157,7 +156,7 @@ def _at_a_table(patient: Patient) -> str:
         with contextlib.closing(probe):
             if not greeting.accepted:
                 continue
-            lists = [BY_NAME["list"].of(table) for table in patient.tables]
+            lists = [topics.LIST.of(table) for table in patient.tables]
             probe.subscribe(*lists)
             probe.ping()
             for heard in probe.heard:
@@ -178,10 +177,10 @@ def check_server(patient: Patient) -> Iterator[Finding]:
     if not able(patient):
         yield skipped("server", "nothing can be read without an account")
         return
-    topic = BY_NAME["server"].of(patient.tables[0])
+    topic = topics.SERVER.of(patient.tables[0])
     found = patient.listen().wait_for(lambda heard: heard.topic == topic and bool(heard.payload), 1.0)
     if found is None:
-        yield failed("server", f"nothing stands at {topic}: no server has ever been on this broker", "salvo serve")
+        yield failed("server", f"nothing is retained at {topic}: no server has ever been on this broker", "salvo serve")
         return
     try:
         status = codec.read_announcement(topics.parse(topic), found.payload)
@@ -220,16 +219,16 @@ def check_clock(patient: Patient) -> Iterator[Finding]:
         yield skipped("clock", "nothing can be read without an account")
         return
     control = patient.listen()
-    states = {table: control.wait_for(_at(BY_NAME["state"].of(table)), 0.0) for table in patient.tables}
+    states = {table: control.wait_for(_at(topics.STATE.of(table)), 0.0) for table in patient.tables}
     in_play = [table for table, state in states.items() if state is not None and state.payload == b"turn"]
     if not in_play:
         yield skipped("clock", "the server tells its time with every turn, and no game is on")
         return
-    topic = BY_NAME["turn"].of(in_play[0])
+    topic = topics.TURN.of(in_play[0])
     kept = control.wait_for(_at(topic), 0.0)
     live = control.wait_for(lambda heard: heard.topic == topic and not heard.retain, _TURN_SECONDS)
     now = _clock_ms()
-    result = _read(control.wait_for(_at(BY_NAME["result"].of(in_play[0])), 0.0))
+    result = _read(control.wait_for(_at(topics.RESULT.of(in_play[0])), 0.0))
     for heard in (live, kept):
         turn = _read(heard)
         if isinstance(turn, m.TurnBegan):
@@ -296,7 +295,7 @@ def _answer_ms(patient: Patient, *, no_delay: bool) -> float | None:
 
     The broker writes twice and the client acknowledges before it asks again, so that either side's delay shows.
     """
-    topic = BY_NAME["state"].of(patient.tables[0])
+    topic = topics.STATE.of(patient.tables[0])
     took = []
     with Probe(patient.url, patient.ca, no_delay=no_delay) as probe:
         login = patient.attacker

@@ -1,4 +1,4 @@
-"""Whom the doctor examines, and the accounts with which he does it."""
+"""The contest that the doctor examines, and the accounts to do it with."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _MAX_EXAMINATION: Final = datetime.timedelta(minutes=10)
 
 @dataclass(slots=True)
 class Patient:
-    """A contest, from where the doctor stands.
+    """A contest, as the doctor sees it.
 
     Attributes:
-        settings: of the server, when this is its machine; None when it is somewhere else.
-        profile: what the broker should be, where that was asked for; with ``literal`` an open one is no failure.
-        ca: whose certificates are believed, a PEM file; the system's authorities by default.
-        websocket: where MQTT over WebSocket should be spoken.
+        settings: of the server, when this is its machine; None when it is elsewhere.
+        profile: what the broker should be, if given; with ``literal`` an open one is no failure.
+        ca: the authorities to trust, a PEM file; the system's by default.
+        websocket: where MQTT over WebSocket should be available.
         serves: whether the settings are those of a server that runs, so that the ports are its own.
         tables: the server's, ``""`` for the default one.
-        is_open: whether the broker lets in whoever comes without a name; None while nobody knows.
+        is_open: whether the broker admits clients without a name; None while that is unknown.
         no_guests: why there are no accounts, where the roster is here and takes none.
-        named: whether the accounts are teams that the operator named, with which somebody may play.
-        victim: an account of a team, which is only listened with.
+        named: whether the accounts are teams that the operator named, which may be playing.
+        victim: an account of a team, used only for listening.
         attacker: an account of another team.
-        control: the victim's connection, which hears all that a team may hear; None before it stands.
+        control: the victim's connection, which hears all that a team may hear; None before it is made.
         status: what ``/game/server`` says.
     """
 
@@ -62,7 +62,7 @@ class Patient:
 
     @property
     def teams(self) -> tuple[str, str]:
-        """The names of victim and attacker; made up where nobody asks for any."""
+        """The names of victim and attacker; made up where none are needed."""
         if self.victim is None or self.attacker is None:
             return (f"{PREFIX}victim", f"{PREFIX}attacker")
         return (self.victim.user, self.attacker.user)
@@ -93,7 +93,7 @@ class Patient:
         return Probe(self.url, self.ca)
 
     def enter(self, login: Login | None, client_id: str = "") -> tuple[Probe, Greeting]:
-        """Connect as somebody; the user's name is the client id unless another one is given."""
+        """Connect with an account; the user's name is the client id unless another one is given."""
         probe = self.connect()
         name = client_id or (login.user if login is not None else f"{PREFIX}{secrets.token_hex(4)}")
         try:
@@ -110,7 +110,7 @@ class Patient:
             yield probe
 
     def listen(self) -> Probe:
-        """Return the control connection, which hears everything that the victim may hear; made anew if it was lost."""
+        """Return the control connection, which hears all that the victim may hear; reconnected if it was lost."""
         if self.control is None or not self.control.ping():
             self.hang_up()
             self.control, _ = self.enter(self.victim, self.teams[0])
@@ -141,7 +141,7 @@ def is_here(host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach a host."""
+    """Whether only this machine can reach a host."""
     if host == "localhost":
         return True
     try:
@@ -167,7 +167,7 @@ def guests(roster: Roster) -> Iterator[tuple[Login, Login]]:
         yield logins[0], logins[1]
     finally:
         for name in names:
-            with contextlib.suppress(RosterError):  # it was not added, or somebody else has struck it off
+            with contextlib.suppress(RosterError):  # it was not added, or another program has struck it off
                 roster.remove(name)
 
 

@@ -1,7 +1,7 @@
 """Names of guests, and the secrets with which their players sit at the table.
 
-A guest has no secret of ours: who knows its name and reaches the gateway is that player, as in the system that it comes
-from. But it gets no name that somebody else brought: a gateway plays only with names that came in through it.
+A guest has no secret of ours: a program that knows its name and reaches the gateway is that player, as in the system
+that it comes from. But it gets no name that was added elsewhere: a gateway plays only with names that it added itself.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from salvo_server.storage.roster import Credentials, Roster
 from salvo_server.storage.roster_watcher import LOOK_SECONDS
 from salvo_server.storage.vault import Vault
 
-#: Until the broker knows an account that was just written down; whoever comes sooner is logged there as a stranger.
+#: Until the broker knows an account that was just added; it logs an earlier connection as a stranger's.
 _KNOWN_SECONDS: Final = LOOK_SECONDS + 0.5
 
 
 class GatewayError(SalvoError):
-    """A guest that cannot come in, or a gateway that cannot be opened."""
+    """A guest that cannot be admitted, or a gateway that cannot be opened."""
 
 
 class Accounts(Protocol):
     """Where a gateway finds its guests' accounts."""
 
     def secret_of(self, name: str) -> str:
-        """Return the secret of a guest, always the same one, also after the gateway was started again.
+        """Return the secret of a guest, always the same one, even after a restart of the gateway.
 
         Raises:
             WireError: ``bad_name``.
-            GatewayError: ``name_taken``: the name is somebody else's.
+            GatewayError: ``name_taken``: the name is another player's.
         """
         ...
 
@@ -42,9 +42,9 @@ class Accounts(Protocol):
         ...
 
     def onlooker(self, table: str) -> Credentials | None:
-        """Return the account of the gateway's own connection, which only listens; None where nobody needs one.
+        """Return the account of the gateway's own connection, which only listens; None where it needs none.
 
-        Each table has one of its own: a user is at the broker once.
+        Each table has a separate one: a user has one connection to the broker.
         """
         ...
 
@@ -70,7 +70,7 @@ class OpenAccounts:
         return False
 
     def onlooker(self, table: str) -> None:
-        """Nobody needs an account to listen."""
+        """Listening needs no account here."""
         return None
 
 
@@ -84,7 +84,7 @@ class RosterAccounts:
         self._sleep = sleep
 
     def secret_of(self, name: str) -> str:
-        """Return the secret of a guest, who is in the roster then."""
+        """Return the secret of a guest, which is on the roster from then on."""
         return self._account(name, Role.TEAM)
 
     def spelled_otherwise(self, name: str) -> bool:
@@ -106,7 +106,7 @@ class RosterAccounts:
             if member.name == name and member.door == self._door and member.role is role:
                 return member.secret
             if member.name.lower() == name.lower():
-                raise GatewayError("name_taken", f"{name!r} is a name of the roster that did not come in through here")
+                raise GatewayError("name_taken", f"{name!r} is a name on the roster that this gateway did not add")
         secret = self._roster.add(name, role, door=self._door)
         self._sleep(_KNOWN_SECONDS)
         return secret

@@ -23,16 +23,16 @@ log = logging.getLogger(__name__)
 LEAVE_SECONDS: Final = 2.0
 AGAIN_SECONDS: Final = 0.2
 MAX_PAUSE_SECONDS: Final = 30.0
-#: Of what a child writes to standard error, lines of so many bytes, and so many lines, go to the log.
+#: What goes to the log of a child's standard error: bytes of a line, and number of lines.
 MAX_LINE_BYTES: Final = 500
 MAX_LINES: Final = 1000
 _LOOK_SECONDS: Final = 0.1
 
 
 class Child:
-    """One program's place: one process at a time, in a process group of its own.
+    """One program's place: one process at a time, in its own process group.
 
-    It inherits the environment, but for the variables of ours, which may hold secrets.
+    It inherits the environment, without our variables, which may hold secrets.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Child:
         Args:
             name: what the log calls it.
             let_in: takes our end of its standard streams; closes it when the guest has left.
-            wants_more: whether to start it again when it has ended; when not, one that goes on is ended soon.
+            wants_more: whether to start it again when it has ended; if not, one that runs on is ended soon.
             finished: how many games its processes have played to the end.
         """
         self._command = list(command)
@@ -125,7 +125,7 @@ class Child:
         assert self._process is not None
         assert self._ours is not None
         left_at: float | None = None
-        # It is left a zombie until its group is killed: nobody else can have its number so long.
+        # It is left a zombie until its group is killed: until then no other process can have its number.
         while os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             if left_at is None and (self._ours.fileno() == -1 or not self._wants_more()):
                 left_at = time.monotonic()
@@ -136,7 +136,7 @@ class Child:
         """Kill what is left of the process and its group."""
         assert self._process is not None
         assert self._errors is not None
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # there is nobody but the zombie
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # only the zombie is left
             os.killpg(self._process.pid, signal.SIGKILL)
         code = self._process.wait()
         if code > 0:

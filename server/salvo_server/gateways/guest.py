@@ -1,7 +1,7 @@
 """One program's stay: its peer on one side, its seat at the table on the other.
 
-Everything of a guest happens on the thread that calls :meth:`Guest.stay`, so a protocol needs no locks: what the
-program says and what is heard at the table come one after the other.
+Everything about a guest happens on the thread that calls :meth:`Guest.stay`, so a protocol needs no locks: messages
+from the program and from the table are handled one by one.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ log = logging.getLogger(__name__)
 
 #: How often :meth:`Guest.passed` is called at least.
 MAX_WAIT_SECONDS: Final = 0.5
-#: A program that has sat down nowhere and said nothing for so long is in the way.
+#: A program that has not taken a seat and has been silent for this long is in the way.
 IDLE_SECONDS: Final = 600.0
 _AGAIN_SECONDS: Final = 0.3
 
 
 class Guest:
-    """A program that came in; each protocol is a subclass.
+    """A program that connected; each protocol is a subclass.
 
     Attributes:
         peer: the program.
         house: the gateway's table.
-        alone: whether the program has hung up, and all that it said is dealt with.
+        alone: whether the program has hung up, and all its messages are handled.
     """
 
     def __init__(self, peer: Peer, house: TableWatch) -> None:
@@ -116,10 +116,10 @@ class Guest:
         self._take(self.house.seat(name))
 
     def say(self, text: str, to: str = "") -> None:
-        """Say a line to everybody, or to one other player.
+        """Say a line to all players, or to one other.
 
         Raises:
-            WireError: ``bad_text``, or ``chat_off`` where nobody may say anything.
+            WireError: ``bad_text``, or ``chat_off`` where chat is turned off.
         """
         assert self._team is not None, "sit down first"
         self._team.say(text, to)
@@ -149,7 +149,7 @@ class Guest:
             pass
 
     def rounds(self) -> Iterator[None]:
-        """Do the same round by round, for who wants to do something in between."""
+        """Do the same round by round, for a caller with something to do in between."""
         try:
             self.came()
             while not self._ended:
@@ -201,7 +201,7 @@ class Guest:
         self.peer.arrived = seat.connection.wake
 
     def _try_again(self, error: ConnectionLost) -> None:
-        """Take the seat anew while the broker may not know the account yet; give up for any other reason."""
+        """Take the seat again while the broker may not know the account yet; give up for any other reason."""
         if error.code != "not_authorised" or self.house.clock() > self._let_in_by:
             raise error
         assert self._seat is not None
@@ -213,4 +213,4 @@ class Guest:
 
 
 def _nothing() -> None:
-    """Nobody waits."""
+    """No one waits."""

@@ -92,7 +92,7 @@ class Host:
             thread.start()
 
     def close(self) -> None:
-        """Hang up on everybody and listen no longer."""
+        """Hang up on all guests and stop listening."""
         self._closed.set()
         if self._listener is not None:
             with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
 """Messages to and from one program, over a socket: a TCP connection, or a child process's standard streams.
 
-A thread of its own reads, so that whoever owns a peer can wait for something else. What the program sends faster than
-it is dealt with stays in the system's buffers; what it sends without end is cut off.
+A separate thread reads, so that the owner of a peer can wait for something else. What the program sends faster than it
+is handled stays in the system's buffers; a message without an end is cut off.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-#: Messages that wait for the owner; the reader waits when there are so many.
+#: Messages that wait for the owner; with that many the reader waits.
 MAX_WAITING: Final = 256
 #: What a program may send: a client that plays sends one or two messages a turn.
 MESSAGES_A_SECOND: Final = 200.0
 MESSAGES_AT_ONCE: Final = 400.0
-#: Who has not taken in what was sent to it for so long is gone.
+#: A program that has not read what was sent to it for this long is gone.
 SEND_SECONDS: Final = 5
 _READ_BYTES: Final = 65_536
 
@@ -127,7 +127,7 @@ class Peer:
             self._changed.wait_for(lambda: bool(self._waiting) or self.gone, longest_seconds)
 
     def send(self, *messages: str, end: str = "\n") -> None:
-        """Send messages; to one who is gone nothing is sent, and who takes nothing in is gone then."""
+        """Send messages; nothing to a program that is gone, and one that does not read is gone then."""
         if self.gone or not messages:
             return
         try:
@@ -173,7 +173,7 @@ class Peer:
         self.arrived()
 
     def _slow_down(self) -> None:
-        """Let a flood wait; whoever sends like a player never does."""
+        """Let a flood wait; a program that sends like a player never does."""
         now = time.monotonic()
         self._allowance += (now - self._allowed_at) * MESSAGES_A_SECOND
         self._allowance = min(MESSAGES_AT_ONCE, self._allowance) - 1

@@ -1,4 +1,4 @@
-"""Gateways that run beside a server: a process each, started again when it dies.
+"""Gateways that run alongside a server: a process each, restarted when it dies.
 
 So a gateway that fails takes no game with it, and its guests come back to where they were. A gateway ends with its
 server, however that ends: it holds the other end of a pipe, and the system closes it.

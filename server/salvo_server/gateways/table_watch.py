@@ -1,4 +1,4 @@
-"""What all guests of a gateway share: where the table is, the accounts, and what an onlooker knows of the table."""
+"""What all guests of a gateway share: where the table is, the accounts, and what a spectator knows of the table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import RuleBook
 from salvo.seat import Seat
-from salvo.topics import BY_NAME
 from salvo_server.gateways.accounts import Accounts, GatewayError
 from salvo_server.storage.roster import Credentials
 
@@ -26,21 +25,21 @@ log = logging.getLogger(__name__)
 
 #: An account that was just written into the roster is at the broker within a second; until then it refuses it.
 ACCOUNT_SECONDS: Final = 10.0
-#: What is retained comes at once; a table that has said nothing for so long is not there.
+#: Retained messages come at once; a table that is silent for this long does not exist.
 TABLE_SECONDS: Final = 5.0
-_HEARD: Final = ("rules", "state", "list", "server", "turn")
+_HEARD: Final = (topics.RULES, topics.STATE, topics.LIST, topics.SERVER, topics.TURN)
 _AGAIN_SECONDS: Final = 0.5
 _POLL_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class TableNews:
-    """What everybody may know of the table at this moment.
+    """What is public about the table at this moment.
 
     Attributes:
         rules: None until the table has announced them.
         players: in the order of arrival; in play order once the game began.
-        turn: of the game that is on.
+        turn: of the running game.
     """
 
     rules: m.RulesAnnounced | None = None
@@ -56,7 +55,7 @@ class TableWatch:
     Attributes:
         url: the broker, without a user.
         table: ``""`` for the default table.
-        news: what the onlooker knows; a new object whenever something changes.
+        news: what the gateway's own connection has heard; a new object whenever something changes.
         clock: the guests' time, in seconds that never go back.
     """
 
@@ -79,8 +78,8 @@ class TableWatch:
         """Look at the table and return what is played there.
 
         Raises:
-            GatewayError: ``no_table``: nobody serves it.
-            ConnectionLost: the broker does not let the onlooker in.
+            GatewayError: ``no_table``: no server has it.
+            ConnectionLost: the broker refuses the gateway's own account.
         """
         self._thread.start()
         with self._changed:
@@ -92,7 +91,7 @@ class TableWatch:
         if self.news.rules is None or self.news.state is None:
             self.close()
             which = f"table {self.table!r}" if self.table else "the default table"
-            raise GatewayError("no_table", f"nobody serves {which} at {self.url}; start salvo serve first")
+            raise GatewayError("no_table", f"no server has {which} at {self.url}; start salvo serve first")
         return self.news.rules.book
 
     def close(self) -> None:
@@ -161,7 +160,7 @@ class TableWatch:
                 connection.close()
 
     def _filters(self) -> list[str]:
-        return [BY_NAME[name].filter(self.table) for name in _HEARD]
+        return [topic.filter(self.table) for topic in _HEARD]
 
     def _listen(self, connection: Connection) -> None:
         while not self._stop.is_set():
@@ -173,8 +172,8 @@ class TableWatch:
         """Hear a message; what a server of ours would not say is noise on an open broker."""
         try:
             address = topics.parse(topic)
-            if address.table == self.table and address.topic.name in _HEARD:
-                cleared = address.topic.name == "list" and not payload
+            if address.table == self.table and address.topic in _HEARD:
+                cleared = address.topic is topics.LIST and not payload
                 self._hear(m.PlayersListed(()) if cleared else codec.read_announcement(address, payload))
         except WireError as error:
             log.warning("ignored noise on %s: %s", topic, error)

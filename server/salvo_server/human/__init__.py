@@ -1,12 +1,14 @@
 """A person at a terminal: a player like a house bot, but with a screen and keys.
 
-setup      how a fleet comes to be, click by click
-sight      what the person is shown of a game
-desk       where the thread of the game and that of the screen meet
-app        the screen
+setup      how a fleet is placed, click by click
+cursor     a square of a board, found by keys
+snapshot   what the person is shown of a game
+channel    where the thread of the game and that of the screen meet
+app        the screen; board: how it draws a board
+runner     the screen on one thread, the game on another
 local      a game in this process
 contest    a game over MQTT
 """
 
-#: What stands in place of a bot's name.
+#: What to write in place of a bot's name.
 HUMAN = "human"

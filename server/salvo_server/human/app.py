@@ -1,6 +1,6 @@
 """The screen: a person sets up a fleet, shoots, and sees what comes of it, with keys or a mouse.
 
-The screen knows what it was told (:mod:`salvo_server.human.channel`) and nothing of where the game is. Small letters
+The screen knows what came over the channel (:mod:`salvo_server.human.channel`) and not where the game is. Small letters
 are commands, capital letters rows and digits columns, so that ``d`` deletes and ``D`` is a row.
 """
 
@@ -54,7 +54,7 @@ except ModuleNotFoundError:
 _LOOK_SECONDS: Final = 0.03
 _CLOCK_SECONDS: Final = 0.25
 _NEWS_LINES: Final = 4
-#: Letters of a line of news: on an open broker anybody may say anything, at any length.
+#: Letters of a line of news: on an open broker any client may say anything, at any length.
 _MAX_LINE: Final = 300
 _COMMANDS: Final = "dfqrs"
 _KEYS: Final = (
@@ -194,7 +194,7 @@ class Table(App[str]):
     def _begin_setup(self, asked: FleetAsked) -> None:
         before = self._asked
         again = before is not None and (before.game, before.rules) == (asked.game, asked.rules)
-        if not again:  # who is asked once more, after an outage, goes on
+        if not again:  # a person who is asked again, after an outage, goes on
             self._setup = Setup(asked.rules)
             self._cursor.go(asked.rules.grid, 0)
             self._at = 0
@@ -265,7 +265,7 @@ class Table(App[str]):
             self._guarded(self._click_in_setup)
         elif self._sight is not None and self.mode is not Mode.SETUP:
             self._cursor.go(self._sight.rules.grid, click.cell)
-            own = click.board == "own"  # there nobody means to fire at once
+            own = click.board == "own"  # there no click is meant to fire at once
             player = self._sight.me if own else self._target
             self._guarded(lambda: self._choose_square(player, fires=not own))
         self._show()

@@ -54,7 +54,7 @@ class BoardView(Static):
         """Scroll to a square of a board that is larger than its room."""
         x, y = grid.xy(cell)
         if isinstance(self.parent, Widget):
-            # Beside the cells are frame, padding and the row's letter; above them frame and the columns' numbers.
+            # Next to the cells are frame, padding and the row's letter; above them frame and the columns' numbers.
             square = Region(2 + 2 + 2 * (x - 1), 1 + 1 + y - 1, 3, 1)
             self.parent.scroll_to_region(square.translate(self.virtual_region.offset), animate=False)
 

@@ -1,7 +1,7 @@
-"""Where a game and the person meet: the game runs on a thread of its own, the screen on the main one.
+"""Where a game and the person meet: the game runs on a separate thread, the screen on the main one.
 
-Both only put messages down and take the other's up. The game tells :data:`News`, the person gives an :data:`Answer`;
-all of them are values that nobody changes any more.
+Both only put messages down and pick up the other's. The game sends :data:`News`, the person an :data:`Answer`; all of
+them are immutable.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ Answer = Fleet | Salvo | Again | Leave
 
 
 class Channel:
-    """Holds what was told and answered until the other side takes it up.
+    """Holds news and answers until the other side picks them up.
 
     Attributes:
         wake: called after every answer, to wake a game that waits for something else, too; on the screen's thread.
@@ -163,7 +163,7 @@ class Channel:
     # --- the person's side
 
     def news(self) -> list[News]:
-        """Return what was told since the last time."""
+        """Return the news since the last time."""
         return _all_of(self._news)
 
     def answer(self, answer: Answer) -> None:

@@ -1,4 +1,4 @@
-"""A person in a contest: the team's connection is kept up on a thread of its own, however long the person thinks."""
+"""A person in a contest: a separate thread keeps the team's connection up, however long the person thinks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from salvo_server.human.channel import Answer, Channel, FleetAsked, Link, Over, 
 from salvo_server.human.runner import sit_down
 from salvo_server.human.snapshot import Snapshot, result_words
 
-#: A deadline that moved by less has not moved: it is computed anew for every picture.
+#: A deadline that moved by less has not moved: it is computed again for every picture.
 _SAME_DEADLINE_SECONDS: Final = 0.5
 
 
@@ -164,7 +164,7 @@ class Person:
     def _fire(self, shots: Sequence[Shot], view: View) -> None:
         try:
             self._session.fire(check_salvo(shots, view))
-        except BotError as error:  # somebody else was quicker
+        except BotError as error:  # the view has changed meanwhile
             self._tell(error.text)
 
 

@@ -42,7 +42,7 @@ class Human(Bot):
         return self._desk.wait(Salvo).shots
 
     def on_result(self, result: SalvoResolved) -> None:
-        """Tell what came of a salvo; what was before the first own turn is told with it."""
+        """Tell what came of a salvo; what happened before the first own turn is told with it."""
         self._unheard.append(result)
         if self._view is not None:
             self._hear()

@@ -1,4 +1,4 @@
-"""A person sits down: the screen on this thread, the game on another one; whoever of the two ends, ends the other."""
+"""A person sits down: the screen on this thread, the game on another one; the end of either ends the other."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from salvo_server.human import HUMAN
 from salvo_server.human.app import Table
 from salvo_server.human.channel import Broken, Channel, Leave, PersonLeft, Told
 
-#: How long a game's thread has to say goodbye when the person leaves; a bot may think for ever.
+#: How long a game's thread may take to say goodbye when the person leaves; a bot may think for ever.
 _GOODBYE_SECONDS: Final = 3.0
 
 
 def check_terminal() -> None:
-    """Make sure that there is somebody to play.
+    """Make sure that there is a person to play.
 
     Raises:
         SalvoError: ``no_terminal``.
@@ -34,7 +34,7 @@ def sit_down(desk: Channel, play: Callable[[], None]) -> None:
     """Show the screen until the person leaves or the game fails.
 
     Args:
-        play: plays games against the desk; runs on a thread of its own and ends by ``PersonLeft``.
+        play: plays games over the channel; runs on a separate thread and ends by ``PersonLeft``.
 
     Raises:
         KeyboardInterrupt: the person pressed Ctrl-C.

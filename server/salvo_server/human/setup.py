@@ -1,7 +1,6 @@
 """How a person puts a fleet together, without a screen: choose a ship, one end of it, then the other one.
 
-What is legal is the rule book's business alone (:func:`salvo.rules.check_placement`); what is refused is told in its
-words.
+What is legal is the rule book's business alone (:func:`salvo.rules.check_placement`); refusals are in its words.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Setup:
 
     @property
     def offered(self) -> Mapping[int, Placement]:
-        """Where the ship would lie, by the cell of its other end."""
+        """The ship's possible places, by the cell of its other end."""
         return self._offered
 
     @property
@@ -93,7 +92,7 @@ class Setup:
         return f"{ship}: one end is {self.book.grid.name(cell)}; choose the other one"
 
     def _offers(self, ship: str, cell: int) -> dict[int, Placement]:
-        """Return the up to four ways in which a ship may lie from a cell on, by its other end."""
+        """Return the up to four places of a ship that has one end at a cell, by its other end."""
         grid, length = self.book.grid, self.book.fleet[self.book.ship_number[ship]].length
         x, y = grid.xy(cell)
         back = length - 1
@@ -150,7 +149,7 @@ class Setup:
             if laid is not None:
                 self.placed = laid
                 return "the rest placed at random"
-        raise IllegalCommand("no_room", f"found no room for {', '.join(self.missing)} beside the others; delete one")
+        raise IllegalCommand("no_room", f"found no room for {', '.join(self.missing)} next to the others; delete one")
 
     def _lay_rest(self, random: Random) -> dict[str, Placement] | None:
         laid = dict(self.placed)

@@ -22,7 +22,7 @@ class Snapshot:
     """A view as it was at one moment; :func:`salvo.player.check_salvo` takes it for one.
 
     Attributes:
-        shots: that may be fired in this turn; 0 when it is somebody else's.
+        shots: that may be fired in this turn; 0 when it is another player's.
         boards: by player, one letter a cell.
         incoming: shots at the own board, as (x, y), in order.
         out: who is defeated.

@@ -1,1 +1,1 @@
-"""What people look at: pictures of a game, live or again, for everybody, a team or a referee. Nothing here decides."""
+"""What people watch: a game in pictures, live or replayed, for all, a team or a referee. Nothing is decided here."""

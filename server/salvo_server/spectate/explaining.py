@@ -56,10 +56,10 @@ class Explained(PlayerOnlooker):
 
 
 def salvos_of(replay: Replay, player: str | None, turn: int | None) -> list[int]:
-    """Return the turns that are asked for.
+    """Return the turns to explain.
 
     Args:
-        player: only this one's; None for everybody's.
+        player: only this one's; None for all players'.
         turn: only this one; None for all.
 
     Raises:
@@ -72,7 +72,7 @@ def salvos_of(replay: Replay, player: str | None, turn: int | None) -> list[int]
     if turn is None:
         return [turn for turn, shooter in fired.items() if player in (None, shooter)]
     if turn not in fired:
-        there = f"there are 1 to {replay.turns}" if fired else "nobody has fired yet"
+        there = f"there are 1 to {replay.turns}" if fired else "there are no shots yet"
         raise ReplayError("unknown_turn", f"no turn {turn}; {there}")
     if player not in (None, fired[turn]):
         own = ", ".join(str(each) for each, shooter in fired.items() if shooter == player)

@@ -25,13 +25,13 @@ def salvo_lines(told: Explanation, book: RuleBook) -> list[str]:
         f"best:  {_named(told.best, grid) or 'nothing was left to fire at'}",
         f"hits:  {told.hits} with {fired} shots, {told.expected} expected, {told.best_expected:.2f} at best",
         f"luck:  {_signed(told.luck.value, 2)} hits; such a salvo usually has +- {told.spread:.2f}",
-        f"lost:  {told.loss} expected hits, beside the best salvo",
+        f"lost:  {told.loss} expected hits, against the best salvo",
         f"news:  {told.news.told:.2f} bits by {of}, {told.news.expected:.2f} expected",
     ]
 
 
 def knowledge_line(rival: str, known: Knowledge) -> str:
-    """Return what a player was told of a rival's board."""
+    """Return what a player knew of a rival's board."""
     each = ", ".join(f"{'?' if hits is None else hits} of {shots}" for shots, hits in known.answers)
     told = [f"{known.shots} cells shot at", f"{known.hits} hits" + (f": {each}" if each else "")]
     if known.afloat is not None:
@@ -99,7 +99,7 @@ def method_line(told: Sequence[Explanation], fleets: int) -> str:
 
 
 def accounts(replay: Replay, told: Sequence[Explanation]) -> dict[str, Account]:
-    """Return luck and skill of everybody who has fired."""
+    """Return luck and skill of all players who have fired."""
     own = {player: [each for each in told if each.player == player] for player in replay.players}
     return {player: account(each) for player, each in own.items() if each}
 

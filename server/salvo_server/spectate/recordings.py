@@ -1,4 +1,4 @@
-"""Games that were written down, wherever they lie: in a transcript, or in a journal with many of them."""
+"""Recorded games, whatever they are in: a transcript, or a journal with many of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The referee's view: a snapshot of all boards after every salvo, at once or some seconds later (SALVO-VIEW-4).
 
-It stands beside the tables and follows their steps. Nothing that it says is part of a step, so it is in no check and in
-no journal; a server that comes back executes its games again and has followed them by that. A snapshot is made when the
-salvo ends and then only waits: one that is said later shows how things stood then.
+It follows the tables' steps from outside. Nothing that it publishes is part of a step, so it is in no check and in no
+journal; a restarted server executes its games again and thereby follows them. A snapshot is made when the salvo ends
+and then only waits: one that is published later shows the boards of that moment.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from salvo import codec
+from salvo import codec, topics
 from salvo import messages as m
 from salvo.codec import Publication
 from salvo.lab.pictures.marks import Mark
-from salvo.topics import BY_NAME
 from salvo_server.core.table import Step, Table
 from salvo_server.spectate.replay import REFEREE, Frame, RefereeOnlooker, told_to
 
@@ -73,16 +72,16 @@ class RefereeViews:
     """The referee's view of all tables of a server.
 
     Attributes:
-        retained: payload by topic, of what should stand at the broker now.
+        retained: payload by topic, of what the broker should retain now.
     """
 
     def __init__(self, delay_ms: int) -> None:
-        """Show everything so much later."""
+        """Delay everything by that many milliseconds."""
         self.retained: dict[str, bytes] = {}
         self._delay = delay_ms
         self._charts: dict[str, Charts] = {}
         self._games: dict[str, int] = {}
-        self._waiting: deque[_Waiting] = deque()  # of all tables; a server's steps come in the order of their times
+        self._waiting: deque[_Waiting] = deque()  # of all tables; a server's steps arrive in the order of their times
 
     def follow(self, table: Table, step: Step) -> list[Publication]:
         """Take in a step that the table has made; return what clears the game that is forgotten by it."""
@@ -115,7 +114,7 @@ class RefereeViews:
     def _forget(self, table: str) -> list[Publication]:
         self._charts.pop(table, None)
         self._waiting = deque(waiting for waiting in self._waiting if waiting.table != table)
-        topic = BY_NAME["referee"].of(table)
+        topic = topics.REFEREE.of(table)
         return [] if self.retained.pop(topic, None) is None else [Publication(topic, b"", True)]
 
     def deadline(self) -> int | None:
@@ -131,9 +130,9 @@ class RefereeViews:
         return due
 
     def catch_up(self, now: int) -> list[Publication]:
-        """Return the newest snapshot of each table that is due, after steps that were followed long after they were.
+        """Return the newest snapshot of each table that is due, after steps that were followed with a long delay.
 
-        Tables are executed again one after the other, so what waits comes in no order of time until here.
+        Tables are executed again one by one, so what waits is in no order of time until now.
         """
         self._waiting = deque(sorted(self._waiting, key=lambda waiting: waiting.due))
         return list({publication.topic: publication for publication in self.take_due(now)}.values())

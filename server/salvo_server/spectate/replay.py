@@ -1,6 +1,6 @@
 """A game as a row of pictures: what the referee, or one player, sees after every salvo.
 
-Every onlooker is told news and nothing else, and draws its frames from them. What is news to whom is decided in one
+Every onlooker gets news and nothing else, and draws its frames from them. Which news each one gets is decided in one
 place, :func:`told_to`; a player's frames are drawn from its :class:`salvo.view.View`, the same that its bot would have
 had, so what the view does not know is in no frame.
 """
@@ -31,14 +31,14 @@ class ReplayError(SalvoError):
 
 
 class Placed(NamedTuple):
-    """A player's ship lies here now."""
+    """A player's ship is here now."""
 
     player: str
     placement: Placement
 
 
 class Fired(NamedTuple):
-    """A shot that counted; in a round it is told when it is given."""
+    """A shot that counted; in a round it is news when it is accepted."""
 
     player: str
     shot: Shot
@@ -79,7 +79,7 @@ class Frame:
         allowed: how many shots the salvo could have had.
         result: what came of it; None before the first.
         fired: its shots, where the onlooker knows them, and what is known of each.
-        notes: what else was said since the frame before, such as refusals.
+        notes: what else happened since the frame before, such as refusals.
         current: who is to fire next; empty when the game is over.
         shots: how many shots that player has.
         seas: by player, in play order.
@@ -103,14 +103,14 @@ class Frame:
     places: Mapping[str, int] = field(default_factory=dict)
 
 
-# --- who is told what ---------------------------------------------------------------------------------------------
+# --- which news each onlooker gets --------------------------------------------------------------------------------
 
 
 def told_to(view: str, step: Step, book: RuleBook) -> list[News]:
-    """Return what a step tells an onlooker, in the order in which it was said.
+    """Return an onlooker's news of a step, in the order of the announcements.
 
-    A player is told what is said to everybody and to it alone, and of its own commands those that counted, as its
-    recap has them (SALVO-JOIN-7).
+    A player gets public and private announcements, and of its own commands those that counted, as its recap has them
+    (SALVO-JOIN-7).
     """
     knows_all, in_rounds = view == REFEREE, book.order is Order.ROUNDS
     news: list[News] = []
@@ -131,12 +131,12 @@ def told_to(view: str, step: Step, book: RuleBook) -> list[News]:
 
 
 class Onlooker(ABC):
-    """Draws frames from news; this half knows what everybody knows.
+    """Draws frames from news; this half handles the public ones.
 
     Attributes:
         frames: one before the first salvo and one after each.
         names: who takes part.
-        stats: everybody's figures by player, once the game is over.
+        stats: figures by player, once the game is over.
         fleets: by player, those that are known from the beginning.
         revealed: by player, those that the rules show when the game is over.
     """
@@ -157,7 +157,7 @@ class Onlooker(ABC):
         self._allowed: dict[int, int] = {}  # shots by turn
 
     def hear(self, at: int, news: Iterable[News]) -> None:
-        """Take in what was said at a time, epoch ms."""
+        """Take in the news of a time, epoch ms."""
         self._next = replace(self._next, at=at, clock=at - (at if self._begun_at is None else self._begun_at))
         for each in news:
             self._hear(each)
@@ -172,7 +172,7 @@ class Onlooker(ABC):
             case m.TurnBegan():
                 self._turn_began(news)
             case m.TurnResumed():
-                self._notes.append("the turn's time began anew after an outage")
+                self._notes.append("the turn's time was restarted after an outage")
             case m.SalvoResolved():
                 self._draw()
                 self._salvo(news)
@@ -229,7 +229,7 @@ class Onlooker(ABC):
         self._seas[player] = replace(self._seas[player], **changed)  # type: ignore[arg-type]
 
     def _draw(self) -> None:
-        """Finish the frame of the last salvo, with all that was said after it in the same breath."""
+        """Finish the frame of the last salvo, with all that was announced right after it."""
         if not self._resolved:
             return
         self._resolved = False
@@ -351,7 +351,7 @@ class PlayerOnlooker(Onlooker):
         return told
 
     def _known_shots(self, result: m.SalvoResolved, view: View) -> tuple[tuple[Shot, Mark], ...]:
-        """Return the own shots, and those of others where everybody is told cells."""
+        """Return the own shots, and those of others where cells are public."""
         if result.aims is not None:
             shots = tuple(Shot(*aim) for aim in result.aims)
         elif result.player == self._me:
@@ -379,12 +379,12 @@ class PlayerOnlooker(Onlooker):
 
 
 class Replay:
-    """A game that can be looked at, from every side.
+    """A game that can be watched from every side.
 
     Attributes:
         name: the file, or the game of a journal.
         players: in play order; those at the table while the game has not begun.
-        views: whom it can be seen with.
+        views: the names of its views.
     """
 
     def __init__(self, name: str, header: Header, steps: Iterable[Step]) -> None:
@@ -410,7 +410,7 @@ class Replay:
         return self.onlooker(view).frames
 
     def onlooker(self, view: str) -> Onlooker:
-        """Return who has seen the whole game with a view.
+        """Return the onlooker that has seen the whole game with a view.
 
         Raises:
             ReplayError: ``unknown_view``.
@@ -436,7 +436,7 @@ class Replay:
         return frames[turn]
 
     def show(self, onlookers: Mapping[str, Onlooker]) -> None:
-        """Let onlookers hear the whole game side by side, each what its view is told."""
+        """Let onlookers hear the whole game in parallel, each the news of its view."""
         for step in self._steps:
             for view, onlooker in onlookers.items():
                 onlooker.hear(step.at, told_to(view, step, self.header.rules.book))

@@ -44,7 +44,7 @@ class Board:
     """One player as the screen shows it.
 
     Attributes:
-        ships: names by ship, True while afloat; none where the rules do not tell.
+        ships: names by ship, True while afloat; empty where the rules do not tell.
         struck: cells that were shot at.
         fleet: the ships' places where the onlooker may see them, else None.
         marks: the board ready-made, one letter a cell; empty to draw it from ``fleet`` and ``struck``.
@@ -90,7 +90,7 @@ def draw_board(
 
 
 def cell_at(grid: Grid, column: int, line: int) -> int | None:
-    """Return which cell stands at a letter of a board drawn with gaps, both counted from 0; None beside the cells."""
+    """Return which cell is at a letter of a board drawn with gaps, both counted from 0; None outside the cells."""
     x, y = (column - 3) // 2, line - 1
     return grid.cell(x + 1, y + 1) if 0 <= x < grid.width and 0 <= y < grid.height else None
 
@@ -121,7 +121,7 @@ def draw_boards(boards: Mapping[str, Board], grid: Grid, current: str, gap: str 
 
 
 def draw_players(boards: Mapping[str, Board], current: str) -> Table:
-    """Return what everybody may know of the players."""
+    """Return what is public about the players."""
     table = Table(box=None, padding=(0, 2))
     for heading in ("", "player", "afloat", "sunk", "shots", "hits", "last salvo"):
         table.add_column(heading, justify="right" if heading in ("shots", "hits") else "left")

@@ -1,9 +1,9 @@
-"""The users that somebody looks on as: NAME.1, NAME.2 ..., one connection each (SALVO-ACCESS-5).
+"""The users of an account's screens: NAME.1, NAME.2 ..., one connection each (SALVO-ACCESS-5).
 
-A broker does not tell which of them is free, nor how many there are: whoever connects as a user throws out who was
-there. So a watcher begins with any of the first; who was there comes back at once, which throws the newcomer out, and
-the newcomer goes on to another one (:mod:`salvo.net.takeover`). It looks further out first, where fewer are: a user
-that does not exist is refused, and costs nobody his connection.
+A broker does not tell which of them is free, nor how many there are: a new connection as a user disconnects the former
+one. So a watcher begins with any of the first few; if that was in use, its owner reconnects at once, which disconnects
+the watcher, and the watcher tries another one (:mod:`salvo.net.takeover`). It tries higher numbers first, where fewer
+are in use: a user that does not exist is refused, and costs no one the connection.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Final
 from salvo.errors import ConnectionLost
 from salvo_server.storage.roster import MAX_SCREENS, SCREENS
 
-#: After so many that were in use the hall is taken for full; with one free in ten that is wrong once in five times.
+#: After this many that were in use the account counts as full; with one in ten free that is wrong once in five times.
 MAX_TRIES: Final = 16
-#: Who has been left alone as a user for so long begins to count anew.
+#: A watcher that keeps its user for this long forgets which ones were in use.
 SETTLED_SECONDS: Final = 60.0
 
 
 class ScreenUsers:
-    """One user after another, until one is free.
+    """Tries one user after another, until one is free.
 
     Attributes:
-        user: the one to look on as now; that of the account when it names one, and None without an account.
+        user: the one to watch as now; that of the account when it names one, and None without an account.
     """
 
     def __init__(self, account: str | None, random: Random) -> None:

@@ -125,7 +125,7 @@ def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
 
 
 def _what_next(frame: Frame) -> str:
-    """Return who is to fire, or who has won; nothing for a salvo of a round that is being resolved."""
+    """Return who fires next, or who has won; empty for a salvo of a round that is being resolved."""
     if frame.current:
         return f"next: {frame.current} with {frame.shots} shot{'s' * (frame.shots != 1)}"
     return won_line(frame.winner, frame.tied) if frame.places else ""

@@ -1,6 +1,6 @@
 """The interactive view of a replay in a terminal, with textual.
 
-It shows frames and moves between them; what stands in a frame, and for whom, is :mod:`.replay`'s business.
+It shows frames and moves between them; what a frame contains in each view is :mod:`.replay`'s business.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Viewer(App[None]):
         self._show()
 
     def on_boards_resized(self) -> None:
-        """Lay the boards out anew."""
+        """Lay the boards out again."""
         self._show()
 
     # --- moving ---------------------------------------------------------------------------------------------------

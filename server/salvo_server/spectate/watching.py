@@ -1,11 +1,11 @@
-"""Who follows a table live, each with what his account may read: everybody, a team's screen, the referee (SALVO-VIEW).
+"""Live views of a table, each from what its account may read: the public, a team's screen, the referee (SALVO-VIEW).
 
 A watcher is fed by a connection and has news, as lines for people and as records for programs, and a page for a
 terminal. The kinds differ in the topics that they ask for and in what they know of the boards.
 
-What is retained comes whole on every connection, in any order, so each such fact is kept on its own, forgotten when the
-connection is new, and put together only when somebody looks. What is heard once, such as the shots of a salvo, is kept
-as long as it is of the same game.
+Retained messages arrive on every connection, in any order, so each such fact is kept separately, forgotten at a new
+connection, and combined with others only for display. What is heard once, such as the shots of a salvo, is kept as long
+as it is of the same game.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, Fleet, Grid, RuleBook, Sinkings
-from salvo.topics import BY_NAME, Reader
+from salvo.topics import Reader
 from salvo_server.spectate.screen import Board, draw_boards, draw_page, draw_players, printable
 from salvo_server.spectate.telling import places_line, won_line
 
-#: The view of whoever reads only what everybody may read.
+#: The view from public topics alone.
 EVERYBODY: Final = "everybody"
 REFEREE: Final = "referee"
 #: Lines of news below the boards.
 _NEWS_LINES: Final = 6
 #: And what players say, below the news, so that it pushes none of them away.
 _CHAT_LINES: Final = 4
-#: What is retained comes at once; who has heard nothing for so long is told what is probably wrong.
+#: Retained messages come at once; after silence for this long the watcher reports what is probably wrong.
 PATIENCE_SECONDS: Final = 5.0
-#: Facts of a kind that are kept: 26 ships of a thousand players. On an open broker anybody may make some up.
+#: Facts of a kind that are kept: 26 ships of a thousand players. On an open broker any client may make some up.
 MAX_FACTS: Final = 26_000
 
 
@@ -48,7 +48,7 @@ _Value = TypeVar("_Value")
 
 _NO_FLEET: Final = (
     "our fleet and where our bot has fired are not known here: they travel sealed from the bot to the server, which "
-    "tells them to its screens only when the bot asks to take part again; start the bot anew while this screen is on "
+    "tells them to its screens only when the bot asks to take part again; restart the bot while this screen is on "
     "(with the team's secret), and it comes back into its game"
 )
 
@@ -72,7 +72,7 @@ class Credentials(NamedTuple):
 
 
 def screen_account(url: BrokerUrl, view: str, team: str | None, secret: str | None) -> Credentials:
-    """Return the account to look on with, for :class:`~salvo_server.spectate.screen_users.ScreenUsers`.
+    """Return the account to watch with, for :class:`~salvo_server.spectate.screen_users.ScreenUsers`.
 
     Args:
         url: its user and password come first.
@@ -92,7 +92,7 @@ def screen_account(url: BrokerUrl, view: str, team: str | None, secret: str | No
 
 
 def _table_of(status_topic: str) -> str:
-    """Return the table of a topic that is subscribed when somebody on an open broker says so: no wildcard."""
+    """Return the table of a topic to subscribe, which any client of an open broker may have announced: no wildcard."""
     try:
         address = topics.parse(status_topic)
         return topics.check_name(address.table, "table") if address.table else ""
@@ -126,7 +126,7 @@ def _line_said(said: m.ChatSaid | m.MessageSaid) -> News:
 
 
 class Watcher:
-    """Follows a table from the topics that everybody may read.
+    """Follows a table from its public topics.
 
     Attributes:
         games_ended: how many winners were announced.
@@ -165,15 +165,16 @@ class Watcher:
         self._end_told: tuple[m.TurnBegan, m.GameWon] | None = None
         self._end_counted = (0, 0)  # game and turn
         self._status_topic = ""
-        self._user = ""  # to be told of when the broker has let it in
+        self._user = ""  # to be reported when the broker has admitted it
         self._fresh_user: list[News] = []
         connection.on_connect = self._connected
 
     def filters(self) -> list[str]:
         """Return what is subscribed."""
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
-        public.sort(key=lambda topic: topic.name == "winner")  # last: who comes after a game knows the places by then
-        own = [topic.filter(self.table) for topic in (*public, BY_NAME["chat"])]
+        # Last: a watcher that comes after a game knows the places by then.
+        public.sort(key=lambda topic: topic is topics.WINNER)
+        own = [topic.filter(self.table) for topic in (*public, topics.CHAT)]
         return [*own, self._status_topic] if self._status_topic else own
 
     def _connected(self, session_present: bool) -> None:
@@ -184,7 +185,7 @@ class Watcher:
         self._connection.subscribe(self.filters())
         if self._user:
             user, self._user = self._user, ""
-            self._fresh_user.append(News(f"looking on as {user} now", {"event": "user", "user": user}))
+            self._fresh_user.append(News(f"watching as {user} now", {"event": "user", "user": user}))
 
     def poll(self, timeout_seconds: float) -> list[News]:
         """Return what is new."""
@@ -194,7 +195,7 @@ class Watcher:
             self._connection.acknowledge(message)
             news += self._receive(message)
         news += self._warnings()
-        # On an open broker anybody may say anything, also what moves a terminal's cursor.
+        # On an open broker any client may publish anything, even what moves a terminal's cursor.
         news = [News(printable(each.line), each.record) for each in news]
         for each in news:
             (self._chat if each.record["event"] == "chat" else self._news).append(each.line)
@@ -231,7 +232,7 @@ class Watcher:
             self._set_clock(announcement, begun_before=message.retain)
         if announcement is not None:
             return self.take_in(announcement)
-        if address.topic.name == "recap":
+        if address.topic is topics.RECAP:
             return self.take_in_sealed(message.payload)
         self.take_in_fact(address, there=message.payload != b"")
         return []
@@ -253,7 +254,7 @@ class Watcher:
         return [News(text, {"event": "notice", "text": text}) for text in fresh]
 
     def suspicions(self) -> Iterable[str]:
-        """Return why nothing comes, if nothing does; each is told once."""
+        """Return why nothing arrives, if nothing does; each reason once."""
         if not self._known:
             where = f"table {self.table!r}" if self.table else "the default table"
             yield (
@@ -290,27 +291,27 @@ class Watcher:
 
     def take_in_fact(self, address: topics.Address, *, there: bool) -> None:
         """Take in what a retained topic says by being there: a ship that sank, a defeat; or that a topic is cleared."""
-        match address.topic.name:
-            case "sunk":
+        match address.topic:
+            case topics.SUNK:
                 _keep(self._sunk, (address.player, plain_ship(address.ship)), there or None)
-            case "defeated":
+            case topics.DEFEATED:
                 _keep(self._out, address.player, there or None)
-            case "stats":
+            case topics.STATS:
                 self._stats.pop(address.player, None)
-            case "list":
+            case topics.LIST:
                 self.names, self._names_told = (), None
-            case "turn":
+            case topics.TURN:
                 self.turn = None
-            case "winner":
+            case topics.WINNER:
                 self._winner = None
             case _:
                 pass
 
     def _server(self, status: m.ServerStatus, table: str) -> list[News]:
-        """Take in a status; a further table's says only at which table it is told."""
+        """Take in a status; a further table's only tells which table has it."""
         self._known = True
         if status.status_topic and table == self.table:
-            topic = BY_NAME["server"].of(_table_of(status.status_topic))
+            topic = topics.SERVER.of(_table_of(status.status_topic))
             if topic == status.status_topic != self._status_topic:
                 self._status_topic = topic
                 self._connection.subscribe([topic])
@@ -389,7 +390,7 @@ class Watcher:
         return [News(line, {"event": "salvo", **codec.announcements.RESULT.value(result)})]
 
     def _tell_of_the_end(self) -> list[News]:
-        """Tell who has won, once for each game: which one it was, its last turn says."""
+        """Tell who has won, once for each game; the last turn tells which one it was."""
         won, turn = self._winner, self.turn
         if won is None or turn is None or (turn, won) == self._end_told:
             return []
@@ -404,7 +405,7 @@ class Watcher:
         return [News(f"{won_line(won.winner, won.tied)}{told}", record)]
 
     def _is_last(self) -> bool:
-        """Whether nothing more of the game is to come once the winner was told."""
+        """Whether nothing more of the game will come once the winner is known."""
         return True
 
     # --- the page -------------------------------------------------------------------------------------------------
@@ -457,7 +458,7 @@ class Watcher:
 
 
 class TeamWatcher(Watcher):
-    """A team's screen: what fell on its board, as it falls, and what it was told.
+    """A team's screen: the shots at its board, as they land, and what was announced to the team.
 
     Its fleet and its own shots travel sealed to the server and are on no topic that a screen can read; they are known
     from the recap, when the team asks for one (SALVO-JOIN-7).
@@ -488,7 +489,7 @@ class TeamWatcher(Watcher):
             yield _NO_FLEET
 
     def take_in(self, announcement: m.Announcement) -> list[News]:
-        """Take in what was announced to everybody, or to this team."""
+        """Take in what was announced publicly, or to this team."""
         match announcement:
             case m.ShotLanded(_, x, y) if 1 <= x <= self.book.grid.width and 1 <= y <= self.book.grid.height:
                 self._struck.append(self.book.grid.cell(x, y))
@@ -527,7 +528,7 @@ class TeamWatcher(Watcher):
             return []
         try:
             self._take_up(recap)
-        except IllegalCommand as error:  # rules that somebody has made up on an open broker
+        except IllegalCommand as error:  # rules that were made up on an open broker
             return [News(f"a recap that does not fit the rules: {error}", {"event": "notice", "text": str(error)})]
         return [News(f"recap: game {recap.game}, turn {recap.turn}", {"event": "recap", "game": recap.game})]
 
@@ -542,7 +543,7 @@ class TeamWatcher(Watcher):
         self._fleet, self._aimed, self._recalled = fleet, aimed, recap
 
     def _is_old(self, recap: m.Recap) -> bool:
-        """Whether a recap comes late, or is said again by somebody else (SALVO-JOIN-14)."""
+        """Whether a recap comes late, or is replayed by another client (SALVO-JOIN-14)."""
         if self._recalled is not None and recap.progress < self._recalled.progress:
             return True
         return self.turn is not None and (recap.game, recap.turn) < (self.turn.game, self.turn.turn)
@@ -586,7 +587,7 @@ class RefereeWatcher(Watcher):
 
     def filters(self) -> list[str]:
         """Return what is subscribed."""
-        return [*super().filters(), BY_NAME["referee"].of(self.table)]
+        return [*super().filters(), topics.REFEREE.of(self.table)]
 
     def suspicions(self) -> Iterable[str]:
         """Return why nothing comes."""
@@ -603,7 +604,7 @@ class RefereeWatcher(Watcher):
             )
 
     def take_in(self, announcement: m.Announcement) -> list[News]:
-        """Take in what was announced to everybody, or the boards."""
+        """Take in what was announced publicly, or the boards."""
         if not isinstance(announcement, m.RefereeView):
             return super().take_in(announcement)
         self.view, told = announcement, self._view_told
@@ -620,7 +621,7 @@ class RefereeWatcher(Watcher):
 
     def take_in_fact(self, address: topics.Address, *, there: bool) -> None:
         """Take in what a retained topic says by being there, or that a topic is cleared."""
-        if address.topic.name == "referee":
+        if address.topic is topics.REFEREE:
             self.view = None
         super().take_in_fact(address, there=there)
 
@@ -644,7 +645,7 @@ class RefereeWatcher(Watcher):
         return f"{shown}, {self.view.player} to fire {self.view.shots}" if self.view.player else shown
 
     def body(self) -> Any:
-        """Return all boards; before there are any, what everybody knows."""
+        """Return all boards; before there are any, what is public."""
         if self.view is None or any(len("".join(b.rows)) != self.book.grid.size for b in self.view.boards):
             return super().body()
         last = self.view.last
@@ -656,7 +657,7 @@ def boards_of(view: m.RefereeView, book: RuleBook, last: dict[str, str] | None =
     """Return the boards of a snapshot as the screen draws them.
 
     Args:
-        last: how each player's last salvo is told.
+        last: the text for each player's last salvo.
     """
     boards = {}
     for each in view.boards:

@@ -1,7 +1,7 @@
 """Why a game of two was won, told in up to three lines and for programs.
 
-The account is the laboratory's (:mod:`salvo.lab.verdict`). Only here are fleets looked at, and only of a game
-that is over. Nothing is said that is not surer than its error.
+The account is the laboratory's (:mod:`salvo.lab.verdict`). Fleets are examined only here, and only of a game that is
+over. No effect is reported that is smaller than its error.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def explain_end(replay: Replay, told: Sequence[Explanation], seed: str, boards: 
     """Return why a game was won.
 
     Args:
-        told: all salvos of everybody.
+        told: all salvos of all players.
         seed: decides the games by which fleets are judged.
         boards: how many of them for each.
 

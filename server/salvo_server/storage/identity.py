@@ -17,7 +17,7 @@ import nacl.signing
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint
 from salvo_server.core.identity import SEED_BYTES, Identity
-from salvo_server.storage.private_file import create_private
+from salvo_server.storage.whole_file import create_private
 
 #: First line of the file; the number is the form's version.
 _TITLE: Final = "salvo identity 1"
@@ -55,7 +55,7 @@ def _read(path: Path) -> bytes:
         if os.name == "posix" and rights & _NOT_THE_OWNERS:
             raise IdentityError(
                 f"{path} has the rights {rights:04o}: others could read the server's keys; chmod 600 {path}, and "
-                "remove the file for a new identity if somebody may have"
+                "remove the file for a new identity if anyone may have read them"
             )
         return _seed_of(file.read(1024), path)
 
@@ -79,5 +79,5 @@ def _written(seed: bytes) -> bytes:
 def _damaged(path: Path) -> IdentityError:
     return IdentityError(
         f"{path} is no server identity, or is damaged: put back a copy, or remove it for a new identity, which every "
-        "client that remembers the old one will refuse until it is told"
+        "client that remembers the old one refuses until it forgets it"
     )

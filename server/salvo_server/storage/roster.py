@@ -1,8 +1,8 @@
-"""The roster: who may come to the contest, and with which secret.
+"""The roster: the accounts of a contest and their secrets.
 
 One file, written by ``salvo teams`` and read by a running server, which hands its accounts to whatever broker there is.
 A team's secret is its password at the broker and what its key is derived from (SALVO-ACCESS-2). It is made here, shown
-once, and kept sealed, with the key in a file of its own: the server must be able to furnish a broker anew.
+once, and kept sealed, with the key in a separate file: the server must be able to set up a new broker with it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import binascii
 import contextlib
 import datetime
 import json
-import os
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,8 +21,8 @@ from typing import Final, Literal
 from salvo.errors import MissingExtra, SalvoError
 from salvo.topics import Role, check_name
 from salvo_server.core.register import Account
-from salvo_server.storage.private_file import create_private
 from salvo_server.storage.vault import Vault
+from salvo_server.storage.whole_file import create_private, replace_file
 
 try:
     import filelock
@@ -33,9 +32,9 @@ except ModuleNotFoundError:
 
 #: The version of the file's form.
 _FORM: Final = 1
-#: 128 bits: nobody guesses it, whatever else is known.
+#: 128 bits: it cannot be guessed, whatever else is known.
 SECRET_BYTES: Final = 16
-#: Further users of a team or watcher, for people who look on: one for each of a team of four.
+#: Further users of a team or watcher, for people who watch: one for each of a team of four.
 SCREENS: Final = 4
 #: A hall of watchers may have as many.
 MAX_SCREENS: Final = 200
@@ -77,12 +76,12 @@ class _File(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Whom the roster has.
+    """A name on the roster.
 
     Attributes:
         since: when the present secret was made, ISO 8601 in UTC.
         screens: how many further users it has, ``name.1`` and so on.
-        door: the gateway through which it came in; empty for those that the operator added.
+        door: the gateway that added it; empty for those that the operator added.
     """
 
     name: str
@@ -108,10 +107,10 @@ def _key_path(path: Path) -> Path:
 
 
 class Roster:
-    """The roster in a file, whose key lies beside it as ``<file>.key``."""
+    """The roster in a file, whose key is next to it as ``<file>.key``."""
 
     def __init__(self, path: Path) -> None:
-        """Use a file; the first use makes it, with nobody in it, and its key.
+        """Use a file; the first use makes it, empty, and its key.
 
         Raises:
             RosterError: ``roster_key``, ``roster_unwritable``.
@@ -133,7 +132,7 @@ class Roster:
         return (found.st_mtime_ns, found.st_ino, found.st_size)
 
     def members(self) -> tuple[Member, ...]:
-        """Return everybody, in the order in which they were added.
+        """Return all names, in the order in which they were added.
 
         Raises:
             RosterError: ``roster_missing``, ``roster_corrupt``, ``roster_unreadable`` or ``roster_key``.
@@ -166,7 +165,7 @@ class Roster:
 
     @property
     def lookers_on(self) -> tuple[Account, ...]:
-        """The server's further accounts, which may only look on; its key alone makes them."""
+        """The server's further accounts, which may only watch; they follow from its key alone."""
         own = self.server.secret
         return tuple(Account(f"{SERVER_USER}.{n}", SERVER_USER, Role.WATCHER, own) for n in range(1, SCREENS + 1))
 
@@ -217,10 +216,10 @@ class Roster:
     # --- changing -------------------------------------------------------------------------------------------------
 
     def begin_anew(self) -> None:
-        """Begin with nobody where the file is lost; one that has somebody stays.
+        """Make an empty roster where the file is lost; one with names in it stays.
 
         Raises:
-            RosterError: ``roster_exists``: there is somebody; or see :meth:`members`.
+            RosterError: ``roster_exists``: it has names; or see :meth:`members`.
         """
         if not self._begin() and (there := self._read().members):
             names = ", ".join(each.name for each in there)
@@ -237,11 +236,11 @@ class Roster:
         return RosterError("roster_unwritable", f"{self.path}: {error.strerror}; name another file with SALVO_ROSTER")
 
     def add(self, name: str, role: Role = Role.TEAM, screens: int = SCREENS, *, door: str = "") -> str:
-        """Take in a team, a watcher or a referee; return its new secret, which is shown this once.
+        """Add a team, a watcher or a referee; return its new secret, which is shown only this once.
 
         Args:
-            screens: how many users it has to look on as, 1 to 200; a team has four.
-            door: the gateway through which it comes in.
+            screens: how many users it has to watch as, 1 to 200; a team has four.
+            door: the gateway that adds it.
 
         Raises:
             WireError: ``bad_name``.
@@ -265,7 +264,7 @@ class Roster:
         return secret
 
     def rotate(self, name: str) -> str:
-        """Give somebody a new secret and return it; the old one is worth nothing from then on.
+        """Give a name a new secret and return it; the old one is worthless from then on.
 
         Raises:
             RosterError: ``not_in_roster``, or see :meth:`members`.
@@ -277,7 +276,7 @@ class Roster:
         return secret
 
     def give_screens(self, name: str, screens: int) -> None:
-        """Give a watcher or referee another number of users to look on as; its secret stays.
+        """Give a watcher or referee another number of users to watch as; its secret stays.
 
         Args:
             screens: 1 to 200; when there are fewer than before, the last ones are users no longer.
@@ -291,7 +290,7 @@ class Roster:
             member.screens = screens
 
     def remove(self, name: str) -> None:
-        """Strike somebody off.
+        """Strike a name off.
 
         Raises:
             RosterError: ``not_in_roster``, or see :meth:`members`.
@@ -317,25 +316,16 @@ class Roster:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[_File]:
-        """Read, let the caller change, and write as a whole; nobody else changes it meanwhile."""
+        """Read, let the caller change, and write as a whole, under a lock."""
         try:
             with filelock.FileLock(str(self.path) + ".lock", timeout=_LOCK_SECONDS):
                 kept = self._read()
                 yield kept
-                self._write(kept)
+                replace_file(self.path, _text(kept), 0o600, durable=True)
         except filelock.Timeout:
             raise RosterError("roster_in_use", f"{self.path}: another program has been changing it for 5 s") from None
         except OSError as error:
             raise self._unwritable(error) from None
-
-    def _write(self, kept: _File) -> None:
-        part = self.path.with_name(self.path.name + ".part")
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_text(kept))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path)
 
 
 def _check_screens(role: Role, screens: int) -> None:

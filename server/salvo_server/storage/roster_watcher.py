@@ -2,7 +2,7 @@
 
 The roster's file is looked at twice a second. When it has changed, the server's register of teams and the broker's
 users and rights become what it says, while games go on. A roster that cannot be read, or whose file is gone, changes
-nothing: who was in stays in. An empty one says that nobody is.
+nothing: all accounts stay. An empty one removes them all.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RosterWatcher:
         log.info("the roster has %d users", len(accounts))
 
     def start(self) -> None:
-        """Look again and again, on a thread of its own."""
+        """Look again and again, on a separate thread."""
         self._thread = threading.Thread(target=self._run, name="roster", daemon=True)
         self._thread.start()
 

@@ -44,6 +44,7 @@ from salvo_server.core.journal import SavedGame
 from salvo_server.core.recovery import open_table, repeat
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table, header_check, seat
+from salvo_server.storage.whole_file import replace_file
 
 #: How much of the chain's value a line has; the last line has all of it.
 _LINE_CHECK_BYTES: Final = 4
@@ -62,8 +63,8 @@ class Transcript:
     """A game as a file has it.
 
     Attributes:
-        steps: step n stands in line n + 1; the header is line 1.
-        end: what the last line says that the game comes to; None in the file of a game that was still on.
+        steps: step n is in line n + 1; the header is line 1.
+        end: the game's checksum in the last line; None in the file of an unfinished game.
     """
 
     name: str
@@ -82,7 +83,7 @@ class Transcript:
 
 
 def no_status(referee: Referee) -> m.ServerStatus:
-    """Return a status for a table that no server stands for; it is no part of the game."""
+    """Return a status for a table without a server; it is not part of the game."""
     return m.ServerStatus(True, __version__, referee.number, "literal")
 
 
@@ -120,9 +121,7 @@ def write_transcript(path: Path, header: Header, steps: Iterable[Step]) -> None:
         if path.exists() and not path.is_file():  # /dev/stdout, a pipe
             path.write_bytes(written)
             return
-        part = path.with_name(path.name + ".part")
-        part.write_bytes(written)
-        part.replace(path)
+        replace_file(path, written)
     except OSError as error:
         raise TranscriptError("transcript_unwritable", f"{path}: {error.strerror}; name another file") from None
 
@@ -166,7 +165,7 @@ def until_forgotten(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def repeat_game(game: SavedGame) -> tuple[Header, Iterator[Step]]:
-    """Return a journal's game with its steps, executed and compared one after the other.
+    """Return a journal's game with its steps, executed and compared one by one.
 
     Raises:
         JournalError: ``journal_corrupt`` or ``journal_diverged``, the latter from the iterator.
@@ -184,16 +183,16 @@ def play_at_table(
     book: RuleBook = SALVO,
     fleets: Mapping[str, Fleet] | None = None,
 ) -> tuple[Outcome, Header, list[Step]]:
-    """Play a game in the arena and take it down as the game that a contest with this seed would have been.
+    """Play a game in the arena and record it as the game that a contest with this seed would have been.
 
     Fleets are those of players who are not asked to place theirs.
 
-    The clock is made up: it begins at 0, goes on a second with every step, and runs out where a bot fires fewer shots
+    The clock is made up: it begins at 0, advances a second with every step, and runs out where a bot fires fewer shots
     than it may and cannot skip the rest.
 
     Raises:
         BotError: see :func:`salvo.lab.arena.play`.
-        WireError: ``bad_name``: at a table nobody could have this name.
+        WireError: ``bad_name``: no player at a table could have this name.
     """
     for name in bots:
         check_name(name, "player")
@@ -333,7 +332,7 @@ class _Reader:
             if first.check != _line_check(header_check(self._header)):
                 raise WireError("wrong_shape", "the line was changed, it does not come to its check")
         elif self._end is not None:
-            raise WireError("wrong_shape", "this line stands behind the end")
+            raise WireError("wrong_shape", "this line comes after the end")
         else:
             self._take_in_step(read_line(line))
 
@@ -383,7 +382,7 @@ def execute(transcript: Transcript) -> Iterator[Step]:
     for number, line in enumerate(transcript.steps, start=2):
         where = transcript.line(number)
         if table.referee.number != transcript.header.game:
-            raise TranscriptError("transcript_corrupt", f"{where}: stands behind the game's end; {transcript.cure}")
+            raise TranscriptError("transcript_corrupt", f"{where}: comes after the game's end; {transcript.cure}")
         try:
             step = table.carry_out(line.command, line.at)
         except Exception as error:  # what no service gives to a referee, such as a ship that the rules don't have
@@ -396,7 +395,7 @@ def execute(transcript: Transcript) -> Iterator[Step]:
         yield step
     if transcript.end not in (None, whole):
         where = transcript.line(len(transcript.steps) + 2)
-        text = f"{where}: the game comes to {whole}, the end says {transcript.end:.40}"
+        text = f"{where}: the game's check is {whole}, the end says {transcript.end:.40}"
         raise TranscriptError("transcript_diverged", f"{text}; {transcript.cure}")
 
 
@@ -409,7 +408,7 @@ def _compare(step: Step, line: StepLine) -> str:
         return _difference(told, line.said)
     check = _line_check(step.check)
     if check != line.check:
-        return f"the input or its time was changed: the line comes to {check}, its check says {line.check:.40}"
+        return f"the input or its time was changed: its check would be {check}, it says {line.check:.40}"
     return ""
 
 

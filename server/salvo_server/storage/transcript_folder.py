@@ -1,6 +1,6 @@
 """The folder to which a server writes its games, each when it is over.
 
-Writing executes a game once more, so it is done on a thread of its own, while the contest goes on.
+Writing executes a game once more, so it is done on a separate thread while the contest goes on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DEFAULT_TABLE = "game"
 class TranscriptFolder:
     """Writes games to ``TABLE-GAME.jsonl.gz``, and never over a file that is there.
 
-    Beside each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10).
+    Next to each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10).
     """
 
     def __init__(

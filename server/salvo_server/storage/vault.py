@@ -1,7 +1,7 @@
 """Seals what must not be readable in a file itself: teams' secrets and keys.
 
-The key lies in a file of its own, readable by its owner only. So a journal or a roster that is copied, sent around or
-kept on a database server tells nobody's secret.
+The key is in a separate file, readable by its owner only. So a journal or a roster that is copied, sent around or kept
+on a database server gives no secret away.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import nacl.exceptions
 import nacl.secret
 
 from salvo.errors import SalvoError
-from salvo_server.storage.private_file import create_private
+from salvo_server.storage.whole_file import create_private
 
 _KEY_BYTES = nacl.secret.SecretBox.KEY_SIZE
 _SECRET_BYTES = 16

@@ -1,7 +1,7 @@
 """What ``salvo new`` writes: a bot to begin with, in one file, for each language.
 
-Each is read by somebody who writes a first bot, so it is short, says why, and plays by every rule book. It names itself
-by its own file's name, in place of which the new one's is put.
+Its reader is writing a first bot, so each is short, says why, and plays by every rule book. It refers to itself by its
+file name, which is replaced by the new one's.
 """
 
 from __future__ import annotations

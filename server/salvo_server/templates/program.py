@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A bot as a program, with the standard library only: it is told JSON lines and answers JSON lines (SALVO-EXEC).
+"""A bot as a program, with the standard library only: it reads JSON lines and answers with JSON lines (SALVO-EXEC).
 
 salvo play 'exec:python3 program.py' hunter
 
@@ -22,7 +22,7 @@ def main() -> None:
         if told["type"] == "game":  # tells the rules; wants no answer
             game = told
             draw = random.Random(told["seed"])  # the same seed, the same game
-            suspects = {}  # cells beside our hits, and how much speaks for them
+            suspects = {}  # cells next to our hits, and how much speaks for them
         elif told["type"] == "fleet":
             answer(told, fleet=place(game["rules"], draw))
         elif told["type"] == "turn":
@@ -32,7 +32,7 @@ def main() -> None:
 
 def answer(told: dict[str, Any], **said: object) -> None:
     # `stays` promises that nothing is carried from one game to the next: then one process plays many, and quickly.
-    print(json.dumps({"id": told["id"], "stays": True, **said}), flush=True)  # without flush nobody hears of it
+    print(json.dumps({"id": told["id"], "stays": True, **said}), flush=True)  # without flush it never arrives
 
 
 def place(rules: dict[str, Any], draw: random.Random) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def choose(
             open_cells.append((suspects.get((target, x, y), 0), (x + y) % 2, draw.random(), x, y))
     open_cells.sort(reverse=True)
     shots = [{"player": target, "x": x, "y": y} for *_, x, y in open_cells[: turn["shots"]]]
-    for rival in others:  # at the end of a board the rest goes to somebody else's
+    for rival in others:  # at the end of a board the rest goes to another one
         for number, letter in enumerate(turn["boards"][rival]):
             if letter == "." and len(shots) < turn["shots"]:
                 shots.append({"player": rival, "x": number % width + 1, "y": number // width + 1})

@@ -35,7 +35,7 @@ from salvo.rules.files import RuleFileError, load_book
 from salvo.rules.toml_lines import line_of
 from salvo_server import __version__
 
-#: Bots of a file; all pairs of so many are 2,016.
+#: Bots of a file; that many make 2,016 pairs.
 MAX_BOTS: Final = 64
 #: Players of a game.
 MAX_SEATS: Final = 8
@@ -48,8 +48,8 @@ class TournamentError(SalvoError):
 class Format(StrEnum):
     """Who meets whom."""
 
-    ROUND_ROBIN = "round_robin"  # everybody everybody
-    SWISS = "swiss"  # every round those who are about equal, and nobody twice if that can be
+    ROUND_ROBIN = "round_robin"  # each against each
+    SWISS = "swiss"  # in each round those who are about equal, and no pair twice if possible
     FREE_FOR_ALL = "free_for_all"  # several at a table
 
 
@@ -82,12 +82,12 @@ class _Model(BaseModel):
 
 
 class TimeLimits(_Model):
-    """What a bot's decisions may take, wall time in seconds, and how often one may fail.
+    """How long a bot's decisions may take, wall time in seconds, and how often one may fail.
 
     Attributes:
         decision_seconds: a single one: a fleet, a salvo, or listening to news.
         bank_seconds: all of a game.
-        strikes: with so many the bot is out of that game: it places no more shots.
+        strikes: with this many the bot is out of that game: it fires no more shots.
     """
 
     decision_seconds: Seconds = 5.0
@@ -96,14 +96,14 @@ class TimeLimits(_Model):
 
 
 class Tournament(_Model):
-    """What a file says.
+    """The content of a file.
 
     Attributes:
         bots: source by name.
         games: of each pairing, or of each table of a round.
-        rounds: of swiss and free for all; as many as the format needs when not said.
-        seats: the most players of a game in free for all; everybody, up to 8, when not said.
-        seed: decides all that is drawn; empty when the file says none: the first run draws a secret one then.
+        rounds: of swiss and free for all; as many as the format needs when not given.
+        seats: the most players of a game in free for all; all bots, up to 8, when not given.
+        seed: decides all that is drawn; empty when the file has none: then the first run draws a secret one.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=100)]

@@ -1,8 +1,8 @@
-"""The games that were played, durable: a file of JSON lines beside the tournament's.
+"""The games that were played, durable: a file of JSON lines next to the tournament's.
 
-The first line says of which tournament they are, and its seed: nobody but its owner reads the file, since who knows
-the seed of a game that is played knows all fleets. A game is a line, and is on the disk before anybody hears of it.
-What a killed process left of a line is cut off when the file is opened again.
+The first line has the tournament and its seed: only its owner may read the file, since the seed of a running game
+reveals all fleets. A game is a line, and is on the disk before it is reported. A partial line of a killed process is
+cut off when the file is opened again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from salvo.errors import MissingExtra
+from salvo_server.storage.whole_file import sync_folder
 from salvo_server.tournament.file import TournamentError
 
 try:
@@ -80,7 +81,7 @@ class GamesFile:
         """Open or make it.
 
         Args:
-            fingerprint: what must not have changed since the first game; a file without a game is begun anew then.
+            fingerprint: what must not have changed since the first game; a file without a game is then replaced.
             seed: of a new file; 128 bits are drawn when it is empty.
             fresh: forget what is there.
 
@@ -109,11 +110,7 @@ class GamesFile:
         if not whole:
             file.write(_line({"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}))
             _sync(file)
-            folder = os.open(self._path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)  # the file's name, too
-            finally:
-                os.close(folder)
+            sync_folder(self._path.parent)  # the file's name, too
         return file
 
     def add(self, games: Iterable[Played]) -> None:
@@ -161,7 +158,7 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
             if changed and len(lines) == 1:
                 return "", []
             if changed:
-                cure = "undo that, or play all anew with --fresh"
+                cure = "undo that, or replay everything with --fresh"
                 raise TournamentError("bad_results", f"{path}: games were played before {changed} changed; {cure}")
             seed = str(said["seed"])
         games: list[Played] = []
@@ -169,7 +166,7 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
             games.append(_read(line))
     except (ValueError, KeyError, TypeError):
         raise TournamentError(
-            "bad_results", f"{path}, line {number}: not written by salvo tournament; --fresh plays all anew"
+            "bad_results", f"{path}, line {number}: not written by salvo tournament; --fresh replays everything"
         ) from None
     return seed, games
 

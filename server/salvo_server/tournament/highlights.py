@@ -1,6 +1,6 @@
-"""Which games of a tournament are shown move by move, and what is to be said of each: lost by most, odd, tied.
+"""Which games of a tournament are shown move by move, and why: lost by most, odd, tied.
 
-A game is *odd* when somebody got a strike or was out of it before the end.
+A game is *odd* when a bot got a strike or was out of it before the end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Chosen:
     """Games to show.
 
     Attributes:
-        most: so many of the same bots at most.
+        most: limit for the games of the same bots.
         games: by number.
         lost: of a game, which bots lost it by most or by least of all against those rivals: ``lost by most``, by bot.
     """
@@ -36,12 +36,12 @@ def key_of(game: Played) -> Key:
 
 
 def is_odd(game: Played) -> bool:
-    """Whether somebody got a strike or was out before the end."""
+    """Whether a bot got a strike or was out before the end."""
     return any(game.strikes) or any(game.forfeited)
 
 
 def choose(games: Iterable[Played], most: int) -> Chosen:
-    """Return at most so many games of the same bots: an odd one, those lost by most and by least, then the others.
+    """Return up to that many games of the same bots: an odd one, those lost by most and by least, then the others.
 
     Args:
         games: by number.
@@ -74,7 +74,7 @@ def _extremes(table: Sequence[Played], bot: str) -> Iterator[tuple[Played, str]]
 
 
 def _score(number: int, game: Played, bot: str) -> Score:
-    """Return what a game was to a bot, beside the best of the others."""
+    """Return what a game was to a bot, compared with the best of the others."""
     seat = game.bots.index(bot)
     worth = (game.places[seat] == 1) / game.places.count(1)
     rival = max(hits for other, hits in enumerate(game.hits) if other != seat)

@@ -7,13 +7,12 @@ Nothing else is changed, so a game without strikes is the one that ``salvo play`
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import signal
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import Random
 from types import FrameType
@@ -24,12 +23,12 @@ from salvo.errors import BotError, SalvoError
 from salvo.lab.programs.exec_bot import ExecBot
 from salvo.lab.sources import line_of
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import MAX_UNSAID, Bot, Line, check_salvo
+from salvo.player import MAX_UNSAID, Bot, Line, check_salvo, settle
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.view import View
 from salvo_server.tournament.file import TimeLimits
 
-#: A bot that swallows the alarm hears it again after so many seconds.
+#: Seconds after which a bot that swallows the alarm hears it again.
 _AGAIN_SECONDS: Final = 0.5
 #: Salvos of a bot for each cell of its rivals' boards, after which the game is one that never ends.
 _SALVOS_A_CELL: Final = 10
@@ -47,30 +46,30 @@ class OverTime(BaseException):
 
 
 class Watch(Protocol):
-    """Is told who is asked, for whoever looks on from another process."""
+    """Notes which bot is asked, for an observer in another process."""
 
     def asks(self, seat: int, seconds: float) -> None: ...
     def answered(self) -> None: ...
 
 
 class Alarm:
-    """Raises :class:`OverTime` in the middle of whatever the main thread does."""
+    """Raises :class:`OverTime` wherever the main thread is."""
 
     def __init__(self) -> None:
         self._armed = False
         self._parent = os.getppid()
-        self._works = hasattr(signal, "SIGALRM")  # else only whoever looks on ends a bot that hangs
+        self._works = hasattr(signal, "SIGALRM")  # else only an observer ends a bot that hangs
         if self._works:
             signal.signal(signal.SIGALRM, self._ring)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         if os.getppid() != self._parent:
-            os._exit(1)  # nobody is left who could end a bot that hears no alarm
+            os._exit(1)  # nothing else is left to end a bot that hears no alarm
         if self._armed:
             raise OverTime
 
     def set(self, seconds: float) -> None:
-        """Ring after so many seconds; never after infinitely many."""
+        """Ring after that many seconds; never if they are infinite."""
         if self._works and seconds != math.inf:
             self._armed = True
             signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), _AGAIN_SECONDS)
@@ -83,7 +82,7 @@ class Alarm:
 
 
 class Judged(Bot):
-    """A bot that costs nobody else a game.
+    """A bot that costs no other bot a game.
 
     Attributes:
         strikes: what it got wrong, each in a line.
@@ -205,9 +204,7 @@ class Judged(Bot):
         try:
             try:
                 self._alarm.set(seconds)
-                answer = method(*given)
-                if isinstance(answer, Awaitable):
-                    answer = asyncio.run(_awaited(answer))
+                answer = settle(method(*given))
             finally:
                 self._alarm.off()
         except OverTime:
@@ -256,7 +253,7 @@ def is_of_the_clock(cause: str) -> bool:
 
 
 class Listening(Judged):
-    """One whose bot wants to hear of every salvo: who does not costs nothing."""
+    """One whose bot wants to hear of every salvo: for the others this costs nothing."""
 
     def on_result(self, result: SalvoResolved) -> None:
         """Tell what came of a salvo."""
@@ -267,7 +264,3 @@ def judged(seat: int, kind: type[Bot], others: Sequence[str], limits: TimeLimits
     """Return a bot of a class under limits; see there."""
     wrapper = Judged if kind.on_result is Bot.on_result else Listening
     return wrapper(seat, kind, others, limits, alarm, watch)
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from salvo_server.spectate.page.rendering import policy, render
+from salvo_server.storage.whole_file import replace_file
 from salvo_server.tournament.file import TournamentError
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.standings import Standings, command_of
@@ -22,7 +23,7 @@ _COURSE: Final = 240
 _MAX_POINTS: Final = 300
 #: Colours that people tell apart, also those who don't see red and green (Okabe and Ito).
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "currentColor")
-#: Games on the page; so many are a megabyte. --json has all.
+#: Games on the page, a megabyte of them. --json has all.
 _MAX_GAMES: Final = 5000
 
 
@@ -63,7 +64,7 @@ class Links(Protocol):
 
 
 def page(came_to: Standings, site: Links | None = None) -> str:
-    """Return the page; as long as games are left without the seed, since who knows it knows their fleets.
+    """Return the page; without the seed as long as games are left, since it reveals their fleets.
 
     Args:
         site: whose first page it is; it has links then in place of all games.
@@ -136,9 +137,7 @@ def write_whole(path: Path, text: str, cure: str) -> None:
     Raises:
         TournamentError: ``bad_results``: it cannot be written.
     """
-    part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        replace_file(path, text.encode())
     except OSError as error:
         raise TournamentError("bad_results", f"{path}: {error.strerror}; {cure}") from None

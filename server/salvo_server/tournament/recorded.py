@@ -1,7 +1,7 @@
-"""A game with all its moves, so that it can be looked at: a tournament keeps what came of a game, and no shots.
+"""A game with all its moves, to watch: a tournament keeps a game's outcome, and no shots.
 
-It is played again from its seed and compared with what is kept of it. Players go by their seat here, 0..n-1, until
-somebody looks: two bots of one file have other names at the table than in the tournament.
+It is played again from its seed and compared with what is kept of it. Players are called by their seat here, 0..n-1,
+until the game is shown: two bots of one file have different names at the table and in the tournament.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Moves:
         return Recorded(played, tuple(tuple(fleets[name].placements) for name in self._seats), tuple(self._salvos))
 
     def digest(self, fleets: Mapping[str, Fleet]) -> str:
-        """Return what stands for all fleets and shots: 16 letters."""
+        """Return a digest of all fleets and shots: 16 letters."""
         digest = hashlib.blake2b(digest_size=8)
         for name in self._seats:
             digest.update(fleets[name].board)
@@ -63,7 +63,7 @@ class Moves:
 
 
 def is_the_same(again: Played, kept: Played) -> bool:
-    """Whether a game came out as it is kept, but for how long anybody thought and the words of strikes."""
+    """Whether a game came out as it was kept, except for thinking times and the words of strikes."""
     return _outcome(again) == _outcome(kept) and kept.moves in ("", again.moves)
 
 
@@ -75,8 +75,8 @@ def _outcome(game: Played) -> tuple[object, ...]:
 def replay_of(game: Recorded, book: RuleBook) -> Replay:
     """Return a game to look at, its players called as in the tournament.
 
-    It is taken down under names that stand in the order of those at the table, since by some rules the first of them
-    begins; then everybody gets the name that people know.
+    It is recorded under names that sort like those at the table, since by some rules the first of them begins; then all
+    players get the names that people know.
     """
     played = game.played
     in_order = sorted(played.players, key=lambda name: (name.lower(), name))

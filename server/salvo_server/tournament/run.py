@@ -65,7 +65,7 @@ def check_bots(path: Path, tournament: Tournament, workers: Workers) -> None:
 def play_tournament(
     path: Path, tournament: Tournament, file: GamesFile, jobs: int, played: Callable[[int], None]
 ) -> None:
-    """Play what the file of games does not have yet; every game is in it before ``played`` is told how many ended.
+    """Play what the file of games does not have yet; every game is in it before ``played`` is called with the count.
 
     Raises:
         TournamentError: ``bad_tournament`` for a bot that cannot be made, ``bad_results``.

@@ -12,7 +12,7 @@ from salvo.rules import Starter, generator, sample
 from salvo.rules.game import draw_starter
 from salvo_server.tournament.file import Format, Tournament
 
-#: The name of who has nobody to meet; no bot has it.
+#: The opponent in a bye; no bot has this name.
 BYE: Final = ""
 
 
@@ -53,10 +53,10 @@ class Pairing:
 def games_of(match: Match, tournament: Tournament) -> Iterator[Pairing]:
     """Return the games of a match, none for a bye.
 
-    Everybody sits in every seat in turn, and meanwhile one seat begins, so nobody begins more often than another. Where
-    the rules let the players alternate from game to game, all have begun before the seats change. After each time round
-    the table the order at it is drawn anew. Each game has a number of its own, so that no fleet comes a second time: a
-    bot may remember what it met.
+    Every bot sits in every seat in turn while one seat begins, so no bot begins more often than another. Where the
+    rules let the players alternate from game to game, all have begun before the seats change. After each time round the
+    table a new seating order is drawn. Each game has its own number, so that no fleet comes twice: a bot may remember
+    what it met.
     """
     players = len(match.bots)
     if players < 2:
@@ -83,7 +83,7 @@ def round_robin(names: Sequence[str]) -> list[Match]:
 
 
 def free_for_all(tournament: Tournament) -> list[Match]:
-    """Return tables of nearly equal size, drawn anew every round."""
+    """Return tables of nearly equal size, drawn again every round."""
     matches: list[Match] = []
     names = list(tournament.bots)
     tables = -(-len(names) // tournament.most_seats)
@@ -99,8 +99,8 @@ def swiss_round(
 ) -> list[Match]:
     """Return the pairs of a round.
 
-    Of all ways to pair everybody it is the one with the fewest repeated pairs and byes, and among these the one with
-    the smallest squares of differences in points, where a bye counts as a meeting with the last. What is equal then is
+    Of all ways to pair the bots it is the one with the fewest repeated pairs and byes, and among these the one with the
+    smallest squares of differences in points, where a bye counts as a meeting with the last. What is equal then is
     drawn.
 
     Args:
@@ -137,7 +137,7 @@ def swiss_round(
     ]
 
 
-#: How finely equal pairings are told apart by chance.
+#: How finely chance distinguishes equal pairings.
 _DRAWN: Final = 1 << 20
 
 

@@ -5,8 +5,8 @@
     games/12-1.html     the first game of match 12
     site.json           which files these are, so that nothing else is ever removed
 
-It needs no server, no network and no script of somebody else's. Nobody's name is in the name of a file, and no absolute
-path of this machine is in any of them. A game's moves come from playing it again (:mod:`.recorded`).
+It needs no server, no network and no third-party script. No name of a bot is in the name of a file, and no file
+contains an absolute path of this machine. A game's moves come from playing it again (:mod:`.recorded`).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from salvo_server.tournament.workers import Task, Workers
 _FORM: Final = 1
 _MARK: Final = "site.json"
 _INDEX: Final = "index.html"
-#: The files of a site, beside the mark.
+#: The files of a site, besides the mark.
 _FILES: Final = re.compile(r"index\.html|bots/[0-9]{1,3}\.html|games/[0-9]{1,9}-[0-9]{1,9}\.html")
 #: Odd games on the first page; the others are on their bots' pages.
 _MAX_ODD: Final = 200
-#: An absolute path in a text; of its folders nothing is told.
+#: An absolute path in a text; its folders are not shown.
 _PATH: Final = re.compile(
     r"(?<![\w/.…~-])(?:file://)?(?:/|[A-Za-z]:\\)(?:[^\s/\\'\":;,()<>]+[/\\])*([^\s/\\'\":;,()<>]+)"
 )
@@ -62,13 +62,13 @@ class Made(NamedTuple):
 def make_site(
     came_to: Standings, chosen: Chosen, folder: Path, jobs: int, progress: Callable[[int], None] = lambda done: None
 ) -> Made:
-    """Write the site of the games that are played, or write it anew.
+    """Write or rewrite the site of the games that were played.
 
-    Every file is replaced as a whole, the first page last, so that whoever looks meanwhile sees no half of anything.
+    Every file is replaced as a whole, the first page last, so that a concurrent reader sees nothing half-written.
 
     Args:
         chosen: of the games of these standings, those that get a page.
-        progress: is told how many of those pages are written.
+        progress: called with the number of those pages that are written.
 
     Raises:
         TournamentError: ``not_a_site``: the folder has something else in it; ``bad_results``: it cannot be written.
@@ -220,13 +220,13 @@ class _Site:
         return self._played_as.book
 
     def _notes(self, game: Played) -> list[str]:
-        """Return what went wrong in a game, and the command that plays it, once nobody's fleets can be found by it."""
+        """Return what went wrong in a game, and the command that plays it, once it cannot reveal any fleets."""
         again = command_of(game, self._told.tournament)
         commands = [f"Play it again, in the folder of the tournament's file: {again}"] if self._told.complete else []
         return [*_strikes(game), *commands]
 
     def _links(self) -> Iterator[tuple[tuple[int, int], list[tuple[str, str]]]]:
-        """Return of each game where its page leads: all games, those of its bots, the ones beside it."""
+        """Return each game's links: all games, those of its bots, the ones next to it."""
         tables: dict[frozenset[str], list[Played]] = {}
         for game in self._chosen.games:
             tables.setdefault(frozenset(game.bots), []).append(game)

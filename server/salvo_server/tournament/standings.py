@@ -18,7 +18,7 @@ _INTERVAL: Final = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """How good a bot is by OpenSkill, where everybody begins at 25 +- 8.33; 95 % are said to lie in low..high."""
+    """How good a bot is by OpenSkill, where all begin at 25 +- 8.33; low..high is a 95 % interval."""
 
     mu: float = 25.0
     sigma: float = 25.0 / 3
@@ -42,7 +42,7 @@ class Row:
         points: 1 a win, 1/2 a tie of two; among n players for each that is beaten 1/(n-1), half that for a tie. A bye
             counts as a match won.
         games: played; byes are none.
-        opposition: the points of the opponents of all games, by which equal points are told apart.
+        opposition: the points of the opponents of all games, which decide between equal points.
         strikes, forfeits: games' strikes, and games that a bot was out of before the end.
         seconds, longest, decisions: of thinking, wall time.
     """
@@ -112,7 +112,7 @@ def points_of(places: Sequence[int]) -> list[float]:
 
 
 def points_by_bot(tournament: Tournament, matches: Iterable[Match], games: Iterable[Played]) -> dict[str, float]:
-    """Return everybody's points of some matches; a bye counts as a match won."""
+    """Return all bots' points of some matches; a bye counts as a match won."""
     points = dict.fromkeys(tournament.bots, 0.0)
     for match in matches:
         if len(match.bots) == 1:
@@ -177,7 +177,7 @@ def _count(game: Played, rows: Mapping[str, Row], meetings: Mapping[str, Mapping
 
 
 def _rate(rows: Mapping[str, Row], games: Sequence[Played]) -> dict[str, list[float]]:
-    """Rate everybody from the games in their order; return how the ratings went."""
+    """Rate all bots from the games in their order; return the course of the ratings."""
     model = plackett_luce()
     ratings = {name: model.rating(name=name) for name in rows}
     course = {name: [float(rating.mu)] for name, rating in ratings.items()}

@@ -1,7 +1,7 @@
 """Plays games in processes that may die: a bot that ends its process or hangs beyond all help loses that game only.
 
-Each process plays one game after the other. Shared memory tells whom it asks and until when, so that this process can
-end one that does not come back; a new one takes its place, and the game is played again without the bot at fault.
+Each process plays one game at a time. Shared memory tells which bot it asks and until when, so that this process can
+end one that does not return; a new one takes its place, and the game is played again without the bot at fault.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Task:
     """A game to play.
 
     Attributes:
-        absent: why a bot plays no part, by seat.
-        deaths: processes that died of this game through nobody's fault.
+        absent: why a bot does not take part, by seat.
+        deaths: processes that died of this game without a bot at fault.
         recorded: whether its moves are wanted.
         patient: whether bots have ``_PATIENCE`` times their time, so that a busy machine makes no other game of it.
     """
@@ -65,7 +65,7 @@ class Task:
 
 
 class _Clock:
-    """Whom a process asks and until when, for another process to see: monotonic seconds and a seat."""
+    """Which bot a process asks and until when, visible to another process: monotonic seconds and a seat."""
 
     def __init__(self, memory: Any) -> None:
         self.memory = memory
@@ -79,7 +79,7 @@ class _Clock:
 
     @property
     def late(self) -> float:
-        """Seconds since the time was up; negative before, and while nobody is asked."""
+        """Seconds since the time was up; negative before, and while no bot is asked."""
         deadline = self.memory[0]
         return time.monotonic() - deadline if deadline else -1.0
 
@@ -152,9 +152,9 @@ def _kind(source: str) -> type[Bot]:
 
 
 def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits) -> None:
-    """Play what is sent, in a process of its own, until nobody sends any more."""
+    """Play what is sent, in a separate process, until the pipe is closed."""
     alarm, clock = Alarm(), _Clock(memory)
-    limits = _limits_here(limits)  # before a bot is loaded: none grants itself time with a tracer of its own
+    limits = _limits_here(limits)  # before a bot is loaded: none may grant itself time with its own tracer
     with closing(_staying):
         while True:
             task = ours.recv()
@@ -165,7 +165,7 @@ def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleB
 
 
 def _limits_here(limits: TimeLimits) -> TimeLimits:
-    """Return the limits that hold in this process: where somebody looks into it with a debugger nothing times out."""
+    """Return the limits that hold in this process: under a debugger nothing times out."""
     if not is_debugged():
         return limits
     return limits.model_copy(update={"decision_seconds": float("inf"), "bank_seconds": float("inf")})

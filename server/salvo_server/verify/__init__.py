@@ -1,9 +1,9 @@
 """Was it fair? A game's log, held against what was revealed and against the rules (SALVO-LOG-11).
 
-Works offline, on files. What the server signed is checked line by line: signatures, numbers, links. Once a game is
-won, all that was hidden is known: then the game is executed again, and the log that an honest server would have
-written is compared with the one that was. Whatever differs, the server has signed; whatever is not signed, somebody
-else has changed.
+Works offline, on files. What the server signed is checked line by line: signatures, numbers, links. Once a game is won,
+all that was hidden is known: then the game is executed again, and the log that an honest server would have written is
+compared with the one that was. The server is to blame for what differs, since it has signed it; what is not signed was
+changed by someone else.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def verify_lines(lines: Iterator[bytes], name: str, key: str | bytes | None = No
 
 
 def _find_homes(report: ProofReport, wrong: Sequence[Wrong]) -> None:
-    """Give a line that nobody signed to the game that lacks an entry where it stands, if that is one only."""
+    """Assign an unsigned line to the game that lacks an entry at its place, if there is only one."""
     lacking = {each.of for each in wrong if each.fault is Fault.INCOMPLETE}
     spans = [
         (game.of, game.lines[0].number, max(line.number for line in game.lines) + (not game.ended))
@@ -97,7 +97,7 @@ def _find_homes(report: ProofReport, wrong: Sequence[Wrong]) -> None:
 
 
 def _first(name: str, wrong: Sequence[Wrong]) -> Finding | None:
-    """Return what is wrong first; of what is missing only where nobody is to blame for anything."""
+    """Return what is wrong first; what is missing only where no one is to blame for anything."""
     blamed = [each for each in wrong if each.fault is not Fault.INCOMPLETE]
     if not wrong:
         return None

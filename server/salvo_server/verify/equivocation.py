@@ -94,7 +94,7 @@ def _part(report: ProofReport, game: LoggedGame) -> dict[int, tuple[int, bytes]]
 
 
 def _one_after_the_other(report: ProofReport, game: LoggedGame, other_report: ProofReport, other: LoggedGame) -> bool:
-    """Whether somebody heard both games: then they are two, also if their times overlap as a clock was set back."""
+    """Whether one team heard both games: then they are two, even if a clock was set back and their times overlap."""
     same = game.of == other.of
     return not same and (_has(report, other) or _has(other_report, game))
 
@@ -122,7 +122,7 @@ def _two_stories(mine: _Told, game: LoggedGame, theirs: _Told, other: LoggedGame
 
 def _fault(opening: Opening, told: str) -> tuple[Fault, str]:
     if opening.draw is Draw.SEED:
-        return Fault.UNDECIDED, f"{told}; or it began anew with the same explicit seed, and these are two games"
+        return Fault.UNDECIDED, f"{told}; or it was restarted with the same explicit seed, and these are two games"
     return Fault.SERVER, told
 
 

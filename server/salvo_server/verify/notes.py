@@ -1,7 +1,7 @@
 """A team's notes of what it sent, held against what counted (SALVO-LOG-10).
 
-Nobody has signed them. A placement's note is proven when the log tells of the same message; shots and skips are the
-team's own word. So a note that is missing decides nothing, and accuses nobody.
+They are unsigned. A placement's note is proven when the log has the same message; shots and skips are the team's own
+word. So a missing note decides nothing, and accuses no one.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def read_sent(number: int, line: bytes) -> Sent:
         noted = SENT_LINE.read(line)
         address = topics.parse(noted.topic)
         topics.check_name(noted.team)
-        placed = address.topic.name == "place"
-        if not (placed or address.topic.name in ("fire", "skip", "leave")) or placed != (noted.body is None):
+        placed = address.topic is topics.PLACE
+        if not (placed or address.topic in (topics.FIRE, topics.SKIP, topics.LEAVE)) or placed != (noted.body is None):
             raise WireError("wrong_shape", "a team sends placements, and shots, skips and leaving with their open body")
     except WireError as error:
         raise Wrong(number, Fault.FILE, f"no note of what was sent: {error}") from None
@@ -70,8 +70,8 @@ def check_sent(report: ProofReport) -> list[Wrong]:
         if game.verdict is Verdict.UNDER_WAY:
             begin, table = game.lines[0].number, game.opening.table
             waiting = [each for each in waiting if each.line < begin or each.address.table != table]
-    for what, names in (("placements", ("place",)), ("shots or skips", ("fire", "skip"))):
-        left = [each for each in waiting if each.address.topic.name in names]
+    for what, those in (("placements", (topics.PLACE,)), ("shots or skips", (topics.FIRE, topics.SKIP))):
+        left = [each for each in waiting if each.address.topic in those]
         if left:
             first = f"first that of line {left[0].line}"
             told_of = f"{len(left)} {what} that were sent did not count, {first}"
@@ -112,16 +112,16 @@ class _Notes:
         return remarks
 
     def _check_placements(self) -> tuple[int, list[str]]:
-        """Find the note of each placement that the log tells of; return how many, and remarks.
+        """Find the note of each placement in the log; return how many, and remarks.
 
         A program that comes back to a complete fleet places none, and one that comes back to a few ships places all of
-        them anew. So a file without any placement decides nothing, and neither does one that was refused or replaced,
+        them again. So a file without any placement decides nothing, and neither does one that was refused or replaced,
         unless there is a note of another message in its place.
         """
         table = self._game.opening.table
-        placements = [s for s in self._waiting if s.address.topic.name == "place" and s.address.table == table]
+        placements = [s for s in self._waiting if s.address.topic is topics.PLACE and s.address.table == table]
         mine = [sent for sent in placements if sent.team == self._team]
-        if self._game.opening.draw is not Draw.FAIR:  # no message is told
+        if self._game.opening.draw is not Draw.FAIR:  # the log has no messages
             self._waiting[:] = [each for each in self._waiting if each not in mine]
             return 0, []
         told = [(line, step.message, judged) for line, step, judged in self._judged() if step.message]
@@ -129,7 +129,7 @@ class _Notes:
         noted = [message for _, message, _ in told if message in notes]
         if told and not noted and not self._strays:
             text = f"{self._team} has not noted any placement in {self._game}"
-            return 0, [f"{text}: if no other program of its placed, nobody did"]
+            return 0, [f"{text}: if no other program of its placed, it did not place at all"]
         for message in noted:
             self._waiting.remove(notes[message])
         missing = [line for line, message, _ in told if message not in notes]
@@ -145,9 +145,10 @@ class _Notes:
         """The entries that tell what became of a placement of the team's."""
         for line in self._game.lines:
             body = line.entry.body
-            for each in body.said if isinstance(body, LogStep) else ():
-                if isinstance(each, m.PlacementJudged) and each.player == self._team:
-                    yield line, body, each  # type: ignore[misc]
+            if isinstance(body, LogStep):
+                for each in body.said:
+                    if isinstance(each, m.PlacementJudged) and each.player == self._team:
+                        yield line, body, each
 
     def _take(self, counted: Iterable[tuple[Line, _Noted]]) -> int:
         """Find the note of every such command of the team's that counted; return how many there are."""
@@ -164,9 +165,9 @@ class _Notes:
 
     def _fits(self, sent: Sent, command: _Noted) -> bool:
         address, body = sent.address, sent.body
-        kind = {m.Fire: "fire", m.Skip: "skip", m.Leave: "leave"}[type(command)]
+        kind = {m.Fire: topics.FIRE, m.Skip: topics.SKIP, m.Leave: topics.LEAVE}[type(command)]
         player = command.target if isinstance(command, m.Fire) else command.player
-        if (sent.team, address.topic.name, address.table) != (self._team, kind, self._game.opening.table):
+        if (sent.team, address.topic, address.table) != (self._team, kind, self._game.opening.table):
             return False
         if body is not None and isinstance(body.y, str) and body.y.isalpha():
             body = replace(body, y=read_row(body.y))

@@ -14,7 +14,7 @@ def remarks_on(report: ProofReport, game: LoggedGame) -> list[str]:
 
 
 def _struck_off(game: LoggedGame) -> list[str]:
-    """Return who had to leave the list by the operator's will: no rule forbids it, and it may decide who begins."""
+    """Return whom the operator took off the list: no rule forbids it, and it may decide who begins."""
     struck = [step.command.name for step in game.told if isinstance(step.command, m.StruckOff)]
     names = ", ".join(dict.fromkeys(struck))
     return [f"before {game} began the operator struck off {names}"] if struck else []
@@ -24,7 +24,7 @@ def _begun_anew(game: LoggedGame) -> list[str]:
     """Return whose turns had more time than others: no rule forbids a server to have been away."""
     names = [each.player for each in game.said if isinstance(each, m.TurnResumed)]
     told = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
-    text = f"in {game} the time of turns began anew, as it does when server or broker were away: {told}"
+    text = f"in {game} the time of turns was restarted, as it is when server or broker were away: {told}"
     return [text] if names else []
 
 

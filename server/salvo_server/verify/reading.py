@@ -1,7 +1,7 @@
 """From a file's lines to its games: signatures line by line, then numbers and links in the order of the entries.
 
-A file is in any order, and entries may come twice: whoever writes it down has lost the connection, and was told again
-what it missed (SALVO-LOG-12). Nothing is proven by where a line stands.
+A file is in any order, and entries may come twice: its writer may have lost the connection, and was sent again what it
+missed (SALVO-LOG-12). The position of a line proves nothing.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def what_it_is(path: Path) -> str | None:
     if not begin.startswith(_TRANSCRIPT):
         return None
     proof = proof_path(path)
-    where = f"the proof is {proof}" if proof.exists() else f"a server writes its proof beside it, {proof.name}"
-    return f"a transcript, which nobody has signed; {where}"
+    where = f"the proof is {proof}" if proof.exists() else f"a server writes its proof next to it, {proof.name}"
+    return f"a transcript, which is unsigned; {where}"
 
 
 class _Reader:
     """Takes in a file line by line; what is wrong first is kept.
 
     Attributes:
-        wrong: the first line that somebody is to blame for, or that cannot be read.
+        wrong: the first line that someone is to blame for, or that cannot be read.
         missing: what is not there, by the line where that shows.
     """
 
@@ -125,7 +125,7 @@ class _Reader:
     def _forked(known: Line, number: int, of: str, opening: Opening) -> Wrong:
         text = f"the server signed two entries {known.entry.number} of this game, the other is line {known.number}"
         if opening.draw is Draw.SEED:
-            other = "; with an explicit seed it may have begun anew with the very same opening"
+            other = "; with an explicit seed it may have been restarted with the very same opening"
             return Wrong(number, Fault.UNDECIDED, text + other, of)
         return Wrong(number, Fault.SERVER, text, of)
 
@@ -175,7 +175,7 @@ def read_lines(lines: Iterator[bytes], report: ProofReport, key: str | bytes | N
 
 
 def check_chain(game: LoggedGame) -> None:
-    """Check that nothing is missing between a game's entries, and that each goes on from the one before (SALVO-LOG-4).
+    """Check that nothing is missing between a game's entries, and that each continues the one before (SALVO-LOG-4).
 
     Raises:
         Wrong: the first entry that does not.
@@ -183,7 +183,7 @@ def check_chain(game: LoggedGame) -> None:
     for before, line in zip(game.lines, game.lines[1:], strict=False):
         number, due = line.entry.number, before.entry.number + 1
         if isinstance(before.entry.body, LogEnd):
-            blame_server(line, f"entry {number} stands behind the end")
+            blame_server(line, f"entry {number} comes after the end")
         if number != due:
             missing = f"entry {due} is" if number == due + 1 else f"entries {due} to {number - 1} are"
             raise Wrong(line.number, Fault.INCOMPLETE, f"{missing} missing before entry {number} of {game}")
@@ -194,7 +194,7 @@ def check_chain(game: LoggedGame) -> None:
 def check_ends(report: ProofReport) -> list[Wrong]:
     """Return which games that have begun are not in the file up to their end, and all when none is.
 
-    The last one of a table may still be under way, as long as nobody has won it.
+    The last one of a table may still be under way, as long as it has no winner.
     """
     wrong: list[Wrong] = []
     some = any(game.ended for game in report.games)

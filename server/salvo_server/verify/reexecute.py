@@ -99,7 +99,7 @@ class Repetition:
         own = None if body.command is not None or not due else due.pop()
         for each in due:
             if self._carry_out(line, each.command, each.at):
-                blame_server(line, f"everybody must hear of {each.text[:120]}, and the log has no entry of it")
+                blame_server(line, f"all must hear of {each.text[:120]}, and the log has no entry of it")
         if body.command is not None:
             produced = self._carry_out(line, body.command, body.at)
         elif own is not None:
@@ -107,7 +107,7 @@ class Repetition:
         else:
             blame_server(line, "nothing led to what is said here")
         if not produced:
-            blame_server(line, "nobody but its sender hears of what led to this entry")
+            blame_server(line, "only its sender hears of what led to this entry")
         if produced[0] != line.text:
             blame_server(line, _difference(read_entry(produced[0]), line.entry))
         return produced[1:]

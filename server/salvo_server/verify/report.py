@@ -1,4 +1,4 @@
-"""What is to be said of a proof file: its games, what is wrong, and who is at fault."""
+"""The findings about a proof file: its games, what is wrong, and who is at fault."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from salvo.errors import SalvoError
 from salvo.fairness.proof import SentBody, has_begun
 from salvo_server.core.table import Step
 
-#: What people are told of whose fault it is.
+#: How people read whose fault it is.
 BLAME: Final = {
     Fault.FILE: "the file was changed",
     Fault.SERVER: "the server cheated",
     Fault.INCOMPLETE: "the file is incomplete",
-    Fault.UNDECIDED: "log and notes do not fit, and nobody signed the notes",
+    Fault.UNDECIDED: "log and notes do not fit, and the notes are unsigned",
     Fault.STRANGER: "another server signed it",
     Fault.NO_PROOF: "this is no proof",
 }
@@ -92,7 +92,7 @@ class LoggedGame:
         of: stands for it (SALVO-LOG-4).
         lines: its entries in their order, each once.
         steps: executed again; empty when something is wrong.
-        header: what it was played by, once that is revealed.
+        header: the rules and seed it was played by, once that is revealed.
         finding: what is wrong with it first; None when nothing is.
     """
 
@@ -114,12 +114,12 @@ class LoggedGame:
 
     @property
     def told(self) -> list[LogStep]:
-        """What everybody heard."""
+        """The public steps."""
         return [line.entry.body for line in self.lines if isinstance(line.entry.body, LogStep)]
 
     @property
     def said(self) -> Iterable[m.Announcement]:
-        """All announcements to everybody."""
+        """All public announcements."""
         return (each for step in self.told for each in step.said)
 
     @property
@@ -129,7 +129,7 @@ class LoggedGame:
 
     @property
     def winner(self) -> str:
-        """Who won, of several that tie all; empty while nobody has."""
+        """Who won, after a tie all of them; empty while there is no winner."""
         won = next((each for each in self.said if isinstance(each, m.GameWon)), m.GameWon(""))
         return " and ".join(won.winners)
 
@@ -148,7 +148,7 @@ class Sent(NamedTuple):
     """A command of the file's team, as the team noted it.
 
     Attributes:
-        message: stands for the message of a placement, which the log tells, too; empty for the others.
+        message: the digest of a placement's message, which the log has, too; empty for the others.
         body: the open body of a shot or a skip; None for a placement.
     """
 
@@ -160,7 +160,7 @@ class Sent(NamedTuple):
 
 
 class Loose(NamedTuple):
-    """An entry without the opening of its game, which names who has to have signed it."""
+    """An entry without the opening of its game, which names who must have signed it."""
 
     number: int
     payload: bytes

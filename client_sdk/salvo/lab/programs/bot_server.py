@@ -6,12 +6,11 @@ that hold; and whoever writes the same for another language can read here what t
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from typing import IO, Any
+from collections.abc import Callable, Iterable
+from typing import IO
 
 from salvo import messages as m
 from salvo.codec.programs import (
@@ -29,7 +28,7 @@ from salvo.codec.programs import (
 from salvo.codec.rules import check_playable
 from salvo.errors import WireError
 from salvo.lab.sources import load
-from salvo.player import Bot, check_salvo
+from salvo.player import Bot, check_salvo, settle
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
 
@@ -60,10 +59,7 @@ class _Game:
         view.fired(asked.fired[already:])
         limit = asked.milliseconds
         view.begin_turn(asked.turn, asked.shots, None if limit is None else time.monotonic() + limit / 1000)
-        answer: object = self._bot.choose_salvo(view)
-        if isinstance(answer, Awaitable):
-            answer = asyncio.run(_awaited(answer))
-        shots = check_salvo(answer, view)
+        shots = check_salvo(settle(self._bot.choose_salvo(view)), view)
         view.fired(shots)
         fired = tuple(shots) or None
         return Answer(id=asked.id, shots=fired, skip=None if fired else True, say=self._said(), stays=True)
@@ -92,10 +88,6 @@ class _Game:
 def _new_view(bot: Bot, book: RuleBook, asked: TurnAsked) -> View:
     fleet = Fleet(book, asked.fleet)
     return View(book, bot.name, asked.players, asked.game, fleet, bot.random)
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
 
 
 class BotServer:

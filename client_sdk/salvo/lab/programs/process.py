@@ -68,10 +68,7 @@ class Program:
     def __init__(self, command: Sequence[str]) -> None:
         """Prepare; :meth:`start` starts it."""
         self.command = tuple(command)
-        self.kept: list[bytes] | None = []
-        self.idle = True
         self.asked = 0
-        self.stays = False
         self.attend()
         self._process: subprocess.Popen[bytes] | None = None
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes], int], Program] | None = None
@@ -133,7 +130,7 @@ class Program:
 
     def begin_game(self) -> None:
         """Forget the lines that were told before, and how much came on standard error."""
-        self.kept = []
+        self.kept: list[bytes] | None = []
         self._error_lines = 0
         self._last_error = ""
 

@@ -2,12 +2,12 @@
 
 A contest runs on mosquitto; this one needs no installation. A message goes
 
-    edges.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> hardened.publish -> retained
+    edges.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> broker.publish -> retained
         -> routing -> sessions (lanes, in flight) -> packets -> peers.Peer -> edge
 
-In a contest :mod:`~salvo_server.brokers.embedded.roster_access` says who may do what, and
-:mod:`~salvo_server.brokers.embedded.tls` may stand before the edges. The same accounts and rights for a mosquitto are
-in :mod:`~salvo_server.brokers.mosquitto.dynamic_security`, and what it starts from in
+In a contest :mod:`~salvo_server.brokers.embedded.roster_access` decides the rights, and
+:mod:`~salvo_server.brokers.embedded.tls` may wrap the edges. The same accounts and rights for a mosquitto are in
+:mod:`~salvo_server.brokers.mosquitto.dynamic_security`, and what it starts from in
 :mod:`~salvo_server.brokers.mosquitto.config`.
 
 :mod:`~salvo_server.brokers.embedded.runner` gives it a thread and addresses,

@@ -12,7 +12,7 @@ from salvo.errors import SalvoError
 
 #: Connections that wait to be accepted; a contest's teams may all come back at once.
 _BACKLOG: Final = 128
-#: What stands for every address of the machine.
+#: What means every address of the machine.
 _EVERY: Final = ("0.0.0.0", "::", "")
 #: Nets of virtual machines and containers on this one, from which no team comes.
 _VIRTUAL: Final = ("docker", "br-", "veth", "virbr", "vmnet", "vboxnet", "lxc", "podman", "cni")
@@ -47,7 +47,7 @@ def reachable(host: str) -> str:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; from here on nobody else can take the port that the system chose for 0.
+    """Return a socket that listens; from here on no other program can take the port that the system chose for 0.
 
     A name is bound to one of its addresses, an IPv4 one if it has one.
 
@@ -82,7 +82,7 @@ def check_free(address: str) -> None:
 def lan_addresses(host: str) -> list[str]:
     """Return where other machines reach a broker that listens on a host, the likeliest first.
 
-    Those of this machine for a host that means all of them; none for one that nobody else reaches.
+    Those of this machine for a host that means all of them; none for one that is not reachable from outside.
     """
     if host not in _EVERY:
         with contextlib.suppress(ValueError):

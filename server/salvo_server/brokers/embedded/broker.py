@@ -1,4 +1,4 @@
-"""amqtt's broker, written anew where stock amqtt 0.12.1 falls short.
+"""amqtt's broker, rewritten where stock amqtt 0.12.1 falls short.
 
 amqtt starts and stops, and decodes greetings. What is between two connections is in this package, synchronous,
 because each of amqtt's faults came from tasks that overtake each other or from checks that one of several paths forgot:
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 #: The listener of this process's own server, on the loopback interface only and never through TLS.
 OWN_LISTENER = "own"
 
-#: Client ids that were told of MQTT 5, then they are told once more.
+#: Client ids for which the refusal of MQTT 5 was logged; when there are more, they are logged again.
 _TOLD_OF_V5 = 256
 
 
@@ -47,10 +47,10 @@ class HardenedBroker(Broker):
 
     Attributes:
         peers: the connections.
-        newcomers: those of them that have not greeted, the eldest first.
+        newcomers: those of them that have not sent a CONNECT yet, the oldest first.
         unflushed: those that have something to write.
         tcp_edges: those over TCP, and those whose peer has been let go of while something is on its way to it.
-        web_transports: the WebSockets among them, and those that have not finished their handshake, the eldest first.
+        web_transports: the WebSockets among them, and those that have not finished their handshake, the oldest first.
         read_buffer: where every TCP connection reads into.
     """
 
@@ -145,7 +145,7 @@ class HardenedBroker(Broker):
     def welcome(self, edge: Edge, name: str) -> Peer | None:
         """Return the peer for a new connection; None when there are too many.
 
-        Whoever has not greeted makes room: else somebody without any account could keep everybody else out.
+        A connection without a CONNECT makes room: otherwise a client without an account could keep all others out.
         """
         if len(self.peers) >= self.limits.connections:
             self._make_room()
@@ -159,7 +159,7 @@ class HardenedBroker(Broker):
 
     def _make_room(self) -> None:
         for eldest in self.newcomers:
-            eldest.drop("greeting", "did not greet, and others want to come in")
+            eldest.drop("greeting", "sent no CONNECT, and others are waiting")
             break
 
     def tell_of_v5(self, client_id: str) -> None:
@@ -238,7 +238,7 @@ class HardenedBroker(Broker):
             name: the topic with its length in front, as on the wire.
 
         Raises:
-            ProtocolFault: nobody may publish to such a topic.
+            ProtocolFault: no client may publish to such a topic.
         """
         topic, receivers = self.routes.find(name)
         if topic.startswith("$") or not self.access.allows(sender.client_id, sender.username, "publish", topic):

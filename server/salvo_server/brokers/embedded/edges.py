@@ -118,7 +118,7 @@ class BoundedWebSocket(ServerConnection):
         super().connection_made(transport)
 
     def _make_room(self) -> None:
-        """End the eldest that has not greeted: it may be somebody without any account who keeps others out."""
+        """End the oldest without a CONNECT: it may be a client without an account that keeps others out."""
         for eldest in self._others:
             if eldest.peer is None or not eldest.peer.has_greeted:
                 del self._others[eldest]

@@ -1,7 +1,7 @@
-"""Plain HTTP on the WebSocket listener: one page for whoever comes with a browser, and a refusal for all else.
+"""Plain HTTP on the WebSocket listener: one page for browsers, and a refusal for all else.
 
-What comes in is hostile: a head is bounded, only its first line and the wish for a WebSocket are looked at, nothing of
-it is in any answer, and each connection has one.
+Input is hostile: a head is bounded, only its first line and the request for a WebSocket are read, no part of it is in
+any answer, and each connection gets one.
 """
 
 from __future__ import annotations

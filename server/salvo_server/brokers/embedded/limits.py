@@ -1,4 +1,4 @@
-"""The numbers of the embedded broker, and who may do what on it."""
+"""The limits of the embedded broker, and the rights on it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Action = Literal["publish", "subscribe", "receive"]
 
 #: The contest server's client id.
 SERVER_CLIENT_ID = SERVER_USER
-#: What a queued or retained message costs beside its bytes, measured and rounded up: two bytes objects, a tuple and its
-#: place in a queue are 300; at worst it has a queue of its own, then 1,100.
+#: What a queued or retained message costs besides its bytes, measured and rounded up: two bytes objects, a tuple and
+#: its place in a queue are 300; at worst it has its own queue, then 1,100.
 MESSAGE_BYTES = 1200
-#: What a subscription costs beside its filter: at worst a node of the matcher for each level.
+#: What a subscription costs besides its filter: at worst a node of the matcher for each level.
 SUBSCRIPTION_BYTES = 8192
-#: What a connection costs beside its input and output: asyncio's objects and ours.
+#: What a connection costs besides its input and output: asyncio's objects and ours.
 CONNECTION_BYTES = 16_384
 #: What TLS costs a connection besides: OpenSSL's objects, a record that is half read and one that is half written.
 TLS_BYTES = 131_072
@@ -36,7 +36,7 @@ class BrokerLimits:
     """What clients may cost, one by one and all together; :attr:`most_bytes` adds it up.
 
     Attributes:
-        packet_bytes: largest packet that is read at all; a command is at most 4,096 bytes beside its topic.
+        packet_bytes: largest packet that is read at all; a command has at most 4,096 bytes without its topic.
         server_packet_bytes: the same of the contest's server: an entry of the log may have 262,144, a recap has at most
             65,536 (SALVO-LOG-1, SALVO-JOIN-12).
         client_id_bytes: longest client id; the SDK's has some 80 at most.
@@ -45,15 +45,14 @@ class BrokerLimits:
         connections: clients at once; a contest of 64 teams with explorers stays below.
         websockets: how many of them on a WebSocket, or about to be; browsers and explorers, while bots use TCP.
         frame_bytes: largest WebSocket message; a client may put several packets into one.
-        absent_sessions: persistent sessions without a connection; only a server and clients of other people's making
-            have one.
+        absent_sessions: persistent sessions without a connection; only a server and third-party clients have one.
         subscriptions: filters of one client; the server has 14, a bot 13, and two tables have 66 topics.
-        all_subscriptions: filters of all clients; 300 bots have so many.
+        all_subscriptions: filters of all clients; enough for 300 bots.
         in_flight: QoS 1 messages a client may leave without acknowledgement before the next one waits.
         in_flight_bytes: the same in bytes; as much as is useful on any network a contest is played on.
         queued_bytes: what one session may hold in flight and waiting, :data:`MESSAGE_BYTES` a message included: some
-            12,000 messages, and an eight-player game publishes about 2,000. One packet of every connection has room
-            beside the backlog, so that a queue that only clients fill never overflows.
+            12,000 messages, and an eight-player game publishes about 2,000. One packet of every connection fits on top
+            of the backlog, so that a queue that only clients fill never overflows.
         all_queued_bytes: what all sessions together may hold; six of the largest.
         backlog_bytes: what may wait for one session before those who publish it are held, each at its share; some
             400 messages, a tenth of a second's work for the server.
@@ -106,11 +105,10 @@ class BrokerLimits:
 
 
 class Access:
-    """Who may come in and do what; this one lets everybody do everything.
+    """The rights of clients; this one lets all clients do everything.
 
     Attributes:
-        revision: another object whenever the rights have changed; what was found out by asking for them may be kept
-            as long as it is the same one.
+        revision: another object whenever the rights have changed; decisions may be cached while it is the same one.
         messages_a_second: what all users of one payer may spend together (:mod:`~salvo_server.brokers.embedded.pace`),
             with bursts of twice as much; they are read no faster. None: no limit. The server never has one.
     """
@@ -123,7 +121,7 @@ class Access:
         return True
 
     def watch(self, changed: Callable[[], None]) -> None:  # these rights never change
-        """Call this, from any thread, whenever somebody who was admitted may not be any longer."""
+        """Call this, from any thread, whenever an admitted client loses its admission."""
 
     def grant(self, username: str | None) -> object:
         """What a user is admitted on, compared by value: a session ends when its user is admitted on something else."""

@@ -7,12 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-#: A kind of warning is said at most so often; what happened in between is counted.
+#: Between two warnings of a kind; what happens in between is counted.
 PAUSE_SECONDS = 10.0
 
 
 class Throttle:
-    """Says a kind of warning at most once in a while, and then how many were left out.
+    """Logs a kind of warning at most once in a while, and then how many were left out.
 
     Attributes:
         counts: how often each kind has happened.
@@ -25,7 +25,7 @@ class Throttle:
         self._said: dict[str, tuple[float, int]] = {}
 
     def warn(self, kind: str, text: str) -> None:
-        """Warn, unless the same kind was said just now; ``kind`` is one of the program's, never a client's."""
+        """Warn, unless the same kind was logged just now; ``kind`` is chosen by the program, never by a client."""
         self.counts[kind] += 1
         now, count = self._clock(), self.counts[kind]
         said_at, said_count = self._said.get(kind, (-PAUSE_SECONDS, count - 1))

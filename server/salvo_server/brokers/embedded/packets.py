@@ -24,7 +24,7 @@ class ProtocolFault(Exception):
 
 
 class Unwelcome(ProtocolFault):
-    """The client may not come in, which its operator wants to find in the log."""
+    """The client is refused, which its operator wants to find in the log."""
 
 
 def packet(first: int, body: bytes) -> bytes:

@@ -103,7 +103,7 @@ class Peer:
         self._end()
 
     def _end(self) -> None:
-        """Take nothing in any more; the session is let go of in a moment, not in the middle of a publication."""
+        """Accept no more input; the session is released in a moment, not during a publication."""
         if self._closing:
             return
         self._closing = True
@@ -121,7 +121,7 @@ class Peer:
         """Let go of the session, and have the will published unless the client said goodbye."""
         if self._will is not None:
             topic, payload, qos, retain = self._will
-            with contextlib.suppress(ProtocolFault):  # a topic that nobody may publish to
+            with contextlib.suppress(ProtocolFault):  # a topic that no client may publish to
                 self._broker.publish(session, p.with_length(topic), payload, qos, retain)
         self._broker.clients.leave(session)
         self._broker.flush()
@@ -224,7 +224,7 @@ class Peer:
         """Handle packets until the turn is used up; return whether it was.
 
         Raises:
-            ProtocolFault: the client broke the protocol, or may not come in.
+            ProtocolFault: the client broke the protocol, or is refused.
             UnicodeDecodeError: a text is not UTF-8.
         """
         stream, at, turn = self._unread, 0, MAX_TURN_PRICE
@@ -305,7 +305,7 @@ class Peer:
         self._take_session(client_id, clean, connect.username, grant)
 
     def _check_rights(self, client_id: str, connect: ConnectPacket) -> None:
-        """See that the client may come in, before anything of anybody's is touched.
+        """Check that the client is admitted, before any session is touched.
 
         Raises:
             Unwelcome: it may not.

@@ -1,4 +1,4 @@
-"""The embedded broker's rights in a contest: who is on the roster comes in, and may do what the topic table says."""
+"""The embedded broker's rights in a contest: accounts on the roster are admitted, with the topic table's rights."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _REMEMBERED = 32_768
 
 
 class RosterAccess(Access):
-    """Lets in the accounts that it was given last, each with the rights of its role (SALVO-ACCESS-1).
+    """Admits the accounts that it was given last, each with the rights of its role (SALVO-ACCESS-1).
 
-    The user's name stands for the client id that a client brings. So nobody can take over another user's session, and a
+    The user's name replaces the client id that a client sends. So no client can take over another user's session, and a
     user has one connection: the newest (SALVO-ACCESS-4). Any subscription is granted; what is delivered obeys the
-    rights. Nobody but the server leaves a retained message or a last will (SALVO-ACCESS-6).
+    rights. Only the server leaves a retained message or a last will (SALVO-ACCESS-6).
 
-    :meth:`replace` may be called from any thread; everything else is the broker's.
+    :meth:`replace` may be called from any thread; everything else belongs to the broker's thread.
     """
 
-    #: The fastest bots fire some 200 shots a second when nobody thinks, and are given their turns one by one. So many
-    #: messages of every one of 64 teams are more than a server takes, but each is read in its turn (sessions.py).
+    #: The fastest bots fire some 200 shots a second when none of them thinks, and get their turns one by one. That many
+    #: messages from each of 64 teams are more than a server takes, but each is read in its turn (sessions.py).
     messages_a_second = 1000
 
     def __init__(self, accounts: Iterable[Account] = (), tables: Iterable[str] = ("",)) -> None:
@@ -35,7 +35,7 @@ class RosterAccess(Access):
         self._changed: Callable[[], None] | None = None
 
     def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
-        """Let in these accounts from now on; who is gone, or has another secret or role, is disconnected.
+        """Admit these accounts from now on; one that is gone, or has a new secret or role, is disconnected.
 
         Raises:
             WireError: ``bad_name`` for a team; those from before stay.
@@ -63,7 +63,7 @@ class RosterAccess(Access):
         return username or ""
 
     def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
-        # Runs for every message, and for every subscriber whenever somebody subscribes: nothing is computed twice.
+        # Runs for every message, and for every subscriber at each subscription: nothing is computed twice.
         current = self._current
         key = username, action, topic
         decided = current.decided.get(key)
@@ -78,10 +78,10 @@ class RosterAccess(Access):
 
 
 class _Snapshot:
-    """The accounts of one moment; never changed but for what it remembers of its own decisions.
+    """The accounts of one moment; immutable, except for a cache of its decisions.
 
     Attributes:
-        grants: what a session was admitted on, by user: as long as it is the same, the session may stay.
+        grants: what a session was admitted with, by user: as long as it is the same, the session may stay.
         users: number of users of each name.
         decided: by user, action and topic.
     """

@@ -11,12 +11,12 @@ from salvo_server.brokers.embedded.packets import ProtocolFault, with_length
 from salvo_server.brokers.embedded.retained import has_wildcards
 from salvo_server.brokers.embedded.sessions import Session
 
-#: Topics whose receivers are remembered between two changes of subscriptions; a dozen tables use so many.
+#: Topics whose receivers are cached between two changes of subscriptions; enough for a dozen tables.
 _REMEMBERED_ROUTES = 256
 
 
 class Route(NamedTuple):
-    """Where a topic goes: to whom has subscribed to it and may receive it."""
+    """Where a topic goes: to the subscribers that may receive it."""
 
     topic: str
     receivers: list[tuple[Session, int]]
@@ -84,7 +84,7 @@ class Routes:
         """Return the way of a topic, given as on the wire with its length in front.
 
         Raises:
-            ProtocolFault: nobody may publish to such a topic.
+            ProtocolFault: no client may publish to such a topic.
         """
         if self._access.revision is not self._revision:
             self._revision = self._access.revision

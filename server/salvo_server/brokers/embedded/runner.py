@@ -1,4 +1,4 @@
-"""A broker with a thread of its own, started and stopped from anywhere."""
+"""A broker on its own thread, started and stopped from anywhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from salvo_server.brokers.embedded.tls import ServerTls
 
 #: amqtt tells every step at level INFO and repeats in words what an error already says.
 _AMQTT_LOG_LEVEL = logging.ERROR
-#: How long clients have to take in what was said before the end: so long without one that does, and so long at most.
+#: How long clients have to receive what was published before the end: the pause without progress, and the total.
 STILL_SECONDS: Final = 1.0
 LAST_MESSAGES_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.02
@@ -43,11 +43,11 @@ class EmbeddedBroker:
         """Choose the addresses; nothing is bound before :meth:`start`.
 
         Args:
-            listen: where MQTT over TCP is spoken, ``HOST:PORT``.
-            websocket: where MQTT over WebSocket is spoken, on any path; nowhere when None.
-            access: who may come in and do what; everybody everything when None.
+            listen: where to serve MQTT over TCP, ``HOST:PORT``.
+            websocket: where to serve MQTT over WebSocket, on any path; nowhere when None.
+            access: the rights of clients; None lets all clients do everything.
             tls: makes both listeners speak TLS.
-            page: what a browser finds at ``/`` where MQTT over WebSocket is spoken; nothing when None.
+            page: what a browser finds at ``/`` of the WebSocket listener; nothing when None.
         """
         self._listen = split_address(listen)
         self._websocket = None if websocket is None else split_address(websocket)
@@ -130,7 +130,7 @@ class EmbeddedBroker:
         return self
 
     def stop(self) -> None:
-        """Disconnect everybody and stop; harmless when it is not running."""
+        """Disconnect all clients and stop; harmless when it is not running."""
         if self._thread is None or self._loop is None or self._stop is None:
             return
         if self._thread.is_alive():

@@ -1,12 +1,12 @@
-"""What the broker keeps of clients: subscriptions, and messages on their way. No socket and no clock in here.
+"""What the broker keeps for clients: subscriptions, and messages on their way. No socket and no clock in here.
 
-A session's messages wait in lanes, one for each client that published them, and the lanes are served in turn: the
-order of what one client published stays (MQTT 3.1.1, 4.6), and whoever publishes much waits behind himself only.
-What is retained is looked up when it is its turn, so that only its topics wait.
+A session's messages wait in lanes, one for each client that published them, and the lanes are served in turn: the order
+of what one client published stays (MQTT 3.1.1, 4.6), and a client that publishes much waits only behind itself.
+Retained messages are looked up when it is their turn, so that only their topics wait.
 
-A publisher whose share of a backlog is used up is held: nothing more is read from its connection until its lane is
-half worked off. So a flood goes at the pace of whom it floods. The server is never held, as nobody could tell the
-players why; and a reader who does not work off its backlog goes, so that it cannot hold others for long.
+A publisher whose share of a backlog is used up is held: nothing more is read from its connection until its lane is half
+worked off. So a flood goes at the pace of its victim. The server is never held, since the players could not be told
+why; and a reader that does not work off its backlog is disconnected, so that it cannot hold others for long.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from salvo_server.brokers.embedded.retained import Retained
 
 log = logging.getLogger(__name__)
 
-#: A client that is held itself may leave its backlog for so many times as long as another.
+#: A client that is itself held may leave its backlog for this many times as long as another.
 _LOOKS_WHILE_HELD = 4
 
 
@@ -127,7 +127,7 @@ class Session:
         self.pump()
 
     def pump(self) -> None:
-        """Send what waits, as far as there is room: what a new connection has to hear again comes first."""
+        """Send what waits, as far as there is room: what a new connection must receive again comes first."""
         peer = self.peer
         while peer is not None and self._again and peer.writable:
             packet = self.in_flight.get(self._again.popleft())
@@ -217,7 +217,7 @@ class Session:
         peer.call_later(self._limits.stuck_seconds, look)
 
     def left(self) -> None:
-        """The connection has ended: nobody is held for it any longer."""
+        """The connection has ended: no publisher is held for it any longer."""
         self.peer = None
         self._watched = False
         held, self.held = self.held, {}
@@ -328,7 +328,7 @@ class Sessions:
             del self._known[session.client_id]
 
     def review(self, admitted_on: Callable[[str | None], object]) -> None:
-        """End the sessions whose users are not admitted any longer on what they came in with."""
+        """End the sessions whose users are no longer admitted with what they connected with."""
         for session in list(self._known.values()):
             if admitted_on(session.username) != session.grant:
                 self._end(session, "expelled", "is not on the roster any longer, or has another secret")

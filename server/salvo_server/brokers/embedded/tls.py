@@ -44,7 +44,7 @@ class ServerTls:
             text = f"certificate {self.cert} and key {self.key} must be PEM files: {error.reason or error}"
             raise TlsError("bad_tls", text) from None
         except _HasPassphrase:
-            text = f"key {self.key} has a passphrase, which nobody can type when the server starts"
+            text = f"key {self.key} has a passphrase, which cannot be entered when the server starts"
             raise TlsError("bad_tls", text) from None
         return context
 
@@ -61,15 +61,15 @@ class TlsListener:
     """What the connections of all TLS listeners have in common: the certificate, and how many there may be.
 
     Attributes:
-        connections: the open ones, those that have not finished their handshake included, the eldest first.
+        connections: the open ones, including those that have not finished their handshake, the oldest first.
     """
 
     def __init__(self, context: ssl.SSLContext, most: int, handshake_seconds: float) -> None:
         """Prepare.
 
         Args:
-            most: connections at once, those that have not finished their handshake included; the eldest of these
-                makes room, as it may be somebody without any account who keeps everybody else out.
+            most: connections at once, including those that have not finished their handshake; the oldest of these makes
+                room, as it may be a client without an account that keeps all others out.
         """
         self._context = context
         self._most = most
@@ -97,7 +97,7 @@ class TlsListener:
 _GOODBYE_SECONDS = 0.5
 
 
-#: Handshakes at once when all other connections have finished theirs: for the broker to see who has not greeted.
+#: Handshakes at once when all other connections have finished theirs: for the broker to see which have sent no CONNECT.
 _HANDSHAKES = 16
 
 
@@ -142,6 +142,6 @@ class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
 
 
 def _retrieve(done: asyncio.Future[None]) -> None:
-    """Take note of how a handshake ended, which nobody waits for."""
+    """Take note of how a handshake ended, which no one waits for."""
     if not done.cancelled():
         done.exception()

@@ -28,8 +28,8 @@ from salvo_server.brokers.mosquitto.dynamic_security import (
     roles_of,
 )
 from salvo_server.core.register import Account
-from salvo_server.storage.private_file import create_private
 from salvo_server.storage.roster import Credentials
+from salvo_server.storage.whole_file import create_private
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
 PLUGINS = (
@@ -214,7 +214,7 @@ def _listener(listener: Listener, tls: MosquittoTls | None) -> str:
 def first_users(server: Account, keeper: Credentials, tables: Iterable[str]) -> dict[str, Any]:
     """Return the plugin's file with the server's two users."""
     roles = roles_of(server, tables)
-    # What the plugin grants to everybody by default, it does not grant below $CONTROL (mosquitto 2.0.11).
+    # The plugin's default rights do not hold below $CONTROL (mosquitto 2.0.11).
     commands = [("publishClientReceive", RESPONSES), ("publishClientSend", COMMANDS), ("subscribeLiteral", RESPONSES)]
     return {
         "clients": [

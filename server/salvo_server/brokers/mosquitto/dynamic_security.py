@@ -1,10 +1,10 @@
 """mosquitto's users and rights (SALVO-ACCESS-1), kept equal to the roster through its plugin while it runs.
 
-Every user has the roles that :func:`roles_of` makes of the topic table: one with what all accounts of its kind may, and
-one with what its own name stands in. Only users with our mark in their description, and roles whose name begins with
-:data:`ROLE_PREFIX`, are ever deleted: what an operator has added stays.
+Every user has the roles that :func:`roles_of` makes of the topic table: one for what all accounts of its kind may do,
+and one for the topics with its own name. Only users with our mark in their description, and roles whose name begins
+with :data:`ROLE_PREFIX`, are ever deleted: what an operator has added stays.
 
-The plugin answers commands on a topic of its own. It disconnects whoever is deleted, or has another password or role
+The plugin answers commands on a separate topic. It disconnects a user that is deleted, or has a new password or role
 (mosquitto 2.0.11), so a team that is struck off is gone at once.
 """
 
@@ -81,7 +81,7 @@ def acl_entries(acls: Iterable[Acl]) -> list[dict[str, Any]]:
 
 
 def fingerprint(keeper: Credentials, account: Account) -> str:
-    """A user's description: tells a changed secret from the same one, and nothing to whoever lacks the keeper's."""
+    """A user's description: tells a changed secret from the same one, and reveals nothing without the keeper's."""
     key = hashlib.blake2b(keeper.secret.encode(), digest_size=32, person=b"salvo fp").digest()
     text = f"{account.user}\0{account.secret}".encode()
     return _MARK + hashlib.blake2b(text, key=key, digest_size=16).hexdigest()
@@ -114,7 +114,7 @@ class _Wanted:
         self.secrets: dict[str, str] = {}
         for account in accounts:
             if account.user == keeper.user:
-                continue  # whoever saws off this branch falls
+                continue  # the keeper would lose its own connection
             roles = roles_of(account, tables)
             self.roles |= roles
             self.users[account.user] = _User(frozenset(roles), fingerprint(keeper, account))
@@ -143,7 +143,7 @@ class _Wanted:
                 yield {"command": "deleteRole", "rolename": name}
 
     def _user_command(self, user: str, wanted: _User, command: str) -> Command:
-        # A new password also disconnects whoever came in with the old one.
+        # A new password also disconnects clients that used the old one.
         return {
             "command": command,
             "username": user,
@@ -157,8 +157,8 @@ class _Wanted:
 class DynamicSecurity:
     """Keeps a mosquitto's users and rights equal to the accounts that :meth:`sync` was given last.
 
-    It has a thread and a connection of its own. Whatever the broker has lost, or somebody else has changed, is put
-    right whenever the connection has been made anew.
+    It has its own thread and connection. Whatever the broker has lost, or another client has changed, is put right at
+    every reconnection.
 
     Attributes:
         problem: why the last attempt failed; None when it did not.
@@ -168,7 +168,7 @@ class DynamicSecurity:
         """Prepare; nothing is sent before :meth:`start`.
 
         Args:
-            ca: whom to trust for ``mqtts`` and ``wss``, see :class:`salvo.net.mqtt.Connection`.
+            ca: the authority to trust for ``mqtts`` and ``wss``, see :class:`salvo.net.mqtt.Connection`.
             keeper: a user that may publish :data:`COMMANDS`, and subscribe to and receive :data:`RESPONSES`.
 
         Raises:
@@ -191,7 +191,7 @@ class DynamicSecurity:
     # --- any thread -----------------------------------------------------------------------------------------------
 
     def start(self) -> DynamicSecurity:
-        """Connect, and keep connected, on a thread of its own."""
+        """Connect, and keep connected, on a separate thread."""
         self._thread.start()
         return self
 
@@ -289,7 +289,7 @@ class DynamicSecurity:
                 continue
             try:
                 self._apply(connection, wanted)
-            except ConnectionLost as error:  # while it was answering: the connection is made anew
+            except ConnectionLost as error:  # while it was answering: reconnect
                 self._tell(error)
 
     def _apply(self, connection: Connection, wanted: _Wanted) -> None:

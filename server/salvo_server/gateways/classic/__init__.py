@@ -1,7 +1,7 @@
 """Battle Ship for two: a set-up, then shots and replies, each side with its own board.
 
-A message is one line over TCP, or one payload over a pair of MQTT topics (:mod:`.carried`). The gateway is the server
-of the protocol, who leads and begins, and a program its client; or the other way round.
+A message is one line over TCP, or one payload over a pair of MQTT topics (:mod:`.mqtt_transport`). The gateway is the
+protocol's server, which leads and begins, and a program its client; or the other way round.
 
     C  a client is there, said every second until it hears Z; a server that hears it in mid-game has a new client
     Z  from the server: set-up, also for the next game
@@ -10,10 +10,10 @@ of the protocol, who leads and begins, and a program its client; or the other wa
     R  what came of it: M, H, S and the ship's name, E and the name of the last one; M again where was shot at before
     E  goodbye
 
-What is not understood, comes out of turn, or cannot be true for any fleet, is answered with E, and that is the end. A
-connection that breaks is one, too. After a game the gateway as server begins the next one until it has had enough.
+A message that is not understood, is out of turn, or cannot be true for any fleet, is answered with E, which ends the
+game. So does a broken connection. After a game the gateway as server begins the next one, up to the given number.
 
-Nobody ever sees the program's fleet: the gateway plays the game itself and then once more at the table
+The program never shows its fleet: the gateway plays the game itself and then once more at the table
 (:mod:`salvo_server.gateways.hidden_fleet`), with a fleet that agrees with every reply; of a game that the program has
 lost there is only one. So another team cannot play against it, but its bot can: as the house's.
 """
@@ -51,7 +51,7 @@ def door(
         book: of the table.
         role: the gateway's, ``server`` or ``client``.
         opponent: a bot that ships or a bot's file.
-        rounds: as server, games before it says E; for ever when None.
+        rounds: as server, games before it sends E; no limit when None.
         name: the program's at the table.
         games: the file that keeps games; one for each table in the user's state when not given.
         lasting: whether a program does not notice that the gateway was started again, as over topics.

@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 CLIENT_SECONDS: Final = 1.0
 #: A client's C may have been on its way when it was sent Z; later ones come from a program that was started again.
 _CROSSING_SECONDS: Final = 1.5
-#: What was said while the gateway was away has come by then, and what comes a second time, too; a shot that is not
-#: replied to by then was never heard.
+#: By then all messages from the gateway's absence have arrived, and all duplicates; a shot without a reply by then was
+#: lost.
 _AGAIN_SECONDS: Final = 2.0
 
 
@@ -64,7 +64,7 @@ class ClassicGuest(Guest):
         self._game: UnseenGame | None = None
         self._played = 0  # games that came to their end: who begins alternates
         self._done = self._theirs_done = False  # with the set-up
-        self._said_at = 0.0  # when C or Z was said
+        self._said_at = 0.0  # when C or Z was sent
         # After the gateway was away: what a broker may bring a second time, and until when.
         self._known: list[w.Message] = []
         self._known_until: float | None = None
@@ -110,7 +110,7 @@ class ClassicGuest(Guest):
             self._shoot(self._game)
 
     def left(self) -> None:
-        """The game is kept, for a program that does not notice that the gateway was away; others begin anew."""
+        """The game is kept, for a program that does not notice that the gateway was away; others start over."""
         self._room.leave(self)
 
     # --- the protocol -------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class ClassicGuest(Guest):
 
 
 def _last_said(game: UnseenGame) -> list[w.Message]:
-    """Return what the program has said last; a broker brings at most three messages again (:mod:`.carried`)."""
+    """Return what the program has said last; a broker brings at most three messages again (:mod:`.mqtt_transport`)."""
     said: list[w.Message] = [w.CLIENT, w.DONE] if len(game.moves) < _SAID_AGAIN else []
     for seat, cell, word, ship in game.moves[-_SAID_AGAIN:]:
         last = seat != GUEST and game.over

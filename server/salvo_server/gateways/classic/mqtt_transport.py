@@ -66,10 +66,10 @@ class Carrier:
         self._next_at = 0.0
 
     def run(self, stop: threading.Event) -> None:
-        """Carry until ``stop`` is set; setting it wakes nobody, so that takes up to half a second.
+        """Carry until ``stop`` is set, which is noticed within half a second.
 
         Raises:
-            ConnectionLost: the broker does not let the gateway in.
+            ConnectionLost: the broker refuses the gateway.
         """
         with contextlib.closing(self._connection):
             self._let_in()  # for a game that was on when the gateway ended

@@ -92,7 +92,7 @@ def reply(cell: int, word: Word, ship: str, last: bool, grid: Grid) -> str:
 
 
 def _as_told(ship: str) -> str:
-    """Return what people are told, such as ``Aircraft carrier``."""
+    """Return the name for people, such as ``Aircraft carrier``."""
     kind = kind_of(ship)
     return "Aircraft carrier" if kind == "aircraftcarrier" else kind.capitalize()
 

@@ -1,18 +1,17 @@
-"""One game of a house bot against a program that answers for a fleet of its own, which nobody has seen.
+"""One game of a house bot against a program that answers for its own fleet without showing it.
 
-The engine judges all of it: the house's fleet is known, and for the program's stands one that agrees with its answers
-(:mod:`~salvo_server.gateways.hidden_fleet.replies`).
+The engine judges all of it: the house's fleet is known, and in place of the program's is one that agrees with its
+answers (:mod:`~salvo_server.gateways.hidden_fleet.replies`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from salvo.messages import SalvoResolved
-from salvo.player import Bot, check_salvo
+from salvo.player import Bot, check_salvo, settle
 from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
 from salvo.rules.game import Game, begin
 from salvo.view import Shot, View
@@ -129,7 +128,7 @@ class UnseenGame:
         """Take in the program's answer to the house's shot; one that is refused leaves it unanswered.
 
         Args:
-            kind: of the ship that sank, where that is told.
+            kind: of the ship that sank, where the protocol tells it.
 
         Raises:
             GatewayError: ``nothing_asked``, or ``contradiction``.
@@ -216,10 +215,7 @@ class UnseenGame:
         """Ask the bot; for one that fails or gives up, anything is fired: these protocols have no empty turns."""
         view = self._view
         try:
-            answer: object = self._bot.choose_salvo(view)
-            if isinstance(answer, Awaitable):
-                answer = asyncio.run(_awaited(answer))
-            shots: Sequence[Shot] = check_salvo(answer, view)
+            shots: Sequence[Shot] = check_salvo(settle(self._bot.choose_salvo(view)), view)
         except Exception:
             log.exception("the house bot failed; a drawn shot is fired instead")
             shots = ()
@@ -240,10 +236,6 @@ class UnseenGame:
 
 def _shot(book: RuleBook, player: str, cell: int) -> Shot:
     return Shot(player, *book.grid.xy(cell))
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
 
 
 def _fleet_to_json(fleet: Fleet) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""A bot of the gateway's at the table, on a thread of its own."""
+"""A bot of the gateway's at the table, on its own thread."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def both_sides_of(name: str) -> tuple[str, str]:
     before = [other for other in (f"bot-{name}", f"0-{name}", f"0--{name}") if other.lower() < name.lower()]
     behind = [other for other in (f"house-{name}", f"{name}-house") if other.lower() > name.lower()]
     if not before:
-        raise WireError("bad_name", f"no name comes before {name!r}, as the other side's has to")
+        raise WireError("bad_name", f"no name comes before {name!r}, as the other side's must")
     return check_name(before[0]), check_name(behind[0])
 
 
@@ -106,7 +106,7 @@ def _sit(house: TableWatch, game: UnseenGame, names: tuple[str, str], stop: thre
     sittings[first].start()
     while not stop.is_set() and not sittings[first].ended.is_set() and not sittings[first].placed.wait(_LOOK_SECONDS):
         pass
-    sittings[1 - first].start()  # who is first in play order begins, where no other rule says so
+    sittings[1 - first].start()  # the first in play order begins, where no other rule says so
     for sitting in sittings:
         sitting.join()
     told = [(move.seat, move.word) for move in game.moves]

@@ -1,4 +1,4 @@
-"""What a program's answers tell of a fleet that nobody has seen, and a fleet that agrees with all of them."""
+"""What a program's answers tell of its hidden fleet, and a fleet that agrees with all of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def kind_of(ship: str) -> str:
 class Replies:
     """The answers of one game, for rule books whose ships keep their distance.
 
-    There the cells hit beside each other are one ship, so an answer that one sank says which cells it had.
+    There adjacent hits are one ship, so an answer that one sank says which cells it had.
 
     Attributes:
         fleet: one that agrees with every answer so far.

@@ -6,12 +6,9 @@ one that is over waits until it was played again at the table.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
 import secrets
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -27,12 +24,13 @@ from salvo_server.gateways.hidden_fleet.house_bot import Sitting
 from salvo_server.gateways.hidden_fleet.reenact import both_sides_of, play_again
 from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import gateway_games_path
+from salvo_server.storage.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 
-#: Games that wait to be played again; when there are so many the room is busy.
+#: Games that wait to be played again; with that many the room is busy.
 MAX_WAITING: Final = 8
-#: At playing a game again: somebody may come in between.
+#: At playing a game again: another player may get in between.
 _ATTEMPTS: Final = 3
 
 
@@ -40,7 +38,7 @@ class Room:
     """One game at a time.
 
     Attributes:
-        guest: the program's name at the table; that of a further table stands behind it, once the room is open.
+        guest: the program's name at the table; followed by that of a further table, once the room is open.
         houses: the other side's, likewise; see :func:`~salvo_server.gateways.hidden_fleet.reenact.play_again`.
         finished: how many games were played again at the table.
     """
@@ -110,7 +108,7 @@ class Room:
     # --- whose it is ------------------------------------------------------------------------------------------------
 
     def claim(self, owner: object) -> bool:
-        """Give the room to somebody who wants to begin; a game whose program has left in the middle is forgotten."""
+        """Give the room to a guest that wants to begin; an unfinished game whose program has left is forgotten."""
         with self._changed:
             if self._owner not in (None, owner) or len(self._waiting) >= MAX_WAITING:
                 return False
@@ -131,7 +129,7 @@ class Room:
         return game
 
     def take_up(self, owner: object) -> tuple[UnseenGame | None, dict[str, Any]]:
-        """Give the room to somebody who goes on with a game whose program has left; return game and notes."""
+        """Give the room to a guest that continues a game whose program has left; return game and notes."""
         with self._changed:
             if self._owner is not None or (self._game is None and not self._notes):
                 return None, {}
@@ -146,7 +144,7 @@ class Room:
                 self._keep()
 
     def leave(self, owner: object) -> None:
-        """The owner has gone; its game stays until somebody takes it up or claims the room."""
+        """The owner has gone; its game stays until another guest takes it up or claims the room."""
         with self._changed:
             if self._owner is owner:
                 self._owner = None
@@ -225,15 +223,7 @@ class Room:
         }
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, part = tempfile.mkstemp(prefix=f".{self._file.name}.", dir=self._file.parent)  # mode 0600
-            try:
-                with os.fdopen(descriptor, "w") as file:
-                    json.dump(kept, file)
-                os.replace(part, self._file)
-            except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(part)
-                raise
+            replace_file(self._file, json.dumps(kept).encode(), 0o600)
         except OSError as error:
             log.error("%s: %s; games are lost when the gateway ends", self._file, error.strerror)
 

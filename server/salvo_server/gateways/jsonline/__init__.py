@@ -1,8 +1,8 @@
 """Battleship in JSON lines: the program asks, the server answers and plays itself.
 
-A message is a JSON object; the server reads them with or without a line's end between them, and writes one a line. A
-hit shoots again, and the program always begins; so the table's rules are those of ``streak``, or what is as much in the
-ways that count. One program plays at a time, under one name.
+A message is a JSON object; the server reads them with or without line breaks between them, and writes one a line. A hit
+shoots again, and the program always begins; so the table's rules are those of ``streak``, or the same in the ways that
+count. One program plays at a time, under one name.
 
     GAME_INVITATION  a game; status 1 while another one is on
     SHOT             -> HIT, MISS or SINKING; status 2 off the board, out of turn, and where was shot at before
@@ -14,12 +14,12 @@ ways that count. One program plays at a time, under one name.
 Status 3 is a fault of the server's and ends the game. Coordinates off the board, and fields that are missing or of the
 wrong type, are status 2; further fields are not looked at.
 
-The program's fleet is not told before the end, so the gateway plays the game itself and then once more at the table
-(:mod:`salvo_server.gateways.hidden_fleet`). An addition makes it a player from the start: whoever sends BOARD after the
-invitation, before the first shot, plays at the table at once, against the house bot that then sits down there, or with
-the opponent ``none`` against whoever does. With ``none`` a SHOT without it is refused, with a text that asks for it:
-other teams' shots need a referee who knows the fleet. A program whose connection or gateway broke goes on as if nothing
-had been; only a GAME_INVITATION begins anew.
+The program's fleet is not known before the end, so the gateway plays the game itself and then once more at the table
+(:mod:`salvo_server.gateways.hidden_fleet`). An addition makes it a player from the start: a program that sends BOARD
+after the invitation, before the first shot, plays at the table at once, against the house bot that then sits down
+there, or with the opponent ``none`` against any other player. With ``none`` a SHOT without it is refused, with a text
+that asks for it: other teams' shots need a referee that knows the fleet. After a broken connection or a restart of the
+gateway a program continues as if nothing had happened; only a GAME_INVITATION starts over.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from salvo_server.gateways.jsonline.words import Dialect, Values, Wording
 
 __all__ = ["NO_OPPONENT", "check", "door"]
 
-#: Whoever is at the table.
+#: Any player at the table.
 NO_OPPONENT = "none"
 
 

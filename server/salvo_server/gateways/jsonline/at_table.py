@@ -30,11 +30,11 @@ class AtTable:
     """
 
     def __init__(self, guest: JsonGuest, fleet: Fleet, game: int | None, told: int) -> None:
-        """Begin, or go on.
+        """Begin, or continue.
 
         Args:
-            game: its number at the table; None as long as the fleet does not stand.
-            told: how many shots at the program's board it has been told of, and has answered.
+            game: its number at the table; None until the fleet is placed.
+            told: how many shots at its board the program has heard of, and has answered.
         """
         self.ended = False
         self._guest = guest
@@ -50,7 +50,7 @@ class AtTable:
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended, and the program was told of all shots and has answered them."""
+        """Whether the game has ended, and the program has heard of all shots and answered them."""
         return self.ended and not self._landed()
 
     # --- what the program says --------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ class AtTable:
         self._go_on()
 
     def announced(self, announcement: m.Announcement) -> None:
-        """When the fleet stands the house bot comes: who is first in play order begins."""
+        """Call the house bot once the fleet is placed: the first in play order begins."""
         if isinstance(announcement, m.PlacementJudged) and announcement.approved:
             self._approved.add(announcement.spelling)
             if len(self._approved) == len(self._fleet.placements):
@@ -179,14 +179,14 @@ class AtTable:
 
     @property
     def _view(self) -> View | None:
-        """What the program may know of its game; the seat may still be told of an earlier one."""
+        """What the program may know of its game; the seat may still hear of an earlier one."""
         if self.ended:
             return self._final
         view = self._guest.session.view if self._guest.seated else None
         return view if view is not None and view.game == self._number else None
 
     def _landed(self) -> list[SalvoResolved]:
-        """Return shots at the program's board that it has not been told of."""
+        """Return shots at the program's board that it has not heard of."""
         view = self._view
         if view is None:
             return []

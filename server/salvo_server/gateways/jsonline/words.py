@@ -1,4 +1,4 @@
-"""What is written: JSON values one after the other, cells in two ways, status codes, boards. No sockets here."""
+"""The protocol's text: JSON values in a row, cells in two notations, status codes, boards. No sockets here."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class BadBody(SalvoError):
 
 
 class Values:
-    """Finds JSON objects and lists that stand one after the other, with or without anything between them.
+    """Finds JSON objects and lists in a row, with or without anything between them.
 
-    What is no beginning of one is a message of its own up to the next line's end or bracket, and will not be
-    understood. A value that never ends is cut off where a line begins with a bracket that cannot belong to it.
+    Anything else is a separate message, up to the next line break or bracket, and will not be understood. A value that
+    never ends is cut off where a line begins with a bracket that cannot belong to it.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Values:
         return found
 
     def _between(self, byte: int) -> bytes | Broken | None:
-        """Look for the beginning of a value; return what stands before it and is none."""
+        """Look for the beginning of a value; return the text before it, which is none."""
         if byte in _OPEN or byte == _LINE_FEED:
             before = self._take().strip(_SPACE)
             if byte in _OPEN:
@@ -102,7 +102,7 @@ class Values:
             return self._between(byte)
         broken = self._keep(byte)
         if self._in_text:
-            self._in_text = self._escaped or byte not in b'"\n'  # no text goes on in the next line
+            self._in_text = self._escaped or byte not in b'"\n'  # no string continues on the next line
             self._escaped = not self._escaped and byte == _BACKSLASH
         elif begins:
             self._depth += 1
@@ -130,7 +130,7 @@ class Values:
         return Broken(code, text)
 
     def _take(self) -> bytes:
-        """Return what was kept, which is nothing of a value that was cut off, and begin anew."""
+        """Return what was kept, which is nothing of a value that was cut off, and start over."""
         taken = bytes(self._rest)
         self._rest.clear()
         self._depth = 0
@@ -241,7 +241,7 @@ class Wording:
         return board
 
     def _ships(self, body: Any) -> Iterable[tuple[int | None, list[int]]]:
-        """Yield the length that each ship is said to have, and its cells."""
+        """Yield the stated length of each ship, and its cells."""
         if isinstance(body, dict):
             for name, ships in body.items():
                 if name not in _COUNTS:

@@ -13,29 +13,30 @@ The protocol's messages, and what they are at a table:
     INFO won / lost / tie game, end game    the end; then the gateway hangs up, and for the next game the program
                                             comes again
 
-Who reads what first: salvos are told in play order. So player 1 reads what became of its own shots first, and player 2
-what fell on its board; that is how the system's own server does it. The example run in the protocol's text has the
-own shots first for both, and so has a door with ``you_first``.
+Order of results: salvos are told in play order. So player 1 first reads what became of its own shots, and player 2 what
+fell on its board, as from the system's own server. In the example run in the protocol's text both read their own shots
+first, and so they do at a door with ``you_first``.
 
 A shot off the grid, which the server would refuse, is not fired, and told as a miss. A cell that was shot at before is
-a hit or a miss again; where the rules refuse it, it is told so without a shot. The rest of the turn is skipped then;
+a hit or a miss again; where the rules refuse it, that is told without a shot. The rest of the turn is skipped then;
 where the rules have no skipping, it ends at its deadline.
 
 Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time, which is the
-turn's deadline if that comes first. The program is told ``lost game`` and ``end game``; its player stays, with a random
-fleet if it has none, and skips every turn until the server takes it out or the game ends. A child process that ends
-while an answer is due has forfeited too; what it has said ahead of the queries still counts. A TCP client that is cut
+    turn's deadline if that comes first. The program is told ``lost game`` and ``end game``; its player stays, with a
+    random fleet if it has none, and skips every turn until the server takes it out or the game ends. A child process
+    that ends while an answer is due has forfeited too; answers that it sent ahead of the queries still count. A TCP
+    client that is cut
 off may come back: the name waits for it, and its turns pass in silence until then. A game that the server gives up is
 told as a tie.
 
-A program that comes into a game that is on, because it or the gateway was started again, is told what any program is
-told at the start, and is asked for its locations, because it may wait for the question. The answer is thrown away: the
-fleet that stands was placed before. Then it is told all that is known: its shots so far, and those on its board.
+A program that joins a running game, because it or the gateway was restarted, reads what any program reads at the start,
+and is asked for its locations, because it may wait for the question. The answer is discarded: the fleet was placed
+before. Then it reads all that is known: its shots so far, and those on its board.
 
 A table with more than two players, or with other rules: all shots of a program go to one rival, the next in play order
-that still stands. Where everybody sees all cells, what others shoot at that rival is told as ``you hit`` and ``you
-miss``, too: so a program knows which cells are taken. When its rival falls it is not told, nor of the next one's board.
-Shots of anybody on its own board are the opponent's.
+that still stands. Where all cells are public, other players' shots at that rival are told as ``you hit`` and ``you
+miss``, too: so a program knows which cells are taken. It hears nothing when its rival falls, nor of the next one's
+board. All shots at its own board are the opponent's.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def door(
     Args:
         names: given in order of arrival; ``guest-1`` and so on without any.
         answer_seconds: how long a program may take for an answer, more than 0.
-        you_first: whether player 2, too, reads first what became of its own shots.
+        you_first: whether player 2, too, first reads what became of its own shots.
 
     Raises:
         GatewayError: ``wrong_rules``.
@@ -105,7 +106,7 @@ def child_door(
     answer_seconds: float = ANSWER_SECONDS,
     you_first: bool = False,
 ) -> Door:
-    """Return the door for the child processes of one name, one after the other; see :func:`door`."""
+    """Return the door for the child processes of one name, one at a time; see :func:`door`."""
     check(book)
     return Door(
         partial(Player, names=names, check=check, answer_seconds=answer_seconds, you_first=you_first, child=name)

@@ -1,4 +1,4 @@
-"""One program's stay. What is said to whom and when is in the package's text; here is how it comes about."""
+"""One program's stay. The package's docstring says which messages are sent when; this module sends them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 ANSWER_SECONDS: Final = 10.0
 #: Answers that a program may give ahead of the queries: more than a game of single shots on the largest grid has.
 MAX_AHEAD: Final = 1000
-#: Who comes in the middle of a game may have been cut off a moment ago: so long it takes to notice.
+#: A program that connects during a game may have been cut off a moment ago: noticing that takes this long.
 SETTLE_SECONDS: Final = 0.3
 #: How long a program may take to leave when its game is over.
 LEAVE_SECONDS: Final = 2.0
@@ -63,7 +63,7 @@ class Player(Guest):
         """Let a program in.
 
         Args:
-            check: raises when a book cannot be told.
+            check: raises when the protocol cannot express a book.
             child: the name, if it is a child process: when that ends it does not come back into its game.
         """
         super().__init__(peer, house)
@@ -124,7 +124,7 @@ class Player(Guest):
         if len(self._ahead) <= MAX_AHEAD:
             self._read_answers()
         elif self._told is _Told.NOTHING:
-            log.warning("%s: too much was said before the game", self.peer.name)
+            log.warning("%s: too many messages before the game", self.peer.name)
             self.end()
         else:
             self._forfeit(f"more than {MAX_AHEAD} answers ahead of the queries")
@@ -181,11 +181,11 @@ class Player(Guest):
         return self.peer.gone and not self.lingers()
 
     def _leave_name(self) -> None:
-        """Try another name, since somebody else uses this one at the table."""
+        """Try another name, since another player uses this one at the table."""
         name, self._called, self._name_refused = self._called, "", False
         self.stand_up()
         if not self._names.is_not_ours(name):
-            raise GatewayError("name_taken", f"somebody else plays as {name!r}")
+            raise GatewayError("name_taken", f"another player is called {name!r}")
 
     # --- queries and answers ----------------------------------------------------------------------------------------
 
@@ -347,7 +347,7 @@ class Player(Guest):
         if wanted is not None and self.session.view is not None and wanted.rules.skipping:
             self.session.skip()
 
-    # --- what the program is told -----------------------------------------------------------------------------------
+    # --- what the program reads -------------------------------------------------------------------------------------
 
     def _hear_salvo(self, result: m.SalvoResolved) -> None:
         view = self.session.view
@@ -423,7 +423,7 @@ class Player(Guest):
         self._finish(lines.LOST if self._called not in winners else lines.WON if ended.winner else lines.TIED)
 
     def _give_up_game(self) -> None:
-        """The server opens another game: nobody has won this one."""
+        """The server opens another game: this one has no winner."""
         self._finish(lines.TIED)
 
     def _finish(self, how: str) -> None:
@@ -470,7 +470,7 @@ def _text(answer: str | Broken) -> str:
 
 
 def _rival(view: View) -> str:
-    """Return at whom all shots go: the next in play order that still stands."""
+    """Return the target of all shots: the next in play order that is still afloat."""
     own = view.players.index(view.me)
     standing = set(view.opponents)
     return next(name for name in (*view.players[own + 1 :], *view.players[:own]) if name in standing)

@@ -32,7 +32,7 @@ class Unreadable(SalvoError):
 
 
 def info(about: str, *values: str) -> str:
-    """Return what a program is told."""
+    """Return a line of information for a program."""
     return _line("INFO", about, *values)
 
 
@@ -42,7 +42,7 @@ def query(about: str, *values: str) -> str:
 
 
 def opening(book: RuleBook) -> list[str]:
-    """Return what a program is told when a game starts."""
+    """Return what a program reads when a game starts."""
     return [
         info("grid size", f"{book.grid.width} {book.grid.height}"),
         info("num ships", str(len(book.fleet))),
@@ -56,7 +56,7 @@ def _shortest_first(book: RuleBook) -> list[ShipClass]:
 
 
 def fallen(who: str, shots: Iterable[tuple[Cell, bool]]) -> list[str]:
-    """Return what a program is told of shots.
+    """Return what a program reads of shots.
 
     Args:
         who: ``you`` or ``opponent``.
@@ -66,7 +66,7 @@ def fallen(who: str, shots: Iterable[tuple[Cell, bool]]) -> list[str]:
 
 
 def read_fleet(line: str, book: RuleBook) -> Fleet:
-    """Read where a program wants its ships, in the order in which their sizes were told; ``H`` alone is horizontal.
+    """Read where a program wants its ships, in the order in which their sizes were sent; ``H`` alone is horizontal.
 
     Raises:
         Unreadable: ``not_an_answer``, ``not_a_location``, ``wrong_number``.

@@ -1,4 +1,4 @@
-"""Who is who: the protocol has no names, so a gateway gives them, and remembers whose program is away."""
+"""The players' names: the protocol has none, so a gateway assigns them, and remembers whose program is away."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
-#: A table has no more seats than that, so nobody needs a higher number.
+#: A table has no more seats than that, so no name needs a higher number.
 MAX_GUESTS: Final = 1000
 
 
@@ -15,7 +15,7 @@ class Names:
     """Names of a gateway's programs, for all their threads."""
 
     def __init__(self, listed: Sequence[str] = (), children: Sequence[str] = ()) -> None:
-        """Know the names of child processes, which are nobody else's and come first.
+        """Know the names of child processes, which are reserved and come first.
 
         Args:
             listed: given to TCP clients in order of arrival; without any, ``guest-1``, ``guest-2`` and so on.
@@ -33,10 +33,10 @@ class Names:
         self._lock = threading.Lock()
 
     def take(self, is_off: Callable[[], bool]) -> str | None:
-        """Return a name that nobody holds, those first that lost their program in a game; None when there is none.
+        """Return a name that is free, first one that lost its program in a game; None when there is none.
 
         Args:
-            is_off: whether the name will be given back in a moment: nobody else is given another one then.
+            is_off: whether the name will be given back in a moment: no other one is assigned then.
         """
         with self._lock:
             if any(off() for off in self._held.values()):
@@ -53,7 +53,7 @@ class Names:
             return self._hold(name, lambda: False) if self._is_free(name) else None
 
     def is_not_ours(self, name: str) -> bool:
-        """Give a name away that somebody else brought; return whether there are others to take."""
+        """Give up a name that another player has; return whether there are others to take."""
         with self._lock:
             self._held.pop(name, None)
             self._not_ours.add(name)
@@ -73,7 +73,7 @@ class Names:
                 self._unheard[name] = lost_in
 
     def has_ended(self, name: str, how: str, *, forfeited: bool = False) -> None:
-        """Count a game, and how the program was told that it ended."""
+        """Count a game, and which end of it the program has read."""
         with self._lock:
             self._finished[name] += not forfeited
             self._ended.setdefault(name, Counter())[how] += 1
@@ -96,7 +96,7 @@ class Names:
             return ", ".join(f"{how} {count}" for how, count in self._ended.get(name, Counter()).items())
 
     def waits_for_end_of(self, name: str, game: int) -> bool:
-        """Whether a name lost its program in this game, and none was told since how it ended."""
+        """Whether a name lost its program in this game, and none has read since how it ended."""
         with self._lock:
             return self._unheard.get(name) == game
 
@@ -106,9 +106,9 @@ class Names:
             (self._placed.add if placed else self._placed.discard)(name)
 
     def may_place(self, name: str) -> bool:
-        """Whether the fleets of all names before this one are complete: who places first is player 1.
+        """Whether the fleets of all names before this one are complete: the first to place is player 1.
 
-        A name that nobody holds is not waited for, but for those of children, which are started again.
+        A free name is not waited for, except those of children, which are started again.
         """
         with self._lock:
             before = self._order[: self._order.index(name)]

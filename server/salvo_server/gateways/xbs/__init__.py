@@ -5,18 +5,18 @@ What a client says, and what becomes of it at the table:
     G                  G|version|title|started|2|most|joined|goal|width|height|boats|A5|..., as the table announces it
     P|text             the same line again
     J|name|board       a request to take part, and the board as its fleet; J|name when it is listed, J|other for each
-                       other player. In a game that is on, whoever plays in it comes back: J, Y|board, J and B for each
+                       other player. During a game, a player of it comes back: J, Y|board, J and B for each
                        other, S, N, the own B, and M||name reconnected. E|... where another try may help. Where a
                        result stands for a few seconds only, it is answered when the next lobby opens
     S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays
     K|reason           the turn is skipped; ignored out of turn
-    M|player|text      a line of chat to that player, or to everybody; behind J it is said when that is answered
+    M|player|text      a line of chat to that player, or to all; after J it is held until that is answered
     T|type|text        kept here; an empty text clears the type. A client of this door that shoots at this one gets
                        one of them each time; players from elsewhere, privately in the chat, once in two seconds at most
     L|reason           the end of the connection, as hanging up is. In the lobby the player leaves it, and may come back
                        with another board; in a game its turns pass until it comes back
 
-What happens at the table, and what the client is told:
+What happens at the table, and what the client reads:
 
     listed, off the list      J|player, L|player|reason, with a reason that was given at this door
     the game begins           B for each board, S|player|... from the first turn's player on
@@ -24,12 +24,12 @@ What happens at the table, and what the client is told:
     a salvo                   H|shooter|target|d5 for a hit, to the shooter M|target|taunt, B of the shooter and target
     a turn without a shot     K|player| and B of the player; not K for a skip that the client asked for itself
     a line of chat            M|sender|text|All, M|sender|text when it is private; | becomes /
-    somebody hangs up         B with the status disconnected, as far as it came in at this door
+    a player hangs up         B with the status disconnected, if it connected at this door
     the end                   F|finished|turns|players and R|player|score|skips|turns|status, best first, and the end
                               of the connection; F|aborted when the table gives the game up
     anything that is no message, longer than 4095 bytes, or no UTF-8     protocol error, and the end of the connection
 
-Of the system's two generations the older sends a hit after the boards and the next turn. Both kinds of client take
+Of the system's two generations the older one sends a hit after the boards and the next turn. Both kinds of client take
 either order, and only hit, boards, turn keeps points right in clients that count hits themselves and has boards up to
 date when a bot is asked; so there is one order here.
 
@@ -38,8 +38,8 @@ of the system ends at one.
 
 Names are compared as they are written, so ``wopr`` and ``WOPR`` are two players. At a table they cannot be: the second
 spelling sits there as ``WOPR-40fd``, always the same. Characters that a table's name cannot have become ``_`` there.
-The clients are shown one another's names as they are; how they are shown names that their system does not have is said
-in :class:`~salvo_server.gateways.xbs.words.Names`.
+The clients see one another's names as they are; :class:`~salvo_server.gateways.xbs.words.Names` says how they see names
+that their system does not allow.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def door(book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS) -> Do
 
     Args:
         title: what the clients call the game.
-        most: players with whom the game is full, 2 or more.
+        most: players that make the game full, 2 or more.
 
     Raises:
         GatewayError: ``wrong_rules``: the table's rules cannot be told in this protocol; ``bad_title``;

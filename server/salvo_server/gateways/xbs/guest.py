@@ -38,29 +38,29 @@ VERSION: Final = "2.0.0"
 FEWEST_PLAYERS: Final = 2
 #: From ``J`` to its answer. A new account takes a second, a server that derives keys for a full lobby three.
 JOIN_SECONDS: Final = 20.0
-#: From a game's results to the end of the connection, while the gateway's onlooker has not heard of its end.
+#: From a game's results to the end of the connection, while the gateway's own connection has not heard of its end.
 MAX_GOODBYE_SECONDS: Final = 1.0
-#: Whoever has the right secret is listed at once, whatever else is said to its name.
+#: A player with the right secret is listed at once, whatever refusals its name gets.
 TAKEN_SECONDS: Final = 1.0
 #: While something is waited for before a client can sit down.
 _LOOK_SECONDS: Final = 0.05
-#: A result that stands no longer than so is waited for by who wants to join; the system's own server has none.
+#: A client that wants to join waits for a result that stays no longer than this; the system's own server has none.
 MAX_REOPENING_SECONDS: Final = 5
 #: Of each type; more are forgotten.
 MAX_TAUNTS: Final = 100
-#: Lines of chat between J and its answer that are kept until somebody may hear them; more are dropped.
+#: Lines of chat between J and its answer that are kept until they can be said; more are dropped.
 MAX_UNSAID: Final = 10
-#: Between two taunts, so that a player who is shot at often may still say something (SALVO-CHAT-4).
+#: Between two taunts, so that a player who is shot at often may still chat (SALVO-CHAT-4).
 TAUNT_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Doorway:
-    """What all clients that come in at one door share.
+    """What all clients of one door share.
 
     Attributes:
         title: what ``G`` calls the game.
-        most: players that ``G`` allows, and with whom the game is full.
+        most: players that ``G`` allows, and that make the game full.
     """
 
     book: RuleBook
@@ -76,8 +76,8 @@ class Stage(Enum):
     OUTSIDE = auto()  # connected
     JOINING = auto()  # has asked for a place, and may be waiting to sit down
     WAITING = auto()  # has one
-    PLAYING = auto()  # has been told that the game is on
-    DONE = auto()  # has been told how it ended, or was sent away
+    PLAYING = auto()  # has heard that the game is on
+    DONE = auto()  # has heard how it ended, or was sent away
 
 
 class XbsGuest(Guest):
@@ -98,18 +98,18 @@ class XbsGuest(Guest):
         self._taken_by: float | None = None
         self._sent_away = ""  # the line to say before hanging up, or an E line, after which the client may try again
         self._listed: tuple[str, ...] | None = None
-        self._joined: set[str] = set()  # whom the client has been told of
+        self._joined: set[str] = set()  # players that the client has heard of
         self._turn: m.TurnBegan | None = None
         self._told_turn = 0
         self._told: dict[str, str] = {}  # board messages by player
         self._told_as_of: object = None
-        self._view: View | None = None  # of the game that the client was told of
+        self._view: View | None = None  # of the game that the client has heard of
         self._ended_as: GameEnded | None = None
         self._skipped = False
         self._away = False
         self._taunts: dict[str, tuple[str, ...]] = {"hit": (), "miss": ()}
         self._taunt_at = 0.0
-        self._unsaid: list[tuple[str, str]] = []  # to whom and what
+        self._unsaid: list[tuple[str, str]] = []  # receiver and text
         self._reason = ""  # for leaving
 
     # --- what other clients ask ---------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class XbsGuest(Guest):
         self._send_away("protocol error")
 
     def said(self, message: str) -> None:
-        """Do what a message asks for; whoever says something else is sent away."""
+        """Do what a message asks for; a client that sends anything else is sent away."""
         said = read(message)
         if said is None:
             self._send_away("protocol error")
@@ -288,7 +288,7 @@ class XbsGuest(Guest):
         return view is self.session.view and view.shots > 0 and self._told_turn == view.turn
 
     def _speak(self, to: str, text: str) -> None:
-        """Say a line, as soon as there is a place; what nobody can be told of is ignored, as an empty one is."""
+        """Say a line, as soon as the client is seated; one that has no reader is ignored, and so is an empty one."""
         if self._stage is Stage.JOINING and len(self._unsaid) < MAX_UNSAID:
             self._unsaid.append((to, text))
         if self._stage not in (Stage.WAITING, Stage.PLAYING) or not text:
@@ -314,7 +314,7 @@ class XbsGuest(Guest):
     # --- what happens at the table --------------------------------------------------------------------------------
 
     def announced(self, announcement: m.Announcement, retained: bool) -> None:
-        """Note who is there and whose turn it is; it is told when the session has understood it, too."""
+        """Note who is there and whose turn it is; the client hears of it once the session knows it, too."""
         match announcement:
             case m.PlayersListed(names):
                 self._listed = names
@@ -360,7 +360,7 @@ class XbsGuest(Guest):
         if self._stage in (Stage.WAITING, Stage.PLAYING):
             self._catch_up()
         if self._stage is Stage.DONE and (self.house.news.state is not State.TURN or now > self._answer_by):
-            self.end()  # and who comes again at once finds that the game is over
+            self.end()  # so that a client that reconnects at once finds the game over
 
     def stand_up(self) -> None:
         """Give the name back, too."""
@@ -402,7 +402,7 @@ class XbsGuest(Guest):
         return view is not None and self._turn_in(view) is not None
 
     def _turn_in(self, view: View) -> m.TurnBegan | None:
-        """Return the turn that is on in a game; on an open broker anybody may have announced one of nobody's."""
+        """Return a game's current turn; on an open broker any client may have announced one of an unknown player."""
         turn = self._turn
         return turn if turn is not None and turn.game == view.game and turn.player in view.players else None
 
@@ -444,7 +444,7 @@ class XbsGuest(Guest):
             self._tell(speakable(text))
 
     def _heard(self, sender: str, text: str, *, private: bool) -> None:
-        """Pass on what somebody said; nobody hears himself."""
+        """Pass on a line of chat, except the client's own."""
         if self._stage in (Stage.WAITING, Stage.PLAYING) and sender != self._me and (text := speakable(text)):
             name = self._names.shown(sender) if sender else ""
             self.peer.send(write("M", name, text) if private else write("M", name, text, "All"))
@@ -479,7 +479,7 @@ class XbsGuest(Guest):
             self._tell_results("aborted", known.tallies)
 
     def _tell_who_is_here(self, names: tuple[str, ...]) -> None:
-        """The game begins with as many players as a client was told of, or the client gives up."""
+        """The game begins with as many players as a client has heard of, or the client gives up."""
         gone = self._joined.difference(names, (self._me,))
         come = [name for name in names if name not in self._joined]
         for name in sorted(gone):
@@ -511,7 +511,7 @@ class XbsGuest(Guest):
             self._tell(f"{self._names.shown(self._me)} reconnected")
 
     def _turn_order(self, view: View) -> tuple[str, ...]:
-        """The players from the one on who had the first turn; nobody is ever out, so it is known from any turn."""
+        """The players, starting with the one who had the first turn; as no one is ever out, any turn tells which."""
         players, turn = view.players, self._turn_in(view)
         assert turn is not None
         first = (players.index(turn.player) - (turn.turn - 1)) % len(players)
@@ -565,7 +565,7 @@ class XbsGuest(Guest):
             self.peer.send(write("N", self._names.shown(turn.player)))
 
     def _tell_salvo(self, result: m.SalvoResolved) -> None:
-        """Say what came of a turn: a hit before the boards, so that whoever counts points himself is put right."""
+        """Say what came of a turn: a hit before the boards, so that a client that counts points itself is put right."""
         if self._stage is Stage.WAITING:
             self._catch_up()
         if self._stage is not Stage.PLAYING or self.session.view is None:
@@ -573,7 +573,7 @@ class XbsGuest(Guest):
         self._view = self.session.view
         self._tell_turn(self._view)
         if not {result.player, *(target for target, _, _ in result.aims or ())} <= {*self._view.players}:
-            return  # somebody's noise on an open broker
+            return  # noise on an open broker
         name = self._names.shown
         if not result.aims or result.outcomes is None:
             mine = result.player == self._me
@@ -591,14 +591,14 @@ class XbsGuest(Guest):
             self._tell_boards(result.player, target)
 
     def _be_taunted_by(self, target: str, kind: str) -> None:
-        """Tell the client what another one has to say to its shot; nothing where the chat is off."""
+        """Tell the client another one's answer to its shot; nothing where the chat is off."""
         member = self._door.company.member(target)
         text = speakable(member.taunt(kind)) if member is not None else ""
         if text and self.session.chat:
             self.peer.send(write("M", self._names.shown(target), text))
 
     def _taunt(self, shooter: str, kind: str) -> None:
-        """Send one of the texts to a player from elsewhere who has just shot here, as far as the chat takes it."""
+        """Send one of the texts to a player from elsewhere who has just shot here, as the chat's limits allow."""
         now, text = self.house.clock(), self.taunt(kind)
         if text and now >= self._taunt_at and self._door.company.member(shooter) is None:
             self._taunt_at = now + TAUNT_SECONDS

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import Final, Protocol
 
-#: Reasons for leaving that are kept for the others to be told: everybody hears of it within a second.
+#: Reasons for leaving that are kept to tell the others, which happens within a second.
 MAX_REASONS: Final = 256
 
 
@@ -29,7 +29,7 @@ class Member(Protocol):
 
 
 class NameRegistry:
-    """The players that came in at one door, by name at the table; asked by the threads of all its guests."""
+    """The players of one door, by name at the table; used by the threads of all its guests."""
 
     def __init__(self) -> None:
         self._here: dict[str, Member] = {}
@@ -60,7 +60,7 @@ class NameRegistry:
                 self._missing[name] = game, member.called
 
     def is_missing(self, name: str, game: int) -> bool:
-        """Whether a player of a game came in here and is gone; of those who came in elsewhere nobody here knows."""
+        """Whether a player of a game connected here and is gone; always False for those from elsewhere."""
         with self._lock:
             return self._missing.get(name, (0, ""))[0] == game
 

@@ -1,4 +1,4 @@
-"""What is said in Xterm Boat Sinker's protocol, without a socket: messages, boards, names.
+"""The text of Xterm Boat Sinker's protocol, without a socket: messages, boards, names.
 
 A message is a line ``TYPE|VALUE|...``; there is no escaping, so no value can contain a pipe.
 """
@@ -66,7 +66,7 @@ def write(kind: str, *values: object) -> str:
 
 
 def speakable(text: str) -> str:
-    """Return somebody's text as one value: a pipe becomes a slash, and what is no text a space."""
+    """Return a player's text as one value: a pipe becomes a slash, and what is no text a space."""
     return _UNSPEAKABLE.sub(" ", text.replace("|", "/")).strip(_SPACE)
 
 
@@ -74,14 +74,14 @@ def speakable(text: str) -> str:
 
 
 def masked(marks: Mapping[tuple[int, int], bool], grid: Grid) -> str:
-    """Return a board as everybody may see it.
+    """Return a board's public view.
 
     Args:
         marks: cells (x, y) that were shot at, and whether each was a hit.
     """
     cells = [WATER] * grid.size
     for (x, y), hit in marks.items():
-        if x <= grid.width and y <= grid.height:  # on an open broker somebody may have announced another one
+        if x <= grid.width and y <= grid.height:  # on an open broker any client may have announced another one
             cells[grid.cell(x, y)] = HIT if hit else MISS
     return "".join(cells)
 
@@ -106,7 +106,7 @@ def complete(fleet: Fleet, incoming: Iterable[tuple[int, int]] = ()) -> str:
 
 
 def read_board(board: str, book: RuleBook) -> Fleet | None:
-    """Return the fleet of a complete board that nobody has shot at; None when it is illegal."""
+    """Return the fleet of a complete board without any shots; None when it is illegal."""
     grid = book.grid
     if len(board) != grid.size:
         return None
@@ -171,7 +171,7 @@ class Names:
     def __init__(
         self, width: int, own: str = "", own_shown: str = "", called: Callable[[str], str] = lambda name: ""
     ) -> None:
-        """Begin with nobody but the client itself.
+        """Begin with the client alone.
 
         Args:
             width: of the boards, the longest name in bytes.
@@ -198,7 +198,7 @@ class Names:
         self._meant.pop(self._shown.pop(name, ""), None)
 
     def meant(self, shown: str) -> str:
-        """Return who is meant by what the client says; empty for nobody."""
+        """Return which player the client means; empty for none."""
         return self._meant.get(shown, "")
 
     def _cut(self, name: str) -> str:

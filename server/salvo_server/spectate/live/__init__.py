@@ -1,7 +1,6 @@
 """The live page: one HTML file that follows a contest in a browser, over MQTT on a WebSocket.
 
-It holds nothing of any contest, and no secret: what it shows it hears from the broker, with the account of whoever
-looks on.
+It contains no contest data and no secret: all that it shows comes from the broker, read with the viewer's account.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from salvo_server.spectate.page.rendering import policy, render
 _HERE: Final = files(__name__)
 _SCRIPTS: Final = ("mqtt.js", "table.js", "live.js")
 
-#: What stands in the page's policy, too, where a semicolon would begin another rule.
+#: Also part of the page's policy, where a semicolon would begin another rule.
 _BROKER: Final = re.compile(r"wss?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]+/[!#-~]*")
 
-#: Whether the page asks for a name before it tries without one; as it finds out when nobody knows.
+#: Whether the page asks for a name before it tries without one; with ``try`` it finds out.
 Login = Literal["yes", "no", "try"]
 
 

@@ -1,9 +1,9 @@
-"""A whole game as one page for the browser: a file that needs nothing else, asks nobody and plays by itself.
+"""A whole game as one page for the browser: a file that needs nothing else, makes no requests and plays by itself.
 
-The page is all there without its script: the boards at the end, every salvo in words, the figures. The script begins
-before the first turn, from numbers (:mod:`.moves`), and tells nothing of what comes after the turn that it shows. It is
-made from the frames of one view and from nothing else, so what that view does not know is in none of its bytes; the
-game's seed, by which somebody could find it, is not either.
+The page is complete without its script: the boards at the end, every salvo in words, the figures. The script begins
+before the first turn, from numbers (:mod:`.moves`), and reveals nothing that comes after the turn it shows. It is made
+from the frames of one view and from nothing else, so it contains nothing that this view does not know, nor the game's
+seed, from which it could be computed.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _VARIABLES: Final = {Mark.BLANK: "water", Mark.SHIP: "ship", Mark.HIT: "hit", Ma
 #: Salvos a second that the page offers, and how long the longest game may take at the one that it begins with.
 _SPEEDS: Final = (0.5, 1, 2, 4, 8, 16, 32)
 _MAX_SECONDS: Final = 60
-#: Notes of a salvo that are told; somebody may have been refused a thousand times.
+#: Notes of a salvo that are shown; a player may have been refused a thousand times.
 _MAX_NOTES: Final = 5
 _LEGEND: Final = ((Mark.HIT, "hit"), (Mark.MISS, "miss"), (Mark.FIRED, "fired at, hit or miss not told"))
 
 
 class Setting(NamedTuple):
-    """Where a game stands among others, for a page that is one of several.
+    """A game's place among others, for a page that is one of several.
 
     Attributes:
-        called: which game it is; its number when empty.
+        called: the game's name; its number when empty.
         links: words and addresses, from this page.
-        notes: what else is told at its end.
+        notes: what else the end says.
     """
 
     called: str = ""

@@ -1,7 +1,7 @@
 """The pictures of a page in numbers: boards with their ships and shots, and the course of a game.
 
-``drawing.html.j2`` draws them. Where a cell lies is in the drawing itself, 10 units a cell, rows and columns counted
-from 1 as people do.
+``drawing.html.j2`` draws them. A cell's place is in the drawing itself, 10 units a cell, rows and columns counted from
+1 as people do.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from salvo.lab.pictures.marks import Mark
 from salvo.rules import Fleet, Orientation, RuleBook
 
-#: By mark, the drawing that stands for it, see symbols.svg.
+#: By mark, its drawing, see symbols.svg.
 SYMBOLS: Final = {Mark.HIT: "h", Mark.MISS: "m", Mark.FIRED: "f"}
 
 
@@ -20,7 +20,7 @@ class Plot(NamedTuple):
     """Of the chart, in SVG units: the plot, and the margins around it for what is written there.
 
     Attributes:
-        apart: between two lines that would lie on each other.
+        apart: between two lines that would cover each other.
     """
 
     left: int = 30
@@ -43,7 +43,7 @@ class Board(NamedTuple):
     """What is drawn on a board: SVG made of numbers alone, which needs no escaping.
 
     Attributes:
-        ships: that lie there, as far as that may be shown.
+        ships: as far as they may be shown.
         wrecks: the ships that are drawn as sunk.
         late: whether the ships are seen at the game's end only.
     """
@@ -55,7 +55,7 @@ class Board(NamedTuple):
 
 
 def board(book: RuleBook, marks: str, fleet: Fleet | None, sunk: Sequence[int], *, late: bool) -> Board:
-    """Return a board; its marks are one letter a cell, and ``fleet`` is where its ships lie, if that may be shown."""
+    """Return a board; ``marks`` has one letter a cell, ``fleet`` its ships' places if they may be shown."""
     struck = ((book.grid.xy(cell), SYMBOLS[Mark(mark)]) for cell, mark in enumerate(marks) if mark in SYMBOLS)
     shots = "".join(f'<use href="#{symbol}" x="{10 * x}" y="{10 * y}"/>' for (x, y), symbol in struck)
     hulls = [] if fleet is None else [_hull(fleet, number) for number in range(len(book.fleet))]
@@ -82,7 +82,7 @@ class Chart(NamedTuple):
 
     Attributes:
         what: which figure it is.
-        known: how high it goes, where everybody knows that beforehand.
+        known: its maximum, where that is public beforehand.
         most: the highest value.
         lines: the path of each player's line, by seat.
         names: of the players, and how high each stands; none where there is no room for all.
@@ -119,7 +119,7 @@ def _y(value: int, most: int) -> float:
 
 
 def _steps(values: Sequence[int], most: int, off: float) -> str:
-    """Return a line that goes on level until its value changes."""
+    """Return a line that stays level until its value changes."""
     last = max(1, len(values) - 1)
     changed = [turn for turn in range(1, len(values)) if values[turn] != values[turn - 1]]
     steps = (f"H{_PLOT.left + _PLOT.width * turn / last:.1f}V{_y(values[turn], most) + off:.1f}" for turn in changed)
@@ -127,7 +127,7 @@ def _steps(values: Sequence[int], most: int, off: float) -> str:
 
 
 def _apart(heights: Sequence[float]) -> list[float]:
-    """Return where to write names that belong to these heights, so that none lies on another."""
+    """Return where to write names that belong to these heights, so that none covers another."""
     order = sorted(range(len(heights)), key=lambda seat: heights[seat])
     room = _PLOT.top + _PLOT.height + _PLOT.bottom - 6
     placed, above = list(heights), float("-inf")

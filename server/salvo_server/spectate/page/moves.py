@@ -89,7 +89,7 @@ def tells_sinkings(seen: Onlooker, player: str) -> bool:
 
 
 def _sunk(seen: Onlooker, before: Frame, after: Frame) -> Iterable[Ship]:
-    """Return the ships that sank in between: those that everybody is told, else those that the onlooker sees."""
+    """Return the ships that sank in between: the announced ones, else those that the onlooker sees."""
     for seat, (name, sea) in enumerate(after.seas.items()):
         was = before.seas[name]
         if seen.book.sinkings is Sinkings.TOLD:
@@ -107,7 +107,7 @@ def _is_struck(ship: Placement, marks: str, seen: Onlooker) -> bool:
 
 
 def numbers(seen: Onlooker, moves: Iterable[Move]) -> str:
-    """Return a game for a page's script: JSON of numbers and nothing else, so nobody's name can do anything in it.
+    """Return a game for a page's script: JSON of numbers and nothing else, so that no name can inject anything.
 
     A turn is the seat, the number of shots and hits, then aims in order of fire, aims that landed, ships that sank, and
     seats that are out. An aim is (seat * cells + cell) * 4 + code, a ship is seat * ships + ship.

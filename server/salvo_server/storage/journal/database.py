@@ -52,7 +52,7 @@ class DatabaseJournal:
 
         Args:
             where: a file's path, or ``postgresql://USER@HOST/DATABASE``.
-            key_file: where the key to the teams' secrets lies; beside the file by default.
+            key_file: where the key to the teams' secrets is; next to the file by default.
             power_safe: whether a commit survives a loss of power, or only that of the process.
 
         Raises:
@@ -87,7 +87,7 @@ class DatabaseJournal:
         return self._url.get_backend_name() != "sqlite"
 
     def _take_over(self) -> None:
-        """Make sure that nobody else writes, that the file is sound and that its schema is today's."""
+        """Make sure that there is no other writer, that the file is sound and that its schema is today's."""
         if self._server:
             self._lock_database()
         else:
@@ -110,7 +110,7 @@ class DatabaseJournal:
             if self._has(batch):
                 return  # committed before, and only the answer was lost
             raise JournalError(
-                "journal_in_use", f"{self.name}: somebody else has written to it: {error.orig}; end the other server"
+                "journal_in_use", f"{self.name}: another program has written to it: {error.orig}; end the other server"
             ) from None
         except DBAPIError as error:
             raise explain(error, self.name) from None
@@ -227,7 +227,7 @@ class DatabaseJournal:
 class JournalReader:
     """The games of a journal, read while a server may be writing it; secrets stay sealed.
 
-    Every question has a connection of its own, so nothing stays open that somebody had to close.
+    Every query has its own connection, so nothing is left open for the caller to close.
     """
 
     def __init__(self, where: str) -> None:

@@ -15,7 +15,7 @@ _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 metadata = MetaData()
 
-#: One row: how far the broker has acknowledged, and whether the last server ended of its own accord.
+#: One row: how far the broker has acknowledged, and whether the last server shut down in order.
 progress = Table(
     "progress",
     metadata,
