@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 
 from salvo.lab.pictures.html import COLOURS, css
 from salvo.lab.pictures.marks import Mark
-from salvo.messages import SalvoResolved
 from salvo.rules import Ending, RuleBook, ShipClass, Shots
 from salvo_server.spectate import telling
 from salvo_server.spectate.page import drawing
@@ -121,13 +120,14 @@ class _Page:
 
     # --- salvos ---------------------------------------------------------------------------------------------------
 
-    def salvos(self) -> Iterator[tuple[SalvoResolved, str, str, str, str]]:
-        """Return of each salvo its result and number of shots, then in words its aims, its news and its notes."""
+    def salvos(self) -> Iterator[tuple[int, str, str, int, str, str, str]]:
+        """Return of each salvo its turn, player, shots and hits, then in words its aims, its news and its notes."""
         for move in self.moves:
             result, allowed = move.frame.result, move.frame.allowed
             assert result is not None
             shots = f"{result.shots}" if result.shots == allowed else f"{result.shots} of {allowed}"
-            yield result, shots, self._aims(move.aims), ", ".join(self._news(move)), _notes(move.frame.notes)
+            words = self._aims(move.aims), ", ".join(self._news(move)), _notes(move.frame.notes)
+            yield result.turn, result.player, shots, result.hits, *words
 
     def _aims(self, aims: Sequence[Aim]) -> str:
         """Return shots as people say them, a board at a time."""
