@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 
 from proofs import random_games
 from salvo.lab.pictures.marks import Mark
@@ -24,6 +25,7 @@ from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, Grid, RuleBook, ShipC
 from salvo_server.cli.replay import replay as command
 from salvo_server.spectate.page import html_page
 from salvo_server.spectate.page.moves import CODES
+from salvo_server.spectate.page.rendering import render
 from salvo_server.spectate.recordings import open_recordings
 from salvo_server.spectate.replay import REFEREE, Replay, ReplayError
 from unit.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _hidden_from_alice, _play
@@ -265,6 +267,11 @@ def test_a_name_is_text_wherever_it_stands(view: str) -> None:
     assert [tag for tag, _ in Read(page).tags] == [tag for tag, _ in Read(polite).tags]
     assert page.count("<script") == page.count("</script") == 2
     assert RUDE in "".join(text for _, text in Read(page).texts)
+
+
+def test_a_template_that_names_what_it_is_not_given_makes_no_page() -> None:
+    with pytest.raises(UndefinedError, match="'policy' is undefined"):
+        render("spectate/page/base.html.j2", style="")
 
 
 def test_a_page_has_nothing_from_elsewhere_and_runs_its_own_script_only() -> None:

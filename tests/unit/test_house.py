@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import io
 import re
+import subprocess
+import sys
 import tokenize
 import tomllib
 from functools import cache
@@ -58,6 +60,26 @@ def test_what_is_imported_stays_small(module: str, package: str, most: int) -> N
     imported = _graph().find_upstream_modules(module) | {module}
     packages = {name.rsplit(".", depth)[0] for name in imported for depth in range(1, name.count(".") + 1)}
     assert sum(_lines(name) for name in imported | packages if name.split(".")[0] == package) <= most
+
+
+def test_only_one_environment_of_templates_escapes_what_the_server_puts_into_html() -> None:
+    used: dict[str, set[str]] = {}
+    for path in sorted((ROOT / "server").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            found = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            found += [f"{node.module}"] if isinstance(node, ast.ImportFrom) else []
+            for name in found:
+                used.setdefault(name.partition(".")[0], set()).add(path.name)
+    assert used["jinja2"] == {"rendering.py"}
+    assert not used.keys() & {"html", "markupsafe"}
+
+
+def test_a_command_that_makes_no_page_imports_no_templates() -> None:
+    code = "import sys, salvo_server.cli as c; c.cli(['--help'], standalone_mode=False); import salvo_server.cli.replay"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; print('jinja2' in sys.modules)"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "False"
 
 
 @cache

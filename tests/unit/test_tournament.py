@@ -766,16 +766,12 @@ def test_a_page_can_be_made_before_the_first_game() -> None:
     assert "0 of 12 games so far" in page(stand(given, []))
 
 
-@pytest.mark.parametrize("library", ["openskill", "networkx", "jinja2"])
+@pytest.mark.parametrize("library", ["openskill", "networkx"])
 def test_without_its_libraries_a_tournament_says_how_to_get_them(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(sys.modules):
         if name.partition(".")[0] == library:
             monkeypatch.delitem(sys.modules, name)
     given = tournament(format=Format.SWISS)
-    came_to = stand(given, [])
-    for name in list(sys.modules):
-        if name.partition(".")[0] == library:
-            monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
     with pytest.raises(MissingExtra, match=r"battleship-salvo\[tournament\]"):
-        page(came_to) if library == "jinja2" else stand(given, [])
+        stand(given, [])

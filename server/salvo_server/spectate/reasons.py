@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from salvo.lab.explain import Account, Aimed, Estimate, Explanation, Knowledge, News, account
 from salvo.lab.pictures import HeatMap
@@ -12,13 +11,8 @@ from salvo.lab.pictures.heat import percentage
 from salvo.lab.pictures.marks import PLAIN, Mark
 from salvo.rules import Announce, Grid, RuleBook
 from salvo_server.spectate import telling
+from salvo_server.spectate.page.rendering import render
 from salvo_server.spectate.replay import REFEREE, Replay
-
-_STYLE: Final = (
-    ":root{color-scheme:light dark}"
-    "body{font-family:system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}"
-    "h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}pre{white-space:pre-wrap}"
-)
 
 
 def salvo_lines(told: Explanation, book: RuleBook) -> list[str]:
@@ -125,19 +119,20 @@ def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None, v
         fleets: drawn of each board, where it is the whole game; else None.
         verdict: lines that say why it was won.
     """
-    parts = [f"<h1>{escape(telling.heading(replay))}</h1>"]
-    if fleets is not None:
-        parts.append(f"<pre>{escape(chr(10).join(game_lines(replay, told, fleets, verdict)))}</pre>")
-    for each in told:
-        known = [knowledge_line(rival, each.known[rival]) for rival in each.maps]
-        lines = [*known, *salvo_lines(each, replay.header.rules.book)]
-        parts.append(f"<h2>{escape(telling.salvo_line(replay.frame(each.player, each.turn)))}</h2>")
-        parts += [drawn._repr_html_() for drawn in each.maps.values()]
-        parts.append(f"<pre>{escape(chr(10).join(lines))}</pre>")
-    policy = "default-src 'none'; style-src 'unsafe-inline'"  # the heat maps bring their own style
-    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-    head += f"<title>{escape(replay.name)}</title><style>{_STYLE}</style>"
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>' + "\n".join(parts) + "</body></html>\n"
+    return render(
+        "spectate/reasons.html.j2",
+        name=replay.name,
+        heading=telling.heading(replay),
+        game=None if fleets is None else game_lines(replay, told, fleets, verdict),
+        salvos=[_salvo(replay, each) for each in told],
+    )
+
+
+def _salvo(replay: Replay, told: Explanation) -> tuple[str, Iterable[HeatMap], list[str]]:
+    """Return the heading, the heat maps and the lines of a salvo."""
+    known = [knowledge_line(rival, told.known[rival]) for rival in told.maps]
+    lines = [*known, *salvo_lines(told, replay.header.rules.book)]
+    return telling.salvo_line(replay.frame(told.player, told.turn)), told.maps.values(), lines
 
 
 def outcome(replay: Replay, player: str) -> str:

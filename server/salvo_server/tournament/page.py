@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from salvo.errors import MissingExtra
-from salvo_server.spectate.page import allowed
+from salvo_server.spectate.page.rendering import policy, render
 from salvo_server.storage.whole_file import replace_file
 from salvo_server.tournament.file import TournamentError
 from salvo_server.tournament.games import Played
@@ -70,9 +68,6 @@ def page(came_to: Standings, site: Links | None = None) -> str:
 
     Args:
         site: whose first page it is; it has links then in place of all games.
-
-    Raises:
-        MissingExtra: ``tournament`` is not installed.
     """
     rows = came_to.rows
     colour = {row.bot: _COLOURS[place % len(_COLOURS)] for place, row in enumerate(rows)}
@@ -106,14 +101,9 @@ def page(came_to: Standings, site: Links | None = None) -> str:
 
 
 def rendered(template: str, **said: object) -> str:
-    """Return a page made of a template, with the style of all of them.
-
-    Raises:
-        MissingExtra: ``tournament`` is not installed.
-    """
+    """Return a page made of a template, with the style of all of them."""
     style = files("salvo_server.tournament").joinpath("page.css").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src {allowed(style)}; base-uri 'none'; form-action 'none'"
-    return str(_templates().get_template(template).render(style=style, policy=policy, **said))
+    return render(f"tournament/{template}", style=style, policy=policy(style), **said)
 
 
 def _polyline(course: list[float], upwards: _Scale) -> str:
@@ -132,33 +122,11 @@ def _share(points: float, games: int) -> str:
     return f"{'w' if lean > 0 else 'l'}{abs(lean)}" if lean else "even"
 
 
-def _templates() -> Any:
-    try:
-        import jinja2  # noqa: F401
-    except ModuleNotFoundError:
-        raise MissingExtra("the page of a tournament", "tournament") from None
-    return _environment()
-
-
-@cache
-def _environment() -> Any:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("salvo_server.tournament", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
 def write_page(came_to: Standings, path: Path) -> None:
     """Write the page; a reader never sees half of it.
 
     Raises:
         TournamentError: ``bad_results``: it cannot be written.
-        MissingExtra: ``tournament`` is not installed.
     """
     write_whole(path, page(came_to), "name another file with --html")
 

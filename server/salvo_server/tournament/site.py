@@ -73,7 +73,6 @@ def make_site(
     Raises:
         TournamentError: ``not_a_site``: the folder has something else in it; ``bad_results``: it cannot be written.
         SalvoError: ``worker_died``, see :class:`.Workers`.
-        MissingExtra: ``tournament`` is not installed.
     """
     site = _Site(came_to, chosen, folder)
     with site.folder:

@@ -6,14 +6,14 @@ It contains no contest data and no secret: all that it shows comes from the brok
 from __future__ import annotations
 
 import re
-from html import escape
 from importlib.resources import files
 from typing import Final, Literal
 
 from salvo.errors import ConnectionLost
 from salvo.topics import check_name
 from salvo_server.brokers.embedded.http_page import FrontPage
-from salvo_server.spectate.page import allowed, drawing, house_style
+from salvo_server.spectate.page import house_style
+from salvo_server.spectate.page.rendering import policy, render
 
 _HERE: Final = files(__name__)
 _SCRIPTS: Final = ("mqtt.js", "table.js", "live.js")
@@ -41,21 +41,10 @@ def live_page(broker: str = "", table: str = "", login: Login = "try") -> FrontP
     if broker and _BROKER.fullmatch(broker) is None:
         raise ConnectionLost("bad_url", f"{broker[:200]!r} is not ws://HOST:PORT/PATH or wss://HOST:PORT/PATH")
     style, script = house_style() + _text("live.css"), _script()
-    policy = (
-        f"default-src 'none'; style-src {allowed(style)}; script-src {allowed(script)};"
-        f" connect-src {_origin(broker)}; img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    given = f'data-broker="{escape(broker)}" data-table="{escape(table)}" data-login="{login}"'
-    body = _text("live.html").replace('id="live"', f'id="live" {given}', 1)
-    html = (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">'
-        f"<title>Salvo, live</title><style>{style}</style></head><body>{drawing.SYMBOLS}{body}"
-        f"<script>{script}</script></body></html>\n"
-    )
-    return FrontPage(html.encode(), policy)
+    own = policy(style, script, f"connect-src {_origin(broker)}", "img-src data:")
+    given = {"broker": broker, "table": table, "login": login}
+    html = render("spectate/live/live.html.j2", style=style, script=script, policy=own, **given)
+    return FrontPage(html.encode(), own)
 
 
 def _script() -> str:

@@ -1,0 +1,50 @@
+"""How the server makes each page: from a template, with a policy that allows the page's own style and script only."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def render(template: str, **given: object) -> str:
+    """Return a page made from a template; values are escaped, and a name that is not given is an error.
+
+    Args:
+        template: its path in this package, such as ``spectate/page/page.html.j2``.
+    """
+    return _environment().get_template(template).render(given)
+
+
+def policy(style: str, script: str = "", *more: str) -> str:
+    """Return the content security policy of a page: its own inline style and script, and nothing else.
+
+    Args:
+        more: directives that this page needs besides.
+    """
+    scripts = [f"script-src {_hashed(script)}"] if script else []
+    own = ["default-src 'none'", f"style-src {_hashed(style)}", *scripts, *more]
+    return "; ".join([*own, "base-uri 'none'", "form-action 'none'"])
+
+
+def _hashed(inline: str) -> str:
+    return f"'sha256-{b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"
+
+
+@cache
+def _environment() -> Environment:
+    import jinja2  # slow to import, and most commands make no page
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("salvo_server", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
