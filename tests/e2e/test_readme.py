@@ -174,7 +174,8 @@ def test_the_class_plays(folder: Path) -> None:
 
 
 def test_what_a_salvo_and_its_result_are_said_to_have_they_have() -> None:
-    for text, kind in (("An own salvo has", OwnSalvo), ("A result has", SalvoResolved), ("sunk, each with", SunkShip)):
+    listed = (("Each of your salvos has", OwnSalvo), ("A result has", SalvoResolved), ("sunk, each with", SunkShip))
+    for text, kind in listed:
         said = re.search(rf"{text}((?:,?\s`\w+`)+)", TEXT)
         assert said is not None
         names = re.findall(r"`(\w+)`", said[1])
