@@ -233,10 +233,10 @@ def test_programs_of_two_systems_and_a_bot_play_at_one_table(tmp_path: Path) -> 
         late.close()
     check_points(outcome, heard)
     assert {values[0] for values in outcome.results} == {"ann", "hunter", "smack"}
-    assert all(int(values[1]) for values in outcome.results)  # each has met something
     assert kept.keys() == {f"/players/{name}/board" for name in ("ann", "hunter", "smack")}
     assert sum(board.count(b"X") for board in kept.values()) == sum(int(values[1]) for values in outcome.results)
     best = max(int(values[1]) for values in outcome.results)
+    assert best > 0
     won = ["smack", str(best)] in [values[:2] for values in outcome.results]
     assert ("won" in names.record_of("smack") or "tie" in names.record_of("smack")) is won
 
