@@ -20,14 +20,14 @@ from salvo_server.cli.gateway import (
 from salvo_server.gateways.classic import Role, door
 from salvo_server.gateways.classic.mqtt_transport import Carrier
 from salvo_server.gateways.host import Host
-from salvo_server.unused import Unused, beside, without
+from salvo_server.unused import Unused, is_set, is_unset
 
 
 @click.command(
     cls=Checked,
     unused=[
-        Unused("listen", beside("channel"), "with --channel, over which programs connect; leave one of them out"),
-        Unused("carrier", without("channel"), "without --channel NAME; give that, too, or leave it out"),
+        Unused("listen", is_set("channel"), "with --channel, over which programs connect; leave one of them out"),
+        Unused("carrier", is_unset("channel"), "without --channel NAME; give that, too, or leave it out"),
         Unused("rounds", lambda given: given["role"] == Role.CLIENT, "as client: the server ends; leave it out"),
         *TABLE_RULES,
     ],

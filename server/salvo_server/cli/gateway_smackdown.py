@@ -24,7 +24,7 @@ from salvo_server.cli.gateway import (
 from salvo_server.gateways.children import Child
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.smackdown import ANSWER_SECONDS, Names, check, child_door, door
-from salvo_server.unused import Unused, without
+from salvo_server.unused import Unused, is_unset
 
 #: The opponent's name for a program where it cannot be known.
 _SOMEBODY = "opponent"
@@ -35,7 +35,7 @@ _SOMEBODY = "opponent"
     unused=[
         Unused(
             "opponent",
-            without("commands"),
+            is_unset("commands"),
             "without --exec: TCP clients get the name of the player there; leave it out",
         ),
         *TABLE_RULES,

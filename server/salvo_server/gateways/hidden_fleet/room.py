@@ -24,7 +24,7 @@ from salvo_server.gateways.hidden_fleet.house_bot import Sitting
 from salvo_server.gateways.hidden_fleet.reenact import both_sides_of, play_again
 from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import gateway_games_path
-from salvo_server.storage.whole_file import replace_file
+from salvo_server.storage.atomic_file import replace_file
 
 log = logging.getLogger(__name__)
 
