@@ -88,7 +88,7 @@ def command(
                 host = Host(house, child_door(book, name, known, answer_seconds=answer_seconds, you_first=you_first))
                 whole = [*program, name, opponent or _other(name, names)]
                 finished = partial(known.finished_by, name)
-                children.append(Child(whole, name, host.let_in, partial(wants_more, name), finished))
+                children.append(Child(whole, name, host.admit, partial(wants_more, name), finished))
                 stack.callback(children[-1].close)
                 stack.callback(host.close)  # before the child is killed, which would else have forfeited
             for child in children:

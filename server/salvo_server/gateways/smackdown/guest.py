@@ -104,17 +104,17 @@ class Player(Guest):
                 lost = self._began and not self._forfeited and self._told is not _Told.END and not self._child
                 self._names.give_back(self._called, lost_in=self._game if lost else 0)
 
-    def came(self) -> None:
+    def connected(self) -> None:
         if self._child or self.house.news.state is not State.TURN:
             self._find_a_seat()
         else:
             self._seat_at = self.house.clock() + SETTLE_SECONDS
 
-    def said(self, message: str) -> None:
+    def message_received(self, message: str) -> None:
         if message.strip():
             self._take_in(message)
 
-    def stammered(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: Broken) -> None:
         self._take_in(broken)
 
     def _take_in(self, answer: str | Broken) -> None:
@@ -135,7 +135,7 @@ class Player(Guest):
             return False
         return self._forfeited or (self._child != "" and (self._told is not _Told.NOTHING or bool(self._ahead)))
 
-    def passed(self, now: float) -> None:
+    def tick(self, now: float) -> None:
         if self._name_refused:
             self._leave_name()
         if not self.seated:
@@ -154,7 +154,7 @@ class Player(Guest):
                 self.end()
             else:
                 self.peer.hang_up()
-        if self._query and self.alone:
+        if self._query and self.abandoned:
             self._forfeit(f"ended while its {self._query} were due")
         elif self._query and now - self._asked_at > self._answer_seconds:
             self._forfeit(f"no {self._query} within {self._answer_seconds:g} s")
@@ -246,7 +246,7 @@ class Player(Guest):
 
     # --- the table --------------------------------------------------------------------------------------------------
 
-    def announced(self, announcement: m.Announcement, retained: bool) -> None:
+    def announcement_received(self, announcement: m.Announcement, retained: bool) -> None:
         match announcement:
             case m.PlacementJudged(_, ship, True) if self._fleet is not None and not self._fleet_wanted:
                 self._approved.add(ship)  # of a fleet that was placed, and not that of the last game, which is retained
@@ -258,7 +258,7 @@ class Player(Guest):
             case _:
                 pass
 
-    def happened(self, event: Event) -> None:
+    def event_received(self, event: Event) -> None:
         if self._told is _Told.END:
             return
         match event:

@@ -125,7 +125,7 @@ class XbsGuest(Guest):
 
     # --- what the client says -------------------------------------------------------------------------------------
 
-    def came(self) -> None:
+    def connected(self) -> None:
         """The system's server speaks first."""
         rules = self.house.news.rules
         if rules is None or rules.book != self._book:
@@ -133,11 +133,11 @@ class XbsGuest(Guest):
         else:
             self.peer.send(self._game_info())
 
-    def stammered(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: Broken) -> None:
         """What is longer than a message can be, or not text, is not a message."""
         self._send_away("protocol error")
 
-    def said(self, message: str) -> None:
+    def message_received(self, message: str) -> None:
         """Do what a message asks for; a client that sends anything else is sent away."""
         said = read(message)
         if said is None:
@@ -162,10 +162,10 @@ class XbsGuest(Guest):
                 self._reason = speakable(said.value(1))
                 self.end()
 
-    def longest_wait(self) -> float:
-        return _LOOK_SECONDS if self._asked is not None else super().longest_wait()
+    def max_wait(self) -> float:
+        return _LOOK_SECONDS if self._asked is not None else super().max_wait()
 
-    def left(self) -> None:
+    def disconnected(self) -> None:
         """Free the player's place in the lobby; in a game it stays, and is missing."""
         joining = self._stage is Stage.JOINING and self._taken_by is None
         if self.seated and (joining or self._stage is Stage.WAITING):
@@ -313,7 +313,7 @@ class XbsGuest(Guest):
 
     # --- what happens at the table --------------------------------------------------------------------------------
 
-    def announced(self, announcement: m.Announcement, retained: bool) -> None:
+    def announcement_received(self, announcement: m.Announcement, retained: bool) -> None:
         """Note who is there and whose turn it is; the client hears of it once the session knows it, too."""
         match announcement:
             case m.PlayersListed(names):
@@ -323,8 +323,8 @@ class XbsGuest(Guest):
             case m.CommandRefused(_, "name_taken", _) if self._stage is Stage.JOINING and self._taken_by is None:
                 self._taken_by = self.house.clock() + TAKEN_SECONDS
 
-    def happened(self, event: Event) -> None:
-        """Tell what the client is to know; for changes that it reads off the session see :meth:`passed`."""
+    def event_received(self, event: Event) -> None:
+        """Tell what the client is to know; for changes that it reads off the session see :meth:`tick`."""
         match event:
             case FleetWanted(rules):
                 if rules != self._book:
@@ -347,7 +347,7 @@ class XbsGuest(Guest):
                     self._tell("the server is back" if online else "the server is away; the game waits for it")
                 self._away = not online
 
-    def passed(self, now: float) -> None:
+    def tick(self, now: float) -> None:
         """Tell what has changed at the table, and give up what takes too long."""
         if self._asked is not None:
             self._sit_down_or_not()
