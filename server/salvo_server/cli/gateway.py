@@ -180,7 +180,7 @@ def table_options(command: _Command) -> _Command:
 
 
 @contextlib.contextmanager
-def house_of(
+def table_watch(
     door: str, *, broker: str, table: str, roster: Path | None, no_roster: bool, ca: str | None, no_pin: bool
 ) -> Iterator[TableWatch]:
     """Yield the table that the options name; the caller opens it.
@@ -198,9 +198,9 @@ def house_of(
         accounts = RosterAccounts(Roster(file), door)
     else:
         accounts = OpenAccounts(gateway_key_path(), door)
-    house = TableWatch(str(url), table, accounts, ca=ca, pin=not no_pin)
-    with contextlib.closing(house):
-        yield house
+    watch = TableWatch(str(url), table, accounts, ca=ca, pin=not no_pin)
+    with contextlib.closing(watch):
+        yield watch
 
 
 def serve_guests(host: Host, listen: str, what: str, stop: threading.Event | None = None) -> None:

@@ -33,20 +33,20 @@ class Guest:
 
     Attributes:
         peer: the program.
-        house: the gateway's table.
+        watch: the gateway's view of its table.
         abandoned: whether the program has hung up, and all its messages are handled.
     """
 
-    def __init__(self, peer: Peer, house: TableWatch) -> None:
+    def __init__(self, peer: Peer, watch: TableWatch) -> None:
         self.peer = peer
-        self.house = house
+        self.watch = watch
         self.abandoned = False
         self._seat: Seat | None = None
         self._team: Team | None = None
         self._name = ""
         self._admission_deadline = 0.0
         self._ended = False
-        self._since = self.house.clock()
+        self._since = self.watch.clock()
 
     # --- what a protocol overrides --------------------------------------------------------------------------------
 
@@ -112,8 +112,8 @@ class Guest:
         """
         assert self._seat is None
         self._name = name
-        self._admission_deadline = self.house.clock() + ACCOUNT_SECONDS
-        self._take(self.house.seat(name))
+        self._admission_deadline = self.watch.clock() + ACCOUNT_SECONDS
+        self._take(self.watch.seat(name))
 
     def say(self, text: str, to: str = "") -> None:
         """Send a line of chat to all players, or to one.
@@ -167,7 +167,7 @@ class Guest:
         taken = self.peer.take()
         self.abandoned = gone and not taken
         if taken:
-            self._since = self.house.clock()
+            self._since = self.watch.clock()
         for message in taken:
             if self._ended:
                 return
@@ -179,15 +179,15 @@ class Guest:
             self._ended = True
         if self._ended:
             return
-        self.tick(self.house.clock())
+        self.tick(self.watch.clock())
         if self._ended:
             return
         if self._team is None:
-            if self.house.clock() - self._since > IDLE_SECONDS:
+            if self.watch.clock() - self._since > IDLE_SECONDS:
                 self._ended = True
             self.peer.wait(self.max_wait())
             return
-        self._since = self.house.clock()
+        self._since = self.watch.clock()
         self._team.act()
         try:
             self._team.hear(MAX_WAIT_SECONDS)
@@ -197,18 +197,18 @@ class Guest:
     def _take(self, seat: Seat) -> None:
         self._seat = seat
         seat.session.tap = self.announcement_received
-        self._team = Team(seat.session, seat.connection, self.event_received, clock=self.house.clock, meet=seat.meet)
+        self._team = Team(seat.session, seat.connection, self.event_received, clock=self.watch.clock, meet=seat.meet)
         self.peer.arrived = seat.connection.wake
 
     def _retry_admission(self, error: ConnectionLost) -> None:
         """Take the seat again while the broker may not know the account yet; otherwise give up."""
-        if error.code != "not_authorised" or self.house.clock() > self._admission_deadline:
+        if error.code != "not_authorised" or self.watch.clock() > self._admission_deadline:
             raise error
         assert self._seat is not None
         wants_to_play = self._seat.session.wants_to_play
         self._seat.close()
         self.peer.wait(_RETRY_SECONDS)
-        self._take(self.house.seat(self._name))
+        self._take(self.watch.seat(self._name))
         self.session.wants_to_play = wants_to_play
 
 

@@ -52,9 +52,9 @@ class Host:
         address: the host and port that it listens on, once opened.
     """
 
-    def __init__(self, house: TableWatch, door: Door) -> None:
+    def __init__(self, watch: TableWatch, door: Door) -> None:
         self.address = ("", 0)
-        self._house = house
+        self._watch = watch
         self._door = door
         self._opened = False
         self._listener: socket.socket | None = None
@@ -116,7 +116,7 @@ class Host:
             if self._opened:
                 return
             self._opened = True
-            self._door.opened(self._house)
+            self._door.opened(self._watch)
 
     def _accept(self) -> None:
         assert self._listener is not None
@@ -131,7 +131,7 @@ class Host:
 
     def _serve(self, peer: Peer) -> None:
         try:
-            guest = self._door.welcome(peer, self._house)
+            guest = self._door.welcome(peer, self._watch)
             with self._lock:
                 self._active[id(peer)] = guest
             if not self._closed.is_set():

@@ -94,7 +94,7 @@ class AtTable:
         match event:
             case e.FleetWanted():
                 self._approved.clear()
-                self._guest.session.place(self._fleet, self._guest.house.clock())
+                self._guest.session.place(self._fleet, self._guest.watch.clock())
             case e.SalvoHeard(result) if result.player == self._guest.room.guest:
                 self._answer_shot(result)
             case e.GameTakenUp(game) if game == self._number:

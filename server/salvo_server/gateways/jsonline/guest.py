@@ -43,8 +43,8 @@ class Play(Protocol):
 class JsonGuest(Guest):
     """The program; one of them has the room."""
 
-    def __init__(self, peer: Peer, house: TableWatch, room: Room, wording: Wording) -> None:
-        super().__init__(peer, house)
+    def __init__(self, peer: Peer, watch: TableWatch, room: Room, wording: Wording) -> None:
+        super().__init__(peer, watch)
         self.room = room
         self.wording = wording
         self._play: Play | None = None

@@ -52,7 +52,7 @@ class Player(Guest):
     def __init__(
         self,
         peer: Peer,
-        house: TableWatch,
+        watch: TableWatch,
         *,
         names: Names,
         check: Callable[[RuleBook], None],
@@ -66,7 +66,7 @@ class Player(Guest):
             check: raises when the protocol cannot express a book.
             child: the name, if it is a child process: when that ends it does not come back into its game.
         """
-        super().__init__(peer, house)
+        super().__init__(peer, watch)
         self._names = names
         self._check = check
         self._answer_seconds = answer_seconds
@@ -105,10 +105,10 @@ class Player(Guest):
                 self._names.give_back(self._called, lost_in=self._game if lost else 0)
 
     def connected(self) -> None:
-        if self._child or self.house.news.state is not State.TURN:
+        if self._child or self.watch.news.state is not State.TURN:
             self._find_a_seat()
         else:
-            self._seat_at = self.house.clock() + SETTLE_SECONDS
+            self._seat_at = self.watch.clock() + SETTLE_SECONDS
 
     def message_received(self, message: str) -> None:
         if message.strip():
@@ -192,7 +192,7 @@ class Player(Guest):
     def _ask(self, about: str, *values: str) -> None:
         self.peer.send(lines.query(about, *values))
         self._query = about
-        self._asked_at = self.house.clock()
+        self._asked_at = self.watch.clock()
         self._read_answers()
 
     def _read_answers(self) -> None:
@@ -230,11 +230,11 @@ class Player(Guest):
         """Place the fleet when those of the names before this one stand, but don't wait too long for them."""
         if not self._fleet_wanted:
             return
-        news = self.house.news.rules
+        news = self.watch.news.rules
         longest = self._answer_seconds
         if news is not None:
             longest = min(longest, news.placement_seconds * _SHARE_OF_PLACING)
-        self._place_by = self.house.clock() + longest
+        self._place_by = self.watch.clock() + longest
         if self._names.may_place(self._called):
             self._place()
 
@@ -242,7 +242,7 @@ class Player(Guest):
         assert self._fleet is not None
         self._place_by = None
         self._fleet_wanted = False
-        self.session.place(self._fleet, self.house.clock())
+        self.session.place(self._fleet, self.watch.clock())
 
     # --- the table --------------------------------------------------------------------------------------------------
 
@@ -455,7 +455,7 @@ class Player(Guest):
     def _say_end(self, how: str) -> None:
         self.peer.send(lines.info(how), lines.info(lines.END))
         self.peer.end_sending()
-        self._leave_by = self.house.clock() + LEAVE_SECONDS
+        self._leave_by = self.watch.clock() + LEAVE_SECONDS
 
 
 def _text(answer: str | Broken) -> str:
