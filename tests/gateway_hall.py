@@ -129,7 +129,7 @@ class HallSeat:
         self.connection.close()
 
 
-class HallHouse(TableWatch):
+class HallWatch(TableWatch):
     """The gateway's table, whose onlooker hears everything at once."""
 
     def __init__(self, hall: Hall, accounts: Accounts) -> None:
@@ -152,7 +152,7 @@ class Program:
         self._hall = hall
         self._framing = door.framing()
         self._said: list[str | Broken] = []
-        self.guest: Guest = door.welcome(cast(Peer, self), hall.house)
+        self.guest: Guest = door.welcome(cast(Peer, self), hall.watch)
         self._rounds: Iterator[None] = self.guest.rounds()
         self.stays = True
 
@@ -228,7 +228,7 @@ class Hall:
         self.programs: list[Program] = []
         self.wire = ServersWire()
         self.wire.spread = self._spread
-        self.house = HallHouse(self, accounts or NoAccounts())
+        self.watch = HallWatch(self, accounts or NoAccounts())
         self.announced: list[m.Announcement] = []
         self.onlooker_is_late = False
         self._unheard: deque[tuple[str, bytes]] = deque()
@@ -274,7 +274,7 @@ class Hall:
             before = self.traffic + self.wire.published
             self.service.step()
             while self._unheard and not self.onlooker_is_late:
-                self.house.take_in(*self._unheard.popleft())
+                self.watch.take_in(*self._unheard.popleft())
             for program in self.programs:
                 program.serve()
             still = still + 1 if self.traffic + self.wire.published == before and not self.wire.inbox else 0

@@ -1,7 +1,7 @@
-"""Which servers of a roster run on this machine, and where: a small file next to the roster while each one runs.
+"""Finds the servers that run on this machine with a roster: each keeps a small file next to it while it runs.
 
-Each server holds a lock on its file, so that a file left by a killed server is recognised, and removed at the next
-look. It contains nothing secret.
+A server holds a lock on its file, so the file of a killed server is recognised, and removed the next time anyone looks.
+It contains no secrets.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from salvo_server.settings import ServerSettings, identity_path, roster_path
 
 try:
     import fcntl
-except ModuleNotFoundError:  # no such locks on this system: nothing is written, and nothing found
+except ModuleNotFoundError:  # this system has no such locks: no file is written, and no server found
     fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger(__name__)
 
-_ENDING: Final = ".serving"
-_SAID: Final = {"listen", "websocket", "tables", "profile"}
+_SUFFIX: Final = ".serving"
+_PUBLISHED: Final = {"listen", "websocket", "tables", "profile"}
 
 
 class RunningServer(NamedTuple):
-    """A server that runs.
+    """A running server.
 
     Attributes:
-        url: where clients of this machine connect, without a user.
-        websocket_url: where it speaks MQTT over WebSocket; None when it does not.
-        settings: what is known of them: addresses, files, tables and profile.
+        url: where clients on this machine connect, without a user.
+        websocket_url: where it offers MQTT over WebSocket; None if it does not.
+        settings: those that its file has: addresses, paths, tables and profile; defaults for the rest.
     """
 
     url: str
@@ -46,24 +46,24 @@ class RunningServer(NamedTuple):
 
 @contextlib.contextmanager
 def announced(settings: ServerSettings, url: str, websocket_url: str | None) -> Iterator[None]:
-    """Let :func:`running_servers` find this server for the length of a ``with`` block, where that is possible."""
-    with contextlib.ExitStack() as opened:
+    """Let :func:`running_servers` find this server during a ``with`` block, if its file can be written."""
+    with contextlib.ExitStack() as cleanup:
         try:
-            _write(settings, url, websocket_url, opened)
+            _write(settings, url, websocket_url, cleanup)
         except OSError as error:
             log.info("salvo doctor will not find this server by itself: %s", error)
         yield
 
 
-def _write(settings: ServerSettings, url: str, websocket_url: str | None, opened: contextlib.ExitStack) -> None:
+def _write(settings: ServerSettings, url: str, websocket_url: str | None, cleanup: contextlib.ExitStack) -> None:
     if fcntl is None:
         return
     roster = roster_path(settings.roster)
     roster.parent.mkdir(parents=True, exist_ok=True)
     descriptor, part = tempfile.mkstemp(prefix=f"{roster.name}.", dir=roster.parent)
-    opened.callback(os.close, descriptor)
-    file = Path(part + _ENDING)
-    opened.callback(file.unlink, missing_ok=True)
+    cleanup.callback(os.close, descriptor)
+    file = Path(part + _SUFFIX)
+    cleanup.callback(file.unlink, missing_ok=True)
     try:
         record = {"url": url, "websocket_url": websocket_url, "settings": _record(settings, url)}
         os.write(descriptor, json.dumps(record).encode())
@@ -75,8 +75,8 @@ def _write(settings: ServerSettings, url: str, websocket_url: str | None, opened
 
 
 def _record(settings: ServerSettings, url: str) -> dict[str, Any]:
-    """Return the settings that a look from outside needs; of addresses of others no user and password."""
-    record = settings.model_dump(mode="json", include=_SAID)
+    """Return the settings that another program needs to examine this server, without the broker's user and password."""
+    record = settings.model_dump(mode="json", include=_PUBLISHED)
     if settings.broker is None:
         record["listen"] = f"{settings.listen.rpartition(':')[0]}:{BrokerUrl.parse(url).port}"
     else:
@@ -97,8 +97,8 @@ def _record(settings: ServerSettings, url: str) -> dict[str, Any]:
 
 
 def running_servers(roster: Path) -> list[RunningServer]:
-    """Return the servers of this machine that use a roster's file, in no particular order."""
-    found = (_read(file) for file in roster.parent.glob(f"{roster.name}.*{_ENDING}"))
+    """Return the servers on this machine that use this roster file, in no particular order."""
+    found = (_read(file) for file in roster.parent.glob(f"{roster.name}.*{_SUFFIX}"))
     return [server for server in found if server is not None]
 
 
@@ -117,4 +117,4 @@ def _read(file: Path) -> RunningServer | None:
         BrokerUrl.parse(record["url"])
         return RunningServer(record["url"], record["websocket_url"], ServerSettings(**record["settings"]))
     except (OSError, ValueError, TypeError, KeyError, ConnectionLost):
-        return None  # of another user, or of another version of ours
+        return None  # it belongs to another user, or to another version of salvo

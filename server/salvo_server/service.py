@@ -430,7 +430,7 @@ class Service:
         for topic, payload, retain in self._outbox:
             self._edge.publish(topic, payload, retain=retain)
             if retain:
-                self._sweep.said(topic)
+                self._sweep.published(topic)
         self._undelivered |= {name: (turn, self._edge.published) for name, turn in self._begun.items()}
         self._begun.clear()
         if self._outbox:
@@ -681,9 +681,9 @@ class Service:
         self._carry_out(table, command, now)
 
     def _put_right(self, address: topics.Address, message: Inbound) -> None:
-        was_on = self._sweep.on
-        self._outbox += self._sweep.hear(address, message)
-        if was_on and not self._sweep.on:
+        was_active = self._sweep.active
+        self._outbox += self._sweep.receive(address, message)
+        if was_active and not self._sweep.active:
             self._edge.unsubscribe(self._sweep.filters())
 
     def _count(self, error: SealError | WireError, message: Inbound) -> None:

@@ -24,7 +24,7 @@ from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.toml_lines import line_of
 from salvo.topics import check_name
-from salvo_server.unused import Unused, beside, refuse_unused
+from salvo_server.unused import Unused, is_set, refuse_unused
 
 try:
     import platformdirs
@@ -217,10 +217,10 @@ _NO_JOURNAL: Final = "without a journal; name one with --journal FILE, or leave 
 #: Which settings do nothing in combination with others; ``kept`` is whether there is a journal, ``encrypted`` as in the
 #: settings.
 _UNUSED: Final = (
-    Unused("listen", beside("broker"), "with --broker, which is used instead; leave one of them out"),
+    Unused("listen", is_set("broker"), "with --broker, which is used instead; leave one of them out"),
     Unused(
         "websocket",
-        beside("broker"),
+        is_set("broker"),
         "with --broker: only the embedded broker gives browsers the page; for another one write it to a file, "
         "salvo watch ws://HOST:PORT/mqtt --html live.html",
     ),

@@ -1,8 +1,8 @@
-"""Options and settings that do nothing in combination with others: giving one is an error, and nothing starts.
+"""Rules for options and settings that have no effect in combination with others: giving one is an error.
 
-Rules are data, and are defined next to the options that they are about. What counts is that an option was given, not
-its value: the default given by hand is refused as well. An option on the command line that overrides a variable or a
-file is not such a case: that is what the order of sources is for.
+Rules are data, defined next to the options that they apply to. What counts is that an option was given, not its value:
+a default given explicitly is refused as well. An option on the command line that overrides a variable or a file is not
+refused: that is what the precedence of sources is for.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from salvo.errors import SalvoError
 
 
 class UnusedOption(SalvoError):
-    """``unused_option``: one that was given does nothing here."""
+    """``unused_option``: an option that was given has no effect."""
 
 
 class Unused(NamedTuple):
-    """When an option does nothing.
+    """When an option has no effect.
 
     Attributes:
-        name: the option, or setting.
-        when: whether it does nothing, from the values of all.
-        why: what follows "does nothing": next to which option, why, and what to do instead.
+        name: of the option or setting.
+        when: takes the values of all options; whether this one has no effect.
+        why: the rest of the message after "does nothing": with which option, why, and what to do instead.
     """
 
     name: str
@@ -32,33 +32,33 @@ class Unused(NamedTuple):
 
 
 def refuse_unused(
-    rules: Iterable[Unused], given: Collection[str], values: Mapping[str, Any], called: Callable[[str], str]
+    rules: Iterable[Unused], given: Collection[str], values: Mapping[str, Any], spelling: Callable[[str], str]
 ) -> None:
-    """Refuse the first option that was given and does nothing.
+    """Refuse the first option that was given and has no effect.
 
     Args:
-        given: what a person gave.
-        values: of all options.
-        called: how the person wrote an option.
+        given: names of the options that the user gave.
+        values: of all options, by name.
+        spelling: returns how the user writes an option.
 
     Raises:
         UnusedOption: ``unused_option``.
     """
     for rule in rules:
         if rule.name in given and rule.when(values):
-            raise UnusedOption("unused_option", f"{called(rule.name)} does nothing {rule.why}")
+            raise UnusedOption("unused_option", f"{spelling(rule.name)} does nothing {rule.why}")
 
 
-def beside(other: str) -> Callable[[Mapping[str, Any]], object]:
+def is_set(other: str) -> Callable[[Mapping[str, Any]], object]:
     """Return the condition that another option is set."""
     return lambda values: values[other] not in (None, False, ())
 
 
-def without(other: str) -> Callable[[Mapping[str, Any]], object]:
+def is_unset(other: str) -> Callable[[Mapping[str, Any]], object]:
     """Return the condition that another option is not set."""
     return lambda values: values[other] in (None, False, ())
 
 
 def unencrypted(url: str) -> Callable[[Mapping[str, Any]], object]:
-    """Return the condition that a broker's URL is one without TLS."""
+    """Return the condition that the broker's URL, in this option, is without TLS."""
     return lambda values: not str(values[url]).startswith(("mqtts://", "wss://"))

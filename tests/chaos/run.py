@@ -35,7 +35,7 @@ from ports import Port
 from salvo import messages as m
 from salvo.codec.transcript import read_input
 from salvo_server.core.journal import JournalError, SavedGame
-from salvo_server.core.recovery import open_table, repeat
+from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.storage.journal.database import JournalReader
 from salvo_server.storage.transcript import no_status
 
@@ -261,7 +261,7 @@ class Chaos:
         for number, record in enumerate(game.steps, start=1):
             command = read_input(record.text)
             turn = table.referee.game.turn if table.referee.game else 0
-            step = repeat(table, game, number, record)
+            step = execute_step(table, game, number, record)
             self.report.announcements += len(step.announcements)
             won += sum(isinstance(a, m.GameWon) for a in step.announcements)
             refused = [a for a in step.announcements if isinstance(a, m.CommandRefused)]

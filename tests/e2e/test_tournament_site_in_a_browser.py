@@ -39,7 +39,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for game in file.games
     ]
     came_to = stand(given.model_copy(update={"name": _HOSTILE}), games)
-    assert make_site(came_to, choose(came_to.games, 3), folder / "www", 1).otherwise == []
+    assert make_site(came_to, choose(came_to.games, 3), folder / "www", 1).differing == []
     return folder / "www"
 
 

@@ -49,7 +49,7 @@ def children(url: str, folder: Path, commands: Mapping[str, Sequence[str]], **op
         for name, command in commands.items():
             host = Host(where, child_door(book, name, names, **options))
             finished = partial(names.finished_by, name)
-            child = Child(command, name, host.let_in, lambda: not ending.is_set(), finished)
+            child = Child(command, name, host.admit, lambda: not ending.is_set(), finished)
             stack.callback(child.close)
             stack.callback(host.close)
             child.start()

@@ -19,7 +19,7 @@ from salvo.rules import BOOKS, RuleBook
 from salvo.topics import Role
 from salvo.view import Shot, View
 from salvo_server.core.identity import Identity
-from salvo_server.doctor import Patient, Verdict, examine, guests
+from salvo_server.doctor import Target, Verdict, examine, temporary_teams
 from salvo_server.spectate.watching import RefereeWatcher
 from salvo_server.verify import compare_stories, verify_file
 
@@ -80,7 +80,7 @@ def test_a_strict_contest_by_every_book_is_seen_and_proven(book: RuleBook, tmp_p
 @EVERY_BOOK
 def test_a_doctor_finds_nothing_wrong_with_a_contest_by_any_book(book: RuleBook, tmp_path: Path) -> None:
     with guarded("embedded", tmp_path, book=book) as contest:
-        patient = Patient(BrokerUrl.parse(contest.url))
-        with guests(contest.roster) as (patient.victim, patient.attacker):
-            findings = list(examine(patient))
+        target = Target(BrokerUrl.parse(contest.url))
+        with temporary_teams(contest.roster) as (target.victim, target.attacker):
+            findings = list(examine(target))
     assert [finding for finding in findings if finding.verdict is Verdict.FAIL] == []

@@ -37,11 +37,11 @@ from salvo.view import View
 from salvo_server.brokers.embedded.limits import Action
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
-from salvo_server.cli.tls import make_set
+from salvo_server.cli.tls import make_certificates
 from salvo_server.contest import Contest
 from salvo_server.core.identity import Identity
-from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests
-from salvo_server.doctor import target as patient_module
+from salvo_server.doctor import Finding, Login, Target, Verdict, examine, temporary_teams
+from salvo_server.doctor import target as target_module
 from salvo_server.doctor.probe import Heard, Probe
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
@@ -91,7 +91,7 @@ def kept_at(url: str) -> set[tuple[str, bytes]]:
 def test_an_open_broker_shows_what_that_means(broker: Broker, start_server: StartServer) -> None:
     with start_server(profile="literal"):
         before = kept_at(broker.url)
-        findings = list(examine(Patient(BrokerUrl.parse(broker.url))))
+        findings = list(examine(Target(BrokerUrl.parse(broker.url))))
         of_mosquitto = {"$SYS"} if isinstance(broker, Mosquitto) else set()
         assert of(findings, Verdict.FAIL) == HOLES | of_mosquitto
         assert of(findings, Verdict.PASS) >= ATTACKS - HOLES - of_mosquitto
@@ -101,7 +101,7 @@ def test_an_open_broker_shows_what_that_means(broker: Broker, start_server: Star
 
 def test_where_it_is_meant_to_be_open_that_is_no_failure(broker: Broker, start_server: StartServer) -> None:
     with start_server(profile="literal"):
-        findings = list(examine(Patient(BrokerUrl.parse(broker.url), profile="literal")))
+        findings = list(examine(Target(BrokerUrl.parse(broker.url), profile="literal")))
     assert of(findings, Verdict.FAIL) == set()
     assert of(findings, Verdict.SKIP) >= HOLES
     assert all("as the profile literal has it" in f.text for f in findings if f.check in HOLES)
@@ -114,11 +114,11 @@ def test_where_it_is_meant_to_be_open_that_is_no_failure(broker: Broker, start_s
 def test_a_contest_withstands_every_attempt_and_is_left_as_it_was(kind: str, tmp_path: Path) -> None:
     with guarded(kind, tmp_path, tables=("", "blue")) as contest:
         hall = Login("hall", contest.roster.add("hall", Role.WATCHER))
-        patient = Patient(BrokerUrl.parse(contest.url), tables=("", "blue"))
-        patient.websocket = BrokerUrl.parse(contest.websocket_url)
-        with guests(contest.roster) as (patient.victim, patient.attacker):
-            names, (user, secret) = patient.teams, patient.victim
-            findings = list(examine(patient))
+        target = Target(BrokerUrl.parse(contest.url), tables=("", "blue"))
+        target.websocket = BrokerUrl.parse(contest.websocket_url)
+        with temporary_teams(contest.roster) as (target.victim, target.attacker):
+            names, (user, secret) = target.teams, target.victim
+            findings = list(examine(target))
         assert of(findings, Verdict.FAIL) == set()
         assert of(findings, Verdict.PASS) >= ATTACKS | {"accounts", "server", "round trip", "websocket"}
         assert [member.name for member in contest.roster.members()] == ["hall"]
@@ -129,9 +129,9 @@ def test_a_contest_withstands_every_attempt_and_is_left_as_it_was(kind: str, tmp
 def test_a_strict_server_is_examined_as_well_and_its_key_is_told(tmp_path: Path) -> None:
     identity = Identity.fresh()
     with guarded("embedded", tmp_path, profile="strict", identity=identity) as contest:
-        patient = Patient(BrokerUrl.parse(contest.url))
-        with guests(contest.roster) as (patient.victim, patient.attacker):
-            findings = {finding.check: finding for finding in examine(patient)}
+        target = Target(BrokerUrl.parse(contest.url))
+        with temporary_teams(contest.roster) as (target.victim, target.attacker):
+            findings = {finding.check: finding for finding in examine(target)}
     assert {check for check, found in findings.items() if found.verdict is Verdict.FAIL} == set()
     assert findings["private topics"].verdict is Verdict.PASS
     assert fingerprint(identity.signing_key) in findings["server"].text
@@ -140,7 +140,7 @@ def test_a_strict_server_is_examined_as_well_and_its_key_is_told(tmp_path: Path)
 def test_without_accounts_it_tries_what_a_stranger_can(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         websocket = BrokerUrl.parse(contest.websocket_url)
-        findings = list(examine(Patient(BrokerUrl.parse(contest.url), websocket=websocket)))
+        findings = list(examine(Target(BrokerUrl.parse(contest.url), websocket=websocket)))
     assert of(findings, Verdict.FAIL) == set()
     assert {"websocket", "anonymous", "wrong password"} <= of(findings, Verdict.PASS)
     [left_out] = [finding.text for finding in findings if finding.check == "break-in"]
@@ -198,9 +198,9 @@ class _AnyPassword(RosterAccess):
 )
 def test_a_single_hole_is_found_and_no_other(guard: type[RosterAccess], found: set[str], tmp_path: Path) -> None:
     with guarded("embedded", tmp_path, guard=guard) as contest:
-        patient = Patient(BrokerUrl.parse(contest.url))
-        with guests(contest.roster) as (patient.victim, patient.attacker):
-            findings = list(examine(patient))
+        target = Target(BrokerUrl.parse(contest.url))
+        with temporary_teams(contest.roster) as (target.victim, target.attacker):
+            findings = list(examine(target))
     assert of(findings, Verdict.FAIL) - {"break-in"} == found
     assert [f for f in findings if f.check == "break-in"] == []
 
@@ -240,9 +240,9 @@ def test_a_line_that_is_missing_in_mosquittos_configuration_is_found(
     mosquitto: type[ContestMosquitto], found: set[str], tmp_path: Path
 ) -> None:
     with guarded("mosquitto", tmp_path, mosquitto=mosquitto) as contest:
-        patient = Patient(BrokerUrl.parse(contest.url))
-        with guests(contest.roster) as (patient.victim, patient.attacker):
-            findings = list(examine(patient))
+        target = Target(BrokerUrl.parse(contest.url))
+        with temporary_teams(contest.roster) as (target.victim, target.attacker):
+            findings = list(examine(target))
     assert of(findings, Verdict.FAIL) == found
 
 
@@ -250,9 +250,9 @@ def test_accounts_that_the_server_does_not_know_are_a_failure(tmp_path: Path, mo
     monkeypatch.setattr("salvo_server.doctor.reach._ADMISSION_SECONDS", 0.5)
     with guarded("embedded", tmp_path) as contest:
         other = Roster(tmp_path / "other.json")
-        patient = Patient(BrokerUrl.parse(contest.url))
-        with guests(other) as (patient.victim, patient.attacker):
-            findings = list(examine(patient))
+        target = Target(BrokerUrl.parse(contest.url))
+        with temporary_teams(other) as (target.victim, target.attacker):
+            findings = list(examine(target))
     assert of(findings, Verdict.FAIL) == {"accounts"}
     assert other.members() == ()
 
@@ -263,10 +263,10 @@ def test_accounts_of_a_doctor_that_was_killed_are_struck_off_by_the_next(
     roster = Roster(tmp_path / "roster.json")
     roster.add("doctor-11111111")
     roster.add("red")
-    with guests(roster):
+    with temporary_teams(roster):
         assert {"doctor-11111111", "red"} < {member.name for member in roster.members()}
-    monkeypatch.setattr(patient_module, "_MAX_EXAMINATION", datetime.timedelta(seconds=-1))
-    with guests(roster):
+    monkeypatch.setattr(target_module, "_MAX_EXAMINATION", datetime.timedelta(seconds=-1))
+    with temporary_teams(roster):
         assert "doctor-11111111" not in {member.name for member in roster.members()}
     assert [member.name for member in roster.members()] == ["red"]
 
@@ -277,7 +277,7 @@ def test_accounts_of_a_doctor_that_was_killed_are_struck_off_by_the_next(
 def test_a_port_where_nobody_listens_is_one_failure_and_the_rest_is_skipped() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        findings = list(examine(Patient(BrokerUrl.parse(f"127.0.0.1:{closed.getsockname()[1]}"))))
+        findings = list(examine(Target(BrokerUrl.parse(f"127.0.0.1:{closed.getsockname()[1]}"))))
     assert of(findings, Verdict.FAIL) == {"network"}
     assert "break-in" in of(findings, Verdict.SKIP)
 
@@ -293,7 +293,7 @@ def test_who_is_no_broker_is_told_apart() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=hang_up, args=(listening,), daemon=True)
         thread.start()
-        findings = list(examine(Patient(BrokerUrl.parse(f"127.0.0.1:{listening.getsockname()[1]}"))))
+        findings = list(examine(Target(BrokerUrl.parse(f"127.0.0.1:{listening.getsockname()[1]}"))))
         listening.shutdown(socket.SHUT_RDWR)
     assert "mqtt" in of(findings, Verdict.FAIL)
 
@@ -343,7 +343,7 @@ def tls_port(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[i
 def test_a_certificate_is_looked_at(tls_port: tuple[int, Path], believed: bool, verdict: Verdict, text: str) -> None:
     port, cert = tls_port
     ca = str(cert) if believed else None
-    findings = list(examine(Patient(BrokerUrl.parse(f"mqtts://localhost:{port}"), ca=ca)))
+    findings = list(examine(Target(BrokerUrl.parse(f"mqtts://localhost:{port}"), ca=ca)))
     [found] = [finding for finding in findings if finding.check == "tls"]
     assert (found.verdict, text in found.text.replace("self signed", "self-signed")) == (verdict, True), found
 
@@ -352,10 +352,10 @@ def test_a_contest_under_tls_is_examined_through_it(tmp_path: Path) -> None:
     cert, key = _certificate(tmp_path, "localhost", 90)
     with guarded("embedded", tmp_path, tls=ServerTls(cert, key)) as contest:
         assert contest.url.startswith("mqtts://")
-        patient = Patient(BrokerUrl.parse(contest.url), ca=str(cert))
-        patient.websocket = BrokerUrl.parse(contest.websocket_url)
-        with guests(contest.roster) as (patient.victim, patient.attacker):
-            findings = list(examine(patient))
+        target = Target(BrokerUrl.parse(contest.url), ca=str(cert))
+        target.websocket = BrokerUrl.parse(contest.websocket_url)
+        with temporary_teams(contest.roster) as (target.victim, target.attacker):
+            findings = list(examine(target))
     assert of(findings, Verdict.FAIL) == set()
     assert of(findings, Verdict.PASS) >= ATTACKS | {"tls", "websocket", "server", "round trip"}
 
@@ -394,9 +394,9 @@ def test_the_clock_is_compared_with_a_turn_that_is_on(
         while contest.service.tables[""].referee.state is not State.TURN:
             assert time.monotonic() < end
             time.sleep(0.02)
-        patient = Patient(BrokerUrl.parse(contest.url))
-        with guests(contest.roster) as (patient.victim, patient.attacker):
-            findings = {finding.check: finding for finding in examine(patient)}
+        target = Target(BrokerUrl.parse(contest.url))
+        with temporary_teams(contest.roster) as (target.victim, target.attacker):
+            findings = {finding.check: finding for finding in examine(target)}
         _Waits.ended.set()
     assert (findings["clock"].verdict, text in findings["clock"].text) == (verdict, True), findings["clock"]
     assert {check for check, found in findings.items() if found.verdict is Verdict.FAIL} <= {"clock"}
@@ -414,9 +414,9 @@ def test_who_plays_is_not_thrown_out_and_nothing_false_is_said_of_the_broker(tmp
             while not contest.service.tables[""].referee.players:
                 assert time.monotonic() < end
                 time.sleep(0.02)
-            patient = Patient(BrokerUrl.parse(contest.url), named=True)
-            patient.victim, patient.attacker = (Login(name, secrets[name]) for name in ("blue", "red"))
-            findings = {finding.check: finding for finding in examine(patient)}
+            target = Target(BrokerUrl.parse(contest.url), named=True)
+            target.victim, target.attacker = (Login(name, secrets[name]) for name in ("blue", "red"))
+            findings = {finding.check: finding for finding in examine(target)}
             assert bot.ping()
     assert of(list(findings.values()), Verdict.FAIL) == set()
     assert findings["accounts"].verdict is Verdict.SKIP
@@ -426,9 +426,9 @@ def test_who_plays_is_not_thrown_out_and_nothing_false_is_said_of_the_broker(tmp
 
 def test_a_server_of_another_profile_than_is_wanted_is_a_failure(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
-        patient = Patient(BrokerUrl.parse(contest.url), profile="strict")
-        with guests(contest.roster) as (patient.victim, patient.attacker):
-            findings = {finding.check: finding for finding in examine(patient)}
+        target = Target(BrokerUrl.parse(contest.url), profile="strict")
+        with temporary_teams(contest.roster) as (target.victim, target.attacker):
+            findings = {finding.check: finding for finding in examine(target)}
     assert "strict is wanted" in findings["server"].text
     assert of(list(findings.values()), Verdict.FAIL) == {"server", "tls"}
 
@@ -494,7 +494,7 @@ def test_a_server_with_websockets_under_tls_is_found_healthy_by_the_name_of_its_
     tmp_path: Path, port: Port
 ) -> None:
     """Its own port for WebSockets was somebody else's, SALVO_CA was not read, and the certificate not for 127.0.0.1."""
-    ca, cert, key = make_set(tmp_path / "tls", ["localhost"])
+    ca, cert, key = make_certificates(tmp_path / "tls", ["localhost"])
     roster, identity = tmp_path / "roster.json", tmp_path / "identity.key"
     settings = ServerSettings(
         listen="127.0.0.1:0",

@@ -25,7 +25,7 @@ from salvo_server.gateways.table_watch import TableWatch
 class Parrot(Guest):
     """Sits down as whom the program names, plays at random and tells what happens."""
 
-    def said(self, message: str) -> None:
+    def message_received(self, message: str) -> None:
         if not self.seated:
             try:
                 self.sit_down(message)
@@ -34,10 +34,10 @@ class Parrot(Guest):
         elif message == "leave":
             self.end()
 
-    def stammered(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: Broken) -> None:
         self.peer.send(f"broken {broken.code}")
 
-    def happened(self, event: Event) -> None:
+    def event_received(self, event: Event) -> None:
         match event:
             case FleetWanted(rules, _):
                 self.session.place(rules.random_fleet(self.session._random), time.monotonic())
@@ -78,11 +78,11 @@ class Program:
 class Hesitant(Parrot):
     """Fires in the first turn of a game only, so that it lasts until somebody else sits here."""
 
-    def happened(self, event: Event) -> None:
+    def event_received(self, event: Event) -> None:
         if isinstance(event, SalvoWanted) and event.view.turn > 1:
             self.peer.send(f"turn {event.view.turn}")
         else:
-            super().happened(event)
+            super().event_received(event)
 
 
 @contextlib.contextmanager

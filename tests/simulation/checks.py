@@ -19,7 +19,7 @@ from salvo.session import Session
 from salvo.view import Shot, View
 from salvo_server.core.identity import Identity
 from salvo_server.core.log import GameLog, game_secret
-from salvo_server.core.recovery import open_table, repeat
+from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.core.referee import Player, Referee
 from salvo_server.core.table import Step
 from salvo_server.verify import verify_lines
@@ -334,7 +334,7 @@ def at_the_end(contest: Contest) -> None:
             if record.proof is not None:
                 hold(record.proof.nonce not in proofs, "record %d: a nonce was accepted twice", record.id)
                 proofs.add(record.proof.nonce)
-            steps.append(repeat(table, game, number, record))
+            steps.append(execute_step(table, game, number, record))
             may_begin = _paced(steps[-1], header.limits.pace_ms or 0, may_begin)
         if steps:
             texts = _log_texts(header, steps, contest.server.identity)

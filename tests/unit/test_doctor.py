@@ -18,20 +18,20 @@ from salvo.errors import SalvoError
 from salvo.messages import TurnBegan
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.cli.doctor import doctor
-from salvo_server.doctor import Finding, Patient, Verdict, is_here, machine, reach
+from salvo_server.doctor import Finding, Target, Verdict, is_here, machine, reach
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.roster import Roster
 
 
-def here(tmp_path: Path, **given: Any) -> Patient:
+def here(tmp_path: Path, **given: Any) -> Target:
     settings: dict[str, Any] = {
         "roster": tmp_path / "roster.json",
         "identity": tmp_path / "identity.key",
         "journal": str(tmp_path / "games.journal"),
     }
-    return Patient(BrokerUrl.parse("127.0.0.1:1883"), ServerSettings(**settings | given))
+    return Target(BrokerUrl.parse("127.0.0.1:1883"), ServerSettings(**settings | given))
 
 
 def one(findings: Any) -> Finding:
@@ -89,9 +89,9 @@ def test_what_a_real_journal_writes_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 def test_another_machines_files_are_left_alone() -> None:
-    patient = Patient(BrokerUrl.parse("contest.example"))
+    target = Target(BrokerUrl.parse("contest.example"))
     for check in (machine.check_files, machine.check_disk, machine.check_ports):
-        assert one(check(patient)).verdict is Verdict.SKIP
+        assert one(check(target)).verdict is Verdict.SKIP
 
 
 # --- disk and ports -----------------------------------------------------------------------------------------------
@@ -114,21 +114,21 @@ def test_a_disk_that_is_nearly_full_is_a_failure(
 def test_a_port_that_another_program_has_is_a_failure_and_the_brokers_own_is_not(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        patient = here(tmp_path, listen=f"127.0.0.1:{port}")
-        patient.url = BrokerUrl.parse(f"127.0.0.1:{port}")
-        found = one(machine.check_ports(patient))
+        target = here(tmp_path, listen=f"127.0.0.1:{port}")
+        target.url = BrokerUrl.parse(f"127.0.0.1:{port}")
+        found = one(machine.check_ports(target))
         assert (found.verdict, f":{port}'" in found.cure) == (Verdict.FAIL, True)
-        patient.reachable = True
-        assert one(machine.check_ports(patient)).verdict is Verdict.PASS
-    patient.reachable = False
-    assert one(machine.check_ports(patient)).text == f"127.0.0.1:{port} is free"
+        target.reachable = True
+        assert one(machine.check_ports(target)).verdict is Verdict.PASS
+    target.reachable = False
+    assert one(machine.check_ports(target)).text == f"127.0.0.1:{port} is free"
 
 
 def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        patient = here(tmp_path, websocket=f"127.0.0.1:{taken.getsockname()[1]}")
-        patient.reachable = True
-        assert [found.verdict for found in machine.check_ports(patient)] == [Verdict.PASS, Verdict.FAIL]
+        target = here(tmp_path, websocket=f"127.0.0.1:{taken.getsockname()[1]}")
+        target.reachable = True
+        assert [found.verdict for found in machine.check_ports(target)] == [Verdict.PASS, Verdict.FAIL]
 
 
 # --- TLS ----------------------------------------------------------------------------------------------------------
@@ -148,16 +148,16 @@ def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
 def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
     url: str, settings: dict[str, Any] | None, verdict: Verdict, cure: str, tmp_path: Path
 ) -> None:
-    patient = Patient(BrokerUrl.parse(url))
+    target = Target(BrokerUrl.parse(url))
     if settings is not None:
-        patient = here(tmp_path, **settings)
-        patient.url = BrokerUrl.parse(url)
-    found = one(reach.check_tls(patient))
+        target = here(tmp_path, **settings)
+        target.url = BrokerUrl.parse(url)
+    found = one(reach.check_tls(target))
     assert (found.verdict, cure in found.cure) == (verdict, True), found
     if settings is not None:
         assert ("--tls-cert and" in found.cure) is ("listen" in settings)  # the other broker's cure is none
-    patient.profile = "strict"
-    assert one(reach.check_tls(patient)).verdict is Verdict.FAIL
+    target.profile = "strict"
+    assert one(reach.check_tls(target)).verdict is Verdict.FAIL
 
 
 # --- software -----------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def _software(monkeypatch: pytest.MonkeyPatch, python: str, needed: list[str], i
         about["Provides-Extra"] = extra
     monkeypatch.setattr(metadata, "metadata", lambda _: about)
     monkeypatch.setattr(metadata, "version", version)
-    return one(machine.check_python(Patient(BrokerUrl.parse("x"))))
+    return one(machine.check_python(Target(BrokerUrl.parse("x"))))
 
 
 def test_an_old_library_is_named_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,8 +288,8 @@ def test_a_roster_of_another_user_leaves_what_a_stranger_can_try(tmp_path: Path,
     (tmp_path / "roster.json.key").write_bytes(b"no key")
     done = CliRunner().invoke(doctor, [nowhere, "--roster", str(tmp_path / "roster.json")])
     assert "cannot be reached" in done.stdout  # and no error before it
-    patient = Patient(BrokerUrl.parse("x"), no_guests="the key is away")
-    found = one(reach.check_accounts(patient))
+    target = Target(BrokerUrl.parse("x"), no_accounts="the key is away")
+    found = one(reach.check_accounts(target))
     assert (found.verdict, "the key is away" in found.text) == (Verdict.SKIP, True)
 
 

@@ -38,7 +38,7 @@ def test_a_program_that_finishes_its_games_is_started_again_without_a_longer_pau
     monkeypatch.setattr(children, "time", SimpleNamespace(monotonic=lambda: 0.0))  # however long a process takes
     pauses, begun = Pauses(), 0
 
-    def let_in(sock: socket.socket, name: str) -> None:
+    def admit(sock: socket.socket, name: str) -> None:
         nonlocal begun
         begun += 1
         sock.close()
@@ -46,7 +46,7 @@ def test_a_program_that_finishes_its_games_is_started_again_without_a_longer_pau
     child = Child(
         ["true"],
         "quick",
-        let_in,
+        admit,
         wants_more=lambda: begun < PROCESSES,
         finished=itertools.count().__next__ if finishes else lambda: 0,  # one more whenever it is asked
     )

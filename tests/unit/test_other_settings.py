@@ -375,6 +375,6 @@ def test_the_operator_is_told_by_which_settings_a_game_goes_on(
     evening.change(**changed)
     report = ServeReport(False, None)
     report.contest = evening  # type: ignore[assignment]
-    report.tell_of_games_that_go_on()
+    report.report_resumed_games()
     said = capsys.readouterr().out.rstrip()
     assert said.endswith("; the new settings hold from game 2 on" if told else "; players: ann, bob")

@@ -392,7 +392,7 @@ def test_the_operator_is_told_of_a_game_that_goes_on_in_a_pause(capsys: pytest.C
     report = ServeReport(False, None)
     table = SimpleNamespace(referee=referee, steps=1)
     report.contest = SimpleNamespace(service=SimpleNamespace(tables={"": table}))  # type: ignore[assignment]
-    report.tell_of_games_that_go_on()
+    report.report_resumed_games()
     assert "game 1 goes on: a pause before turn 2; players: ann, bob" in capsys.readouterr().out
 
 

@@ -213,7 +213,7 @@ def test_a_server_puts_right_what_somebody_else_left_there() -> None:
     room = play(0)
     sweep = RetainedSync({"": room.table}, "", room.views.retained)
     address = topics.parse(TOPIC)
-    corrected = sweep.hear(address, Inbound(TOPIC, b"{}", True, 1, 1))
+    corrected = sweep.receive(address, Inbound(TOPIC, b"{}", True, 1, 1))
     assert corrected == [room.said[-1][1]]
 
 

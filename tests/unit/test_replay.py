@@ -20,7 +20,7 @@ from salvo.rules.book import Announce
 from salvo.testing import board
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table
-from salvo_server.spectate import telling
+from salvo_server.spectate import replay_text
 from salvo_server.spectate.replay import REFEREE, Replay, ReplayError
 from salvo_server.spectate.viewer import Viewer
 from salvo_server.storage.transcript import execute, no_status, read_transcript
@@ -111,7 +111,10 @@ def test_a_player_sees_hit_and_miss_where_the_rule_book_announces_them() -> None
 
 def test_a_turn_that_ran_out_shows_how_many_shots_were_not_fired() -> None:
     replay = _play({"alice": ALICE, "bob": BOB}, [*AT_BOB[:2], *AT_ALICE[:1]])
-    assert telling.salvo_line(replay.frame(REFEREE, 1)) == "turn 1  alice  2 of 5 shots  2 hits  sinks bob's patrolboat"
+    assert (
+        replay_text.salvo_line(replay.frame(REFEREE, 1))
+        == "turn 1  alice  2 of 5 shots  2 hits  sinks bob's patrolboat"
+    )
     assert replay.frame("alice", 1).notes[0].startswith("alice: turn_timeout: ")
     assert replay.frame("bob", 1).notes == ()
 
@@ -159,8 +162,8 @@ def test_only_the_referee_is_told_the_seed() -> None:
     transcript = read_transcript(GOLDEN / "streak-4-1.jsonl.gz")
     replay = Replay("streak", transcript.header, execute(transcript))
     seed = f"seed {replay.header.seed}"
-    assert seed in telling.heading(replay)
-    assert not any(seed in telling.heading(replay, player) for player in replay.players)
+    assert seed in replay_text.heading(replay)
+    assert not any(seed in replay_text.heading(replay, player) for player in replay.players)
 
 
 # --- nothing leaks ------------------------------------------------------------------------------------------------
@@ -168,10 +171,10 @@ def test_only_the_referee_is_told_the_seed() -> None:
 
 def _everything_shown(replay: Replay, view: str) -> str:
     """All that any output makes of a view: lines, records, and the interactive page as a picture."""
-    shown = [*telling.salvo_lines(replay, view)]
+    shown = [*replay_text.salvo_lines(replay, view)]
     for frame in replay.frames(view):
-        shown += telling.frame_lines(replay, frame, view)
-        shown.append(json.dumps([telling.record(frame), telling.boards_record(frame, SALVO.grid)]))
+        shown += replay_text.frame_lines(replay, frame, view)
+        shown.append(json.dumps([replay_text.record(frame), replay_text.boards_record(frame, SALVO.grid)]))
     return "\n".join(shown)
 
 

@@ -19,7 +19,7 @@ from salvo_server.cli.tournament import tournament as command
 from salvo_server.spectate.replay import REFEREE
 from salvo_server.tournament.file import Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
-from salvo_server.tournament.highlights import Chosen, choose
+from salvo_server.tournament.highlights import Selection, choose
 from salvo_server.tournament.judge import Alarm
 from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
 from salvo_server.tournament.run import games_path, play_tournament, stand
@@ -73,7 +73,7 @@ def _standings(cup: Path, without: int = 0) -> Standings:
 
 def _make(cup: Path, folder: Path, most: int = 2, without: int = 0) -> list[Played]:
     came_to = _standings(cup, without)
-    return make_site(came_to, choose(came_to.games, most), folder, 1).otherwise
+    return make_site(came_to, choose(came_to.games, most), folder, 1).differing
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +271,7 @@ def test_an_odd_game_comes_first_then_those_lost_by_most_and_by_least() -> None:
     assert numbers(4) == [1, 2, 3, 4]
     assert numbers(5) == [1, 2, 3, 4, 5]
     assert numbers(9) == [0, 1, 2, 3, 4, 5]
-    lost = choose(games, 9).lost
+    lost = choose(games, 9).losses
     assert lost[1, 1] == {"b": "lost by most"}
     assert lost[1, 2] == {"b": "lost by least"}
     assert lost[1, 3] == {"a": "lost by most"}
@@ -288,7 +288,7 @@ def test_games_of_several_are_chosen_by_table_whatever_their_seats() -> None:
 
 def _empty(folder: Path, name: str = "cup") -> None:
     came_to = stand(tournament(name=name), [])
-    make_site(came_to, Chosen(1), folder, 1)
+    make_site(came_to, Selection(1), folder, 1)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Time limits without a server's clock: a deadline per turn and a bank per game, in wall-clock time.
+"""Time limits for games without a server: a deadline per turn and a time bank per game, in wall-clock time.
 
-They are off by default, because they make a game depend on the speed of the machine. With a debugger attached no time
-runs out, and the bank is not charged.
+They are off by default, because they make a game depend on the speed of the machine. While a debugger is attached, no
+time runs out and the bank is not charged.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class TimeLimits:
     """How long a bot may think.
 
     Attributes:
-        turn_seconds: for one salvo; None for no limit.
-        bank_seconds: for all salvos of a game together; None for no limit.
+        turn_seconds: limit for one salvo; None for no limit.
+        bank_seconds: limit for all salvos of a game together; None for no limit.
     """
 
     turn_seconds: float | None = None
@@ -34,18 +34,18 @@ class TimeLimits:
 
 
 def limit_time(bot: Bot, limits: TimeLimits, clock: Callable[[], float] = time.monotonic) -> Bot:
-    """Enforce time limits on this bot, and return it: a late salvo is lost, and one line says why.
+    """Enforce time limits on this bot, and return it: a late salvo is lost, and the log says why.
 
-    A function cannot be stopped, so it is only found late when it answers. Programs (SALVO-EXEC) and ``async`` bots are
-    not waited for.
+    A function cannot be interrupted, so it is found to be late only when it returns. Programs (SALVO-EXEC) and
+    ``async`` bots are not waited for.
 
     Args:
-        clock: seconds that never go back.
+        clock: a monotonic clock, in seconds.
     """
     limited = _Limited(bot, limits, clock)
     members: dict[str, Any] = {"choose_salvo": limited.choose_salvo, "prepare": limited.prepare}
     for name, method in members.items():
-        setattr(bot, name, method)  # on this instance: its class, and what that overrides, stay visible
+        setattr(bot, name, method)  # on the instance, so that its class and what that overrides stay visible
     return bot
 
 
@@ -55,64 +55,65 @@ class _Limited:
         self._limits = limits
         self._clock = clock
         self._choose, self._prepare = bot.choose_salvo, bot.prepare
-        self._left = limits.bank_seconds
+        self._bank_left = limits.bank_seconds
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
-        self._left = self._limits.bank_seconds
+        self._bank_left = self._limits.bank_seconds
         self._prepare(name, seed, game)
 
     def choose_salvo(self, view: View) -> Answer:
         allowed, cause = self._allowance()
         if allowed <= 0:
-            return self._lost(view, cause, "nothing is left")
+            return self._lose_turn(view, cause, "nothing is left")
         view.limited_by = cause
         if not is_debugged() and allowed != float("inf"):
             view.extend(time.monotonic() + allowed)
-        began, stops = self._clock(), breakpoints_met()
+        started, pauses = self._clock(), breakpoints_met()
         with watching_breakpoints():
             answer = self._choose(view)
         if isinstance(answer, Awaitable):
-            return self._await(answer, view, allowed, cause, began)
-        return self._judge(answer, view, allowed, cause, began, breakpoints_met() != stops)
+            return self._await(answer, view, allowed, cause, started)
+        return self._charge(answer, view, allowed, cause, started, breakpoints_met() != pauses)
 
     async def _await(
-        self, answer: Awaitable[Sequence[tuple[str, int, int]]], view: View, allowed: float, cause: str, began: float
+        self, answer: Awaitable[Sequence[tuple[str, int, int]]], view: View, allowed: float, cause: str, started: float
     ) -> Sequence[tuple[str, int, int]]:
-        stops = breakpoints_met()
+        pauses = breakpoints_met()
         try:
             with watching_breakpoints():
                 shots = await asyncio.wait_for(answer, None if is_debugged() else allowed)
         except TimeoutError:
-            self._judge((), view, allowed, cause, began, breakpoints_met() != stops)
-            return self._lost(view, cause, f"no answer in {allowed:.3f} s")
-        return self._judge(shots, view, allowed, cause, began, breakpoints_met() != stops)
+            self._charge((), view, allowed, cause, started, breakpoints_met() != pauses)
+            return self._lose_turn(view, cause, f"no answer in {allowed:.3f} s")
+        return self._charge(shots, view, allowed, cause, started, breakpoints_met() != pauses)
 
     def _allowance(self) -> tuple[float, str]:
-        """Return how many seconds this turn has, and the code of what ends it."""
-        turn, left = self._limits.turn_seconds, self._left
+        """Return how many seconds this turn may take, and the code of the limit that ends it."""
+        turn, left = self._limits.turn_seconds, self._bank_left
         if left is not None and (turn is None or left < turn):
             return left, "bank_empty"
         return (float("inf") if turn is None else turn), "turn_timeout"
 
-    def _judge(
+    def _charge(
         self,
         shots: Sequence[tuple[str, int, int]],
         view: View,
         allowed: float,
         cause: str,
-        began: float,
-        stopped: bool,
+        started: float,
+        paused: bool,
     ) -> Sequence[tuple[str, int, int]]:
-        if stopped or is_debugged():
+        """Charge the bank, unless a breakpoint was hit; return the shots, or none if they are late."""
+        if paused or is_debugged():
             return shots
-        used = self._clock() - began
-        if self._left is not None:
-            self._left = max(0.0, self._left - used)
+        used = self._clock() - started
+        if self._bank_left is not None:
+            self._bank_left = max(0.0, self._bank_left - used)
         if used <= allowed or not shots:  # a bot that has given up has already said why
             return shots
-        return self._lost(view, cause, f"{used:.3f} s of {allowed:.3f}")
+        return self._lose_turn(view, cause, f"{used:.3f} s of {allowed:.3f}")
 
-    def _lost(self, view: View, cause: str, text: str) -> Sequence[tuple[str, int, int]]:
+    def _lose_turn(self, view: View, cause: str, text: str) -> Sequence[tuple[str, int, int]]:
         at = f"{view.me}, game {view.game}, turn {view.turn}"
         log.error("%s: %s: %s; the turn is lost", at, cause, text)
         return ()

@@ -1,4 +1,4 @@
-"""Commands that refuse options that do nothing in combination with others."""
+"""Commands that refuse an option which has no effect in combination with the others."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
-from salvo_server.unused import Unused, refuse_unused, unencrypted, without
+from salvo_server.unused import Unused, is_unset, refuse_unused, unencrypted
 
 NO_TLS: Final = "without TLS; say mqtts:// or wss://, or leave it out"
 
 
 def force_rule(record: str) -> Unused:
-    """Return the rule for ``--force`` without the option that names a file to record to."""
-    return Unused("force", without(record), f"without --{record} FILE, which it is about; leave it out")
+    """Return the rule for ``--force`` without the option that names the file to write."""
+    return Unused("force", is_unset(record), f"without --{record} FILE, which it is about; leave it out")
 
 
 def ca_rule(url: str) -> Unused:
-    """Return the rule for ``--ca`` and the option or argument that has the broker's URL."""
+    """Return the rule for ``--ca`` with an unencrypted URL; ``url`` names the option or argument that has it."""
     return Unused("ca", unencrypted(url), NO_TLS)
 
 
 class Checked(click.Command):
-    """A command with rules for its options.
+    """A command that checks its options against rules.
 
-    Only the command line counts: variables such as SALVO_CA are for all commands, and order none of them anything.
+    Only the command line counts: a variable such as SALVO_CA applies to all commands, so it may have no effect on some.
     """
 
     def __init__(self, *arguments: Any, unused: Iterable[Unused] = (), **options: Any) -> None:
@@ -34,7 +34,7 @@ class Checked(click.Command):
         self.unused = tuple(unused)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line.
+        """Parse the command line, and check it against the rules.
 
         Raises:
             UnusedOption: ``unused_option``.
@@ -46,10 +46,10 @@ class Checked(click.Command):
 
 
 def given(ctx: click.Context) -> set[str]:
-    """Return the parameters given on the command line."""
+    """Return the names of the parameters given on the command line."""
     return {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
 
 
 def option_of(ctx: click.Context, name: str) -> str:
-    """Return an option as people write it."""
+    """Return an option as it is spelled on the command line."""
     return next(parameter.opts[0] for parameter in ctx.command.params if parameter.name == name)

@@ -26,8 +26,8 @@ from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_aga
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
 from salvo_server.core.identity import Identity
 from salvo_server.settings import MAX_PACE_SECONDS, ServerSettings
+from salvo_server.spectate.replay_text import places_line
 from salvo_server.spectate.screen import Board, draw_boards, draw_page
-from salvo_server.spectate.telling import places_line
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript import export
 

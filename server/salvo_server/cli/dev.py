@@ -16,7 +16,7 @@ from salvo_server.cli.checked import Checked
 from salvo_server.cli.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
 from salvo_server.cli.dev_report import lines, record
 from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, has_terminal
-from salvo_server.unused import Unused, beside
+from salvo_server.unused import Unused, is_set
 
 #: Games against each opponent, for an error that means something.
 LEAST_GAMES = 4
@@ -24,7 +24,7 @@ LEAST_GAMES = 4
 
 @click.command(
     cls=Checked,
-    unused=[Unused("traceback", beside("as_json"), "with --json, whose lines have no trace; leave one of them out")],
+    unused=[Unused("traceback", is_set("as_json"), "with --json, whose lines have no trace; leave one of them out")],
 )
 @click.argument("bot")
 @click.option(

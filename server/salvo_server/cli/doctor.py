@@ -19,7 +19,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.net.tls import client_context
 from salvo_server.cli.checked import NO_TLS, given
 from salvo_server.cli.output import has_terminal
-from salvo_server.doctor import Finding, Login, Patient, Verdict, examine, guests, is_here
+from salvo_server.doctor import Finding, Login, Target, Verdict, examine, is_here, temporary_teams
 from salvo_server.running import RunningServer, running_servers
 from salvo_server.settings import ServerSettings, load_settings, roster_path
 from salvo_server.storage.roster import Roster, RosterError, has_begun
@@ -70,23 +70,23 @@ def doctor(
     settings = load_settings({"tables": tables}, config)
     if roster is not None:
         settings = settings.model_copy(update={"roster": roster})
-    patient = _patient(url, settings, here=config is not None or roster is not None)
-    patient.profile = profile or (settings.profile if "profile" in settings.model_fields_set else None)
+    target = _target(url, settings, here=config is not None or roster is not None)
+    target.profile = profile or (settings.profile if "profile" in settings.model_fields_set else None)
     if tables:
-        patient.tables = ("", *tables)
+        target.tables = ("", *tables)
     if websocket is not None:
-        patient.websocket = BrokerUrl.parse(websocket)
-    encrypted = any(each and each.scheme in ("mqtts", "wss") for each in (patient.url, patient.websocket))
+        target.websocket = BrokerUrl.parse(websocket)
+    encrypted = any(each and each.scheme in ("mqtts", "wss") for each in (target.url, target.websocket))
     context = click.get_current_context()
     refuse_unused([Unused("ca", lambda _: not encrypted, NO_TLS)], given(context), context.params, lambda _: "--ca")
-    if (trusted := ca or (patient.settings or settings).tls_ca) is not None:
-        patient.ca = str(trusted)
-        client_context(patient.ca)  # a missing file is the caller's mistake, not the contest's
+    if (trusted := ca or (target.settings or settings).tls_ca) is not None:
+        target.ca = str(trusted)
+        client_context(target.ca)  # a missing file is the caller's mistake, not the contest's
     if url is None:
-        patient.go_by_certificate()
+        target.use_certified_name()
     counts = Counter[Verdict]()
-    with _ending_on_sigterm(), _accounts(patient, accounts), _reporting(as_json) as (trying, say):
-        for finding in examine(patient, trying):
+    with _ending_on_sigterm(), _accounts(target, accounts), _reporting(as_json) as (trying, say):
+        for finding in examine(target, trying):
             counts[finding.verdict] += 1
             say(finding)
     if not as_json:
@@ -96,7 +96,7 @@ def doctor(
         sys.exit(1)
 
 
-def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patient:
+def _target(url: str | None, settings: ServerSettings, *, here: bool) -> Target:
     """Return what to examine; settings and roster count when this is the server's machine.
 
     Those of a running server are its own: it may have been started with others than the doctor.
@@ -110,7 +110,7 @@ def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patien
         raise SalvoError(
             "bad_url", f"{url} is a WebSocket; name the broker's mqtt:// address, and this one as --websocket"
         )
-    patient = Patient(address._replace(username=None, password=None), tables=("", *settings.tables))
+    target = Target(address._replace(username=None, password=None), tables=("", *settings.tables))
     if here or is_here(address.host):
         websocket, serves = None, False
         if settings.websocket is not None:
@@ -120,11 +120,11 @@ def _patient(url: str | None, settings: ServerSettings, *, here: bool) -> Patien
             if served.port == address.port and (served.host == address.host or is_here(served.host)):
                 settings, websocket = server.settings, server.websocket_url
                 serves = True
-                patient.tables = ("", *settings.tables)
-        patient.settings, patient.serves = settings, serves
-        patient.websocket = None if websocket is None else BrokerUrl.parse(websocket)
-        _open_roster(patient, roster_path(settings.roster))
-    return patient
+                target.tables = ("", *settings.tables)
+        target.settings, target.serves = settings, serves
+        target.websocket = None if websocket is None else BrokerUrl.parse(websocket)
+        _open_roster(target, roster_path(settings.roster))
+    return target
 
 
 def _only(running: Sequence[RunningServer]) -> str:
@@ -142,27 +142,27 @@ def _configured(settings: ServerSettings) -> str:
     return settings.broker or f"{scheme}://{reachable}:{port}"
 
 
-def _open_roster(patient: Patient, path: Path) -> None:
+def _open_roster(target: Target, path: Path) -> None:
     try:
-        patient.roster = Roster(path) if has_begun(path) else None
+        target.roster = Roster(path) if has_begun(path) else None
     except RosterError as error:  # another user's, say: then strangers' attempts alone are made
-        patient.no_guests = error.text
+        target.no_accounts = error.text
 
 
 @contextlib.contextmanager
-def _accounts(patient: Patient, named: tuple[str, ...]) -> Iterator[None]:
-    """Give the patient its two accounts for the length of a ``with`` block."""
+def _accounts(target: Target, named: tuple[str, ...]) -> Iterator[None]:
+    """Give the target its two accounts for the length of a ``with`` block."""
     if named:
-        patient.victim, patient.attacker = (_login(each) for each in named)
-        patient.named = True
+        target.victim, target.attacker = (_login(each) for each in named)
+        target.named = True
         yield
         return
     with contextlib.ExitStack() as added:
-        if patient.roster is not None:
+        if target.roster is not None:
             try:
-                patient.victim, patient.attacker = added.enter_context(guests(patient.roster))
+                target.victim, target.attacker = added.enter_context(temporary_teams(target.roster))
             except RosterError as error:
-                patient.no_guests = f"no teams can be added for the length of this examination: {error.text}"
+                target.no_accounts = f"no teams can be added for the length of this examination: {error.text}"
         yield
 
 

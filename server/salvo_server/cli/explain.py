@@ -12,7 +12,7 @@ from salvo.lab.explain import FEWEST_FLEETS, FLEETS, MAX_FLEETS, Explainer, Expl
 from salvo.lab.pictures.html import Colour, ink
 from salvo.lab.pictures.marks import PLAIN
 from salvo_server.cli.output import has_terminal, progress_bar, write_page
-from salvo_server.spectate import reasons, telling, why
+from salvo_server.spectate import reasons, replay_text, why
 from salvo_server.spectate.explaining import explain as explain_game
 from salvo_server.spectate.explaining import salvos_of
 from salvo_server.spectate.recordings import open_recordings
@@ -67,9 +67,9 @@ def explain(
         if found is not None:
             click.echo(json.dumps({"why": why.record(found)}))
     elif turn is None:
-        click.echo("\n".join([telling.heading(replay), *reasons.game_lines(replay, told, fleets, verdict)]))
+        click.echo("\n".join([replay_text.heading(replay), *reasons.game_lines(replay, told, fleets, verdict)]))
     else:
-        click.echo(telling.heading(replay))
+        click.echo(replay_text.heading(replay))
         for each in told:
             _tell_salvo(replay, each)
 
@@ -84,7 +84,7 @@ def _tell_programs(replay: Replay, told: Sequence[Explanation], turn: int | None
 
 
 def _tell_salvo(replay: Replay, told: Explanation) -> None:
-    click.echo(telling.salvo_line(replay.frame(told.player, told.turn)))
+    click.echo(replay_text.salvo_line(replay.frame(told.player, told.turn)))
     for rival, drawn in told.maps.items():
         click.echo()
         click.echo(reasons.knowledge_line(rival, told.known[rival]))

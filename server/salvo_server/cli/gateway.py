@@ -27,7 +27,7 @@ from salvo_server.gateways.host import Host
 from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import SettingsError, gateway_key_path, roster_path
 from salvo_server.storage.roster import Roster, has_begun
-from salvo_server.unused import Unused, UnusedOption, beside, refuse_unused
+from salvo_server.unused import Unused, UnusedOption, is_set, refuse_unused
 
 #: Protocol -> which programs connect there.
 DOORS = {
@@ -41,7 +41,7 @@ DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 #: For the options that choose a gateway's table.
 TABLE_RULES: Final = (
     ca_rule("broker"),
-    Unused("roster", beside("no_roster"), "with --no-roster; leave one of them out"),
+    Unused("roster", is_set("no_roster"), "with --no-roster; leave one of them out"),
 )
 #: What a server tells the gateways that it runs.
 _SAID_BY_SERVER: Final = [
@@ -180,7 +180,7 @@ def table_options(command: _Command) -> _Command:
 
 
 @contextlib.contextmanager
-def house_of(
+def table_watch(
     door: str, *, broker: str, table: str, roster: Path | None, no_roster: bool, ca: str | None, no_pin: bool
 ) -> Iterator[TableWatch]:
     """Yield the table that the options name; the caller opens it.
@@ -198,9 +198,9 @@ def house_of(
         accounts = RosterAccounts(Roster(file), door)
     else:
         accounts = OpenAccounts(gateway_key_path(), door)
-    house = TableWatch(str(url), table, accounts, ca=ca, pin=not no_pin)
-    with contextlib.closing(house):
-        yield house
+    watch = TableWatch(str(url), table, accounts, ca=ca, pin=not no_pin)
+    with contextlib.closing(watch):
+        yield watch
 
 
 def serve_guests(host: Host, listen: str, what: str, stop: threading.Event | None = None) -> None:

@@ -12,22 +12,22 @@ from salvo_server.cli.checked import Checked
 from salvo_server.cli.gateway import (
     TABLE_RULES,
     ended_by_signals,
-    house_of,
     opponent_option,
     serve_guests,
     table_options,
+    table_watch,
 )
 from salvo_server.gateways.classic import Role, door
 from salvo_server.gateways.classic.mqtt_transport import Carrier
 from salvo_server.gateways.host import Host
-from salvo_server.unused import Unused, beside, without
+from salvo_server.unused import Unused, is_set, is_unset
 
 
 @click.command(
     cls=Checked,
     unused=[
-        Unused("listen", beside("channel"), "with --channel, over which programs connect; leave one of them out"),
-        Unused("carrier", without("channel"), "without --channel NAME; give that, too, or leave it out"),
+        Unused("listen", is_set("channel"), "with --channel, over which programs connect; leave one of them out"),
+        Unused("carrier", is_unset("channel"), "without --channel NAME; give that, too, or leave it out"),
         Unused("rounds", lambda given: given["role"] == Role.CLIENT, "as client: the server ends; leave it out"),
         *TABLE_RULES,
     ],
@@ -66,12 +66,12 @@ def command(
     The gateway plays with a house bot. A finished game is played again at the table, as the program's fleet is not
     known before.
     """
-    with house_of("classic", **table) as house:
-        book = house.open()
+    with table_watch("classic", **table) as watch:
+        book = watch.open()
         opening = door(
             book, role=role, opponent=opponent, rounds=rounds, name=name, games=games, lasting=channel is not None
         )
-        host = Host(house, opening)
+        host = Host(watch, opening)
         what = f"programs of the two-player game play against {opponent}"
         if channel is None:
             serve_guests(host, listen, what)

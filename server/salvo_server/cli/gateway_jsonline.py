@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from salvo_server.cli.checked import Checked
-from salvo_server.cli.gateway import TABLE_RULES, house_of, opponent_option, serve_guests, table_options
+from salvo_server.cli.gateway import TABLE_RULES, opponent_option, serve_guests, table_options, table_watch
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.jsonline import NO_OPPONENT, door
 from salvo_server.gateways.jsonline.words import Dialect
@@ -38,8 +38,8 @@ def command(
     The server plays itself. A finished game is played again at the table, as the program's fleet is not known before; a
     program that sends BOARD right after its invitation plays there at once.
     """
-    with house_of("jsonline", **table) as house:
+    with table_watch("jsonline", **table) as watch:
         opening = door(
-            house.open(), opponent=opponent, dialect=dialect, status_names=status_names, name=name, games=games
+            watch.open(), opponent=opponent, dialect=dialect, status_names=status_names, name=name, games=games
         )
-        serve_guests(Host(house, opening), listen, f"programs that speak JSON lines play against {opponent}")
+        serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {opponent}")

@@ -16,15 +16,15 @@ from salvo_server.cli.checked import Checked
 from salvo_server.cli.gateway import (
     TABLE_RULES,
     ended_by_signals,
-    house_of,
     serve_guests,
     table_options,
+    table_watch,
     wait_until_set,
 )
 from salvo_server.gateways.children import Child
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.smackdown import ANSWER_SECONDS, Names, check, child_door, door
-from salvo_server.unused import Unused, without
+from salvo_server.unused import Unused, is_unset
 
 #: The opponent's name for a program where it cannot be known.
 _SOMEBODY = "opponent"
@@ -35,7 +35,7 @@ _SOMEBODY = "opponent"
     unused=[
         Unused(
             "opponent",
-            without("commands"),
+            is_unset("commands"),
             "without --exec: TCP clients get the name of the player there; leave it out",
         ),
         *TABLE_RULES,
@@ -74,8 +74,8 @@ def command(
     programs = [_split(text) for text in commands]
     mine, listed = names[: len(commands)], names[len(commands) :]
     known = Names(listed, mine)
-    with house_of("smackdown", **table) as house:
-        book = house.open()
+    with table_watch("smackdown", **table) as watch:
+        book = watch.open()
         check(book)
         stop = ended_by_signals()
 
@@ -85,10 +85,10 @@ def command(
         with contextlib.ExitStack() as stack:
             children = []
             for program, name in zip(programs, mine, strict=True):
-                host = Host(house, child_door(book, name, known, answer_seconds=answer_seconds, you_first=you_first))
+                host = Host(watch, child_door(book, name, known, answer_seconds=answer_seconds, you_first=you_first))
                 whole = [*program, name, opponent or _other(name, names)]
                 finished = partial(known.finished_by, name)
-                children.append(Child(whole, name, host.let_in, partial(wants_more, name), finished))
+                children.append(Child(whole, name, host.admit, partial(wants_more, name), finished))
                 stack.callback(children[-1].close)
                 stack.callback(host.close)  # before the child is killed, which would else have forfeited
             for child in children:
@@ -96,7 +96,7 @@ def command(
             if games is not None:
                 threading.Thread(target=_stop_after, args=(children, stop), daemon=True).start()
             if listen:
-                tcp = Host(house, door(book, names=known, answer_seconds=answer_seconds, you_first=you_first))
+                tcp = Host(watch, door(book, names=known, answer_seconds=answer_seconds, you_first=you_first))
                 serve_guests(tcp, listen, "Code Smackdown", stop)
             else:
                 click.echo(f"Code Smackdown: {', '.join(mine)}")

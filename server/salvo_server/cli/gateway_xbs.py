@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from salvo_server.cli.checked import Checked
-from salvo_server.cli.gateway import TABLE_RULES, house_of, serve_guests, table_options
+from salvo_server.cli.gateway import TABLE_RULES, serve_guests, table_options, table_watch
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.xbs import MAX_PLAYERS, door
 
@@ -23,6 +23,6 @@ from salvo_server.gateways.xbs import MAX_PLAYERS, door
 @table_options
 def command(listen: str, title: str, most: int, table: str, **where: Any) -> None:
     """Let clients and bots of Xterm Boat Sinker in, to a table whose rules are like the book xbs."""
-    with house_of("xbs", table=table, **where) as house:
-        book = house.open()
-        serve_guests(Host(house, door(book, title=title or f"Salvo {table}".strip(), most=most)), listen, "xbs")
+    with table_watch("xbs", table=table, **where) as watch:
+        book = watch.open()
+        serve_guests(Host(watch, door(book, title=title or f"Salvo {table}".strip(), most=most)), listen, "xbs")

@@ -17,13 +17,13 @@ from salvo_server.cli.checked import Checked
 from salvo_server.core.register import Account
 from salvo_server.settings import roster_path
 from salvo_server.storage.roster import Roster, has_begun
-from salvo_server.unused import Unused, beside
+from salvo_server.unused import Unused, is_set
 
 
 @click.command(
     cls=Checked,
     unused=[
-        Unused("broker", beside("url"), "with URL, which means the same; leave one of them out"),
+        Unused("broker", is_set("url"), "with URL, which means the same; leave one of them out"),
         Unused(
             "roster",
             lambda given: "@" in (given["url"] or given["broker"]),

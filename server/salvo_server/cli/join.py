@@ -24,14 +24,14 @@ from salvo.seat import Seat
 from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import leave_on_sigterm
 from salvo_server.human import HUMAN
-from salvo_server.unused import Unused, beside
+from salvo_server.unused import Unused, is_set
 
 
 @click.command(
     cls=Checked,
     unused=[
         ca_rule("url"),
-        Unused("secret_file", beside("secret"), "with --secret, which takes precedence; leave one of them out"),
+        Unused("secret_file", is_set("secret"), "with --secret, which takes precedence; leave one of them out"),
         Unused("strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, which is no bot that fails; leave it out"),
     ],
 )

@@ -43,7 +43,7 @@ from salvo_server.cli.output import (
     winner_line,
 )
 from salvo_server.human import HUMAN
-from salvo_server.spectate.telling import places_line
+from salvo_server.spectate.replay_text import places_line
 from salvo_server.storage.transcript import play_at_table, write_transcript
 from salvo_server.unused import Unused
 

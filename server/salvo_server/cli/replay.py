@@ -12,12 +12,12 @@ import click
 
 from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, write_page
-from salvo_server.spectate import telling
+from salvo_server.spectate import replay_text
 from salvo_server.spectate.page import html_page
 from salvo_server.spectate.recordings import Recordings, Summary, open_recordings
 from salvo_server.spectate.replay import REFEREE, Replay
-from salvo_server.spectate.telling import places_line
-from salvo_server.unused import Unused, beside
+from salvo_server.spectate.replay_text import places_line
+from salvo_server.unused import Unused, is_set
 
 _Each = TypeVar("_Each")
 _OPTIONS: Final = {
@@ -45,7 +45,7 @@ _LEAVES_ASIDE: Final = {
     cls=Checked,
     unused=[
         *(
-            Unused(each, beside(other), f"with {_OPTIONS[other]}; leave one of them out")
+            Unused(each, is_set(other), f"with {_OPTIONS[other]}; leave one of them out")
             for other, others in _LEAVES_ASIDE.items()
             for each in others
         ),
@@ -120,20 +120,20 @@ def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
     if turn is not None:
         frame = shown.frame(view, turn)
         if as_json:
-            click.echo(json.dumps({**telling.record(frame), "boards": telling.boards_record(frame, grid)}))
+            click.echo(json.dumps({**replay_text.record(frame), "boards": replay_text.boards_record(frame, grid)}))
         else:
-            click.echo("\n".join([telling.heading(shown, view), *telling.frame_lines(shown, frame, view)]))
+            click.echo("\n".join([replay_text.heading(shown, view), *replay_text.frame_lines(shown, frame, view)]))
         return
     frames = shown.frames(view)
     shown.frame(view, 0)
     if as_json:
         for frame in frames[1:]:
-            click.echo(json.dumps(telling.record(frame)))
+            click.echo(json.dumps(replay_text.record(frame)))
         return
-    click.echo(telling.heading(shown, view))
-    for line in telling.salvo_lines(shown, view):
+    click.echo(replay_text.heading(shown, view))
+    for line in replay_text.salvo_lines(shown, view):
         click.echo(line)
-    click.echo("\n".join(["", *telling.frame_lines(shown, frames[-1], view)]))
+    click.echo("\n".join(["", *replay_text.frame_lines(shown, frames[-1], view)]))
     if frames[-1].places:
         click.echo(f"places: {places_line(frames[-1].places)}")
 
@@ -175,7 +175,7 @@ def _columns(summaries: Iterable[Summary]) -> Iterator[str]:
         (
             each.table or "-",
             str(each.game),
-            telling.when(each.at) or "-",
+            replay_text.when(each.at) or "-",
             str(each.steps),
             f"won by {each.winner}" if each.winner else each.state,
             each.trouble or ", ".join(each.players) or "-",

@@ -103,14 +103,14 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     contest.end_on_signals()
     _tell_where(report, contest, settings)
     _tell_how(report, contest, settings)
-    report.tell_of_games_that_go_on()
+    report.report_resumed_games()
     options = _gateway_options(contest, settings)
     with (
         announced(settings, contest.url, contest.websocket_url),
-        gateways_beside([[*gateway.words, *options] for gateway in gateways], report.tell_of_gateway),
+        gateways_beside([[*gateway.words, *options] for gateway in gateways], report.report_gateway_output),
     ):
         contest.run()
-    report.tell_of_unfinished_games(settings)
+    report.report_unfinished_games(settings)
     if report.folder is not None:
         report.folder.close()
     report.say("ended", event="ended")

@@ -1,4 +1,4 @@
-"""What ``salvo serve`` prints of its tables: a line for people or a JSON record for programs."""
+"""What ``salvo serve`` prints about its tables: lines for people, or JSON records for programs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ from salvo_server.cli.output import look_again
 from salvo_server.contest import Contest
 from salvo_server.core.journal import GameOpened
 from salvo_server.settings import ServerSettings
-from salvo_server.spectate.telling import places_line
+from salvo_server.spectate.replay_text import places_line
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder, proof_path
 
 
 class ServeReport:
-    """Prints what happens at the tables."""
+    """Prints what happens at the tables.
+
+    Attributes:
+        contest: the contest reported on; set once it exists.
+        kept: the games of this run; None when no transcripts are written.
+        folder: where transcripts go; None when none are written.
+    """
 
     def __init__(self, as_json: bool, games: int | None) -> None:
         self._as_json = as_json
@@ -36,28 +42,28 @@ class ServeReport:
         self.kept: KeptGames | None = None
         self.folder: TranscriptFolder | None = None
 
-    def tell_of_unfinished_games(self, settings: ServerSettings) -> None:
-        """Say what the journal has of games that are not over."""
+    def report_unfinished_games(self, settings: ServerSettings) -> None:
+        """Report the unfinished games in the journal."""
         assert self.contest is not None
         if settings.journal in (None, "none"):
             return
         for table in self.contest.service.tables.values():
             referee = table.referee
             if referee.state is State.TURN:
-                where = f"table {referee.table}: " if referee.table else ""
+                prefix = _prefix(referee.table)
                 self.say(
-                    f"{where}game {referee.number} is not over; it goes on if the server starts with --resume always",
+                    f"{prefix}game {referee.number} is not over; it goes on if the server starts with --resume always",
                     event="unfinished",
                     table=referee.table,
                     game=referee.number,
                 )
 
-    def tell_of_gateway(self, protocol: str, line: str) -> None:
-        """Pass on the output of a gateway of this server."""
+    def report_gateway_output(self, protocol: str, line: str) -> None:
+        """Print a line that a gateway of this server printed."""
         self.say(f"gateway {protocol}: {line}", event="gateway", protocol=protocol, text=line)
 
-    def tell_of_games_that_go_on(self) -> None:
-        """Print which games were resumed from the journal, and their state."""
+    def report_resumed_games(self) -> None:
+        """Report which games were resumed from the journal, and their state."""
         assert self.contest is not None
         for table in self.contest.service.tables.values():
             referee = table.referee
@@ -65,18 +71,18 @@ class ServeReport:
                 continue
             turn, current = (0 if referee.game is None else referee.game.turn), referee.current
             if referee.state is State.TURN and current is not None:
-                said = f"game {referee.number} goes on: turn {turn}, {current.name}'s"
+                status = f"game {referee.number} goes on: turn {turn}, {current.name}'s"
             elif referee.state is State.TURN:
-                said = f"game {referee.number} goes on: a pause before turn {turn}"
+                status = f"game {referee.number} goes on: a pause before turn {turn}"
             elif referee.state is State.LOBBY:
-                said = f"game {referee.number}: its lobby goes on"
+                status = f"game {referee.number}: its lobby goes on"
             else:
-                said = f"game {referee.number} is over, and its result stands"
+                status = f"game {referee.number} is over, and its result stands"
             players = list(referee.players)
-            other_from = referee.number + 1 if referee.next_differs else None
-            other = "" if other_from is None else f"; the new settings hold from game {other_from} on"
+            new_from = referee.number + 1 if referee.next_differs else None
+            new = "" if new_from is None else f"; the new settings hold from game {new_from} on"
             self.say(
-                f"{_where(referee.table)}{said}; players: {', '.join(players) or 'none'}{other}",
+                f"{_prefix(referee.table)}{status}; players: {', '.join(players) or 'none'}{new}",
                 event="resumed",
                 table=referee.table,
                 game=referee.number,
@@ -84,56 +90,58 @@ class ServeReport:
                 turn=turn,
                 current=None if current is None else current.name,
                 players=players,
-                new_settings_from=other_from,
+                new_settings_from=new_from,
             )
 
     def say(self, line: str, **record: Any) -> None:
-        """Print what happens at this moment."""
+        """Print an event with the current time; ``record`` is its form for programs."""
         now = datetime.now().astimezone()
         record["at"] = now.isoformat(timespec="milliseconds")
         click.echo(json.dumps(record) if self._as_json else f"{now:%H:%M:%S} {line}")
         sys.stdout.flush()
 
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
-        where = _where(table)
+        prefix = _prefix(table)
         game = 0
         for announcement in announcements:
             match announcement:
                 case m.TableOpened(opened):
                     self._stats[table] = []
                     self._absent = {each for each in self._absent if each[0] != table}
-                    self.say(f"{where}game {opened}: lobby is open", event="lobby", table=table, game=opened)
+                    self.say(f"{prefix}game {opened}: lobby is open", event="lobby", table=table, game=opened)
                 case m.PlayersListed(names):
-                    self.say(f"{where}players: {', '.join(names) or 'none'}", event="players", table=table, names=names)
+                    self.say(
+                        f"{prefix}players: {', '.join(names) or 'none'}", event="players", table=table, names=names
+                    )
                 case m.StateChanged(State.TURN):
-                    self.say(f"{where}the game begins", event="begin", table=table)
+                    self.say(f"{prefix}the game begins", event="begin", table=table)
                 case m.CommandRefused(player, "placement_timeout" as code, _) if (
                     m.StateChanged(State.TURN) in announcements
                 ):
                     left_out = f"{player}: left out; the game begins with those whose fleets are complete"
-                    self.say(f"{where}{left_out}", event="missed", table=table, player=player, code=code)
+                    self.say(f"{prefix}{left_out}", event="missed", table=table, player=player, code=code)
                 case m.CommandRefused(player, "turn_timeout" | "bank_empty" | "placement_timeout" as code, text):
                     if (table, player) not in self._absent:
-                        self.say(f"{where}{player}: {text}", event="missed", table=table, player=player, code=code)
-                        self._tell_if_absent(table, player)
+                        self.say(f"{prefix}{player}: {text}", event="missed", table=table, player=player, code=code)
+                        self._report_if_absent(table, player)
                 case m.SalvoResolved():
                     game = announcement.game
                     if announcement.shots:
                         self._absent.discard((table, announcement.player))
-                    self._tell_of_defeats(table, announcement)
+                    self._report_defeats(table, announcement)
                 case m.PlayerStats():
                     self._stats.setdefault(table, []).append(announcement)
                 case m.GameWon():
-                    self._won(table, game, announcement)
+                    self._report_end(table, game, announcement)
                 case _:
                     pass
 
     def written(self, game: GameOpened, file: Path) -> None:
-        """Print where a game's transcript and its proof are."""
+        """Report where a game's transcript and its proof are."""
         proof = proof_path(file)
-        fair = f"; was it fair: salvo verify {shlex.quote(str(proof))}"
+        verify = f"; was it fair: salvo verify {shlex.quote(str(proof))}"
         self.say(
-            f"{_where(game.table)}game {game.number}: {look_again(file)}{fair}",
+            f"{_prefix(game.table)}game {game.number}: {look_again(file)}{verify}",
             event="transcript",
             table=game.table,
             game=game.number,
@@ -141,24 +149,24 @@ class ServeReport:
             proof=str(proof),
         )
 
-    def _tell_if_absent(self, table: str, name: str) -> None:
-        """Report once that a player's turns are short from now on; further missed turns are not reported."""
+    def _report_if_absent(self, table: str, name: str) -> None:
+        """Report once that a player is absent, and gets short turns; its further missed turns are not reported."""
         referee = None if self.contest is None else self.contest.service.tables[table].referee
         player = None if referee is None else referee.players.get(name)
         if referee is not None and player is not None and referee.is_absent(player):
             self._absent.add((table, name))
             self.say(
-                f"{_where(table)}{name} is passed over quickly until it comes back",
+                f"{_prefix(table)}{name} is passed over quickly until it comes back",
                 event="absent",
                 table=table,
                 player=name,
             )
 
-    def _tell_of_defeats(self, table: str, salvo: m.SalvoResolved) -> None:
+    def _report_defeats(self, table: str, salvo: m.SalvoResolved) -> None:
         for name in salvo.defeated:
             by = f" by {salvo.player}" if name != salvo.player else ""
             self.say(
-                f"{_where(table)}turn {salvo.turn}: {name} is defeated{by}",
+                f"{_prefix(table)}turn {salvo.turn}: {name} is defeated{by}",
                 event="defeated",
                 table=table,
                 game=salvo.game,
@@ -167,14 +175,14 @@ class ServeReport:
                 by=salvo.player if by else None,
             )
 
-    def _won(self, table: str, game: int, won: m.GameWon) -> None:
+    def _report_end(self, table: str, game: int, won: m.GameWon) -> None:
         assert self.contest is not None
         if self.folder is not None and self.kept is not None:
             self.folder.write(self.kept.game(table, game))
         places = {stats.player: stats.place for stats in self._stats.get(table, ())}
         drawn = "a fair draw" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
-            f"{_where(table)}game {game}: {_who(won)}; places: {places_line(places)}; {drawn}",
+            f"{_prefix(table)}game {game}: {_outcome(won)}; places: {places_line(places)}; {drawn}",
             event="won",
             table=table,
             game=game,
@@ -188,9 +196,9 @@ class ServeReport:
             self.contest.end()
 
 
-def _who(won: m.GameWon) -> str:
+def _outcome(won: m.GameWon) -> str:
     return f"{' and '.join(won.tied)} tie" if won.tied else f"{won.winner} wins"
 
 
-def _where(table: str) -> str:
+def _prefix(table: str) -> str:
     return f"table {table}: " if table else ""

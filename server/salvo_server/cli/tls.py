@@ -1,4 +1,4 @@
-"""``salvo tls``."""
+"""``salvo tls``: makes a test CA and a certificate for the broker."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from salvo.errors import MissingExtra, SalvoError
-from salvo_server.storage.whole_file import create_private
+from salvo_server.storage.atomic_file import create_file
 
 if TYPE_CHECKING:
     import trustme
 
-#: The files of the set. Certificates are readable by all, the key only by its owner.
+#: The files that are made. Everyone may read the certificates, only the owner the key.
 CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
 
 
@@ -31,24 +31,24 @@ CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
     show_default=False,
 )
 def tls(folder: Path, hosts: tuple[str, ...]) -> None:
-    """Make a test set for TLS in DIR: an authority (ca.pem), a certificate (server.pem) and its key (server.key).
+    """Make test files for TLS in DIR: a CA (ca.pem), a certificate (server.pem) and its key (server.key).
 
-    For practice and for a contest in one room. The authority's own key is thrown away, so no one can make another
-    certificate with it. An existing file is never overwritten.
+    For practice and for a contest in one room. The CA's own key is discarded, so no one can issue another certificate
+    with it. An existing file is never overwritten.
     """
-    files = make_set(folder, hosts)
-    ca, certificate, key = (shlex.quote(str(file)) for file in files)
+    paths = make_certificates(folder, hosts)
+    ca, certificate, key = (shlex.quote(str(path)) for path in paths)
     click.echo(f"salvo serve --listen 0.0.0.0:8883 --tls-cert {certificate} --tls-key {key}")
     click.echo(f"or in mosquitto.conf, behind its listener: certfile {certificate} and keyfile {key}")
     click.echo(f"SALVO_CA={ca} salvo join mqtts://{_bracketed(hosts[0])}:8883 mybot.py")
 
 
-def make_set(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, Path]:
-    """Make the three files; return their paths: authority, certificate, key.
+def make_certificates(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, Path]:
+    """Make the three files; return their paths: CA certificate, certificate, key.
 
     Raises:
         SalvoError: ``tls_exists`` or ``tls_unwritable``, or ``bad_host``.
-        MissingExtra: the library that makes certificates is not installed.
+        MissingExtra: trustme, which issues the certificates, is not installed.
     """
     try:
         import trustme
@@ -65,8 +65,8 @@ def make_set(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, Path]:
     chain = b"".join(pem.bytes() for pem in certificate.cert_chain_pems)
     contents = authority.cert_pem.bytes(), chain, certificate.private_key_pem.bytes()
     try:
-        for path, content, rights in zip(paths, contents, (0o644, 0o644, 0o600), strict=True):
-            if not create_private(path, content, rights):
+        for path, content, mode in zip(paths, contents, (0o644, 0o644, 0o600), strict=True):
+            if not create_file(path, content, mode):
                 raise _exists(path)
     except OSError as error:
         raise SalvoError("tls_unwritable", f"{error.filename}: {error.strerror}; name another folder") from None
@@ -76,8 +76,8 @@ def make_set(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, Path]:
 def _issue(authority: trustme.CA, hosts: Sequence[str]) -> trustme.LeafCert:
     try:
         return authority.issue_cert(*hosts)
-    except ValueError as error:  # idna's errors are some, too
-        raise SalvoError("bad_host", f"{', '.join(hosts)}: {error}; give names or addresses, without port") from None
+    except ValueError as error:  # so are the errors of idna
+        raise SalvoError("bad_host", f"{', '.join(hosts)}: {error}; give names or addresses, without a port") from None
 
 
 def _exists(path: Path) -> SalvoError:

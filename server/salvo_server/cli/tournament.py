@@ -148,11 +148,11 @@ def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: in
     chosen = choose(came_to.games, games_per_pair)
     with progress_bar(len(chosen.games), "games") as show_progress:
         made = make_site(came_to, chosen, written, jobs or _cores(), show_progress)
-    click.echo(f"site:   {where / made.first_page.name}, {made.games} of {made.of} games")
-    if made.otherwise:
-        first = made.otherwise[0]
+    click.echo(f"site:   {where / made.index_page.name}, {made.games} of {made.played} games")
+    if made.differing:
+        first = made.differing[0]
         why = "came out otherwise when played again: a bot draws not from its seed, or thinks for as long as it may"
-        click.echo(f"no moves: {len(made.otherwise)}, first match {first.match}, game {first.index + 1}; {why}")
+        click.echo(f"no moves: {len(made.differing)}, first match {first.match}, game {first.index + 1}; {why}")
     if not came_to.complete:
         click.echo(f"go on:  {_command('run', file)}")
 

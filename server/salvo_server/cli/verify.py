@@ -16,7 +16,7 @@ import click
 from salvo.codec.log import KEY_BYTES
 from salvo.seal import fingerprint
 from salvo_server.cli.checked import Checked
-from salvo_server.unused import Unused, beside
+from salvo_server.unused import Unused, is_set
 from salvo_server.verify import (
     BLAME,
     UNPROVEN,
@@ -52,7 +52,7 @@ def _read_key(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 
 @click.command(
-    cls=Checked, unused=[Unused("plain", beside("as_json"), "with --json, which has no colours; leave it out")]
+    cls=Checked, unused=[Unused("plain", is_set("as_json"), "with --json, which has no colours; leave it out")]
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--key", metavar="FINGERPRINT|BASE64", callback=_read_key, help="The server that it must have been.")

@@ -31,7 +31,7 @@ from salvo_server.spectate.watching import (
     Watcher,
     screen_account,
 )
-from salvo_server.unused import Unused, beside
+from salvo_server.unused import Unused, is_set
 
 _PAGE_ONLY: Final = (
     "with --html, which writes a page and ends: whose reader enters what is needed; leave one of them out"
@@ -41,7 +41,7 @@ _PAGE_ONLY: Final = (
 @click.command(
     cls=Checked,
     unused=[
-        *(Unused(each, beside("html"), _PAGE_ONLY) for each in ("view", "ca", "games", "proof", "as_json")),
+        *(Unused(each, is_set("html"), _PAGE_ONLY) for each in ("view", "ca", "games", "proof", "as_json")),
         ca_rule("url"),
     ],
 )

@@ -1,11 +1,10 @@
-"""The journal: what was accepted is durable before it is announced.
+"""The interface of the journal, a write-ahead log: what was accepted is durable before it is announced.
 
-The service fills a :class:`Batch` while it works through what arrived and commits it in one go, however much that was
-(group commit). Only then do the announcements leave, and only then does the broker get its acknowledgements. A server
-that is killed at any point finds in its journal all that it may have announced, and at the broker what it did not get
-to.
+The service fills a :class:`Batch` while it handles what has arrived, and commits all of it at once (group commit). Only
+then do the announcements leave, and only then does the broker get its acknowledgements. A server that is killed at any
+point finds everything that it may have announced in its journal, and everything that it had not handled at the broker.
 
-This module says what a journal is; :mod:`salvo_server.storage.journal.database` is the one on SQLite and PostgreSQL.
+:mod:`salvo_server.storage.journal.database` implements it on SQLite and PostgreSQL.
 """
 
 from __future__ import annotations
@@ -19,15 +18,23 @@ from salvo_server.core.authenticator import Proof
 
 
 class JournalError(SalvoError):
-    """A journal that cannot be used as it is: the text names the place and says what to do."""
+    """The journal cannot be used as it is; the text names the place and the fix."""
 
 
 class JournalUnavailable(JournalError):
-    """It cannot take more for now: the disk is full, the database is away. Worth trying again."""
+    """The journal cannot be written for now: the disk is full, or the database is unreachable. Worth retrying."""
 
 
 class GameOpened(NamedTuple):
-    """A table's next game: its header line as :func:`salvo.codec.transcript.write_header` makes it."""
+    """A table's next game.
+
+    Attributes:
+        id: running number over all games of the journal.
+        table: ``""`` for the default table.
+        number: the game's, counted by table.
+        at: epoch ms.
+        header: its header line (:func:`salvo.codec.transcript.write_header`).
+    """
 
     id: int
     table: str
@@ -40,12 +47,12 @@ class StepTaken(NamedTuple):
     """One input of a game.
 
     Attributes:
-        id: running number over all games of the journal.
+        id: running number over all steps of the journal.
         game: the game's ``id``.
         at: epoch ms.
         text: the input as JSON.
-        check: the chain's value after it (:mod:`salvo_server.core.table`).
-        proof: what was burned with it.
+        check: the hash chain's value after it (:mod:`salvo_server.core.table`).
+        proof: the digests burned with it, which are never accepted again.
     """
 
     id: int
@@ -57,7 +64,7 @@ class StepTaken(NamedTuple):
 
 
 class TeamAdmitted(NamedTuple):
-    """A team's secret, kept sealed until its game is over."""
+    """A team's secret, stored encrypted until its game is over."""
 
     game: int
     name: str
@@ -65,7 +72,7 @@ class TeamAdmitted(NamedTuple):
 
 
 class KeyLearned(NamedTuple):
-    """A proven salt and its key, kept sealed until the game is over: after a restart no team waits for derivations."""
+    """A proven salt and its key, stored encrypted until the game is over, so that a restart derives no key again."""
 
     game: int
     name: str
@@ -75,12 +82,12 @@ class KeyLearned(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """What is committed in one go.
+    """What is committed at once.
 
     Attributes:
-        closed: games that are over and forgotten, whose secrets go.
+        closed: games that are over, whose secrets are deleted.
         sent_through: the last step all of whose announcements the broker has acknowledged; None when that is unchanged.
-        ended: whether the server shuts down in order with this batch; None when that is unchanged.
+        ended: whether the server shuts down cleanly with this batch; None when that is unchanged.
     """
 
     games: list[GameOpened] = field(default_factory=list)
@@ -92,12 +99,12 @@ class Batch:
     ended: bool | None = None
 
     def __bool__(self) -> bool:
-        """Whether the batch must be committed now; the two marks alone can wait."""
+        """Whether the batch must be committed now; ``sent_through`` and ``ended`` alone can wait."""
         return bool(self.games or self.steps or self.teams or self.keys or self.closed)
 
 
 class SavedTeam(NamedTuple):
-    """A team at a table, with the keys that were proven."""
+    """A team at a table, with its proven salts and their keys."""
 
     name: str
     secret: str
@@ -105,11 +112,11 @@ class SavedTeam(NamedTuple):
 
 
 class SavedGame(NamedTuple):
-    """A game as the journal has it.
+    """A game as stored in the journal.
 
     Attributes:
-        next_game: the table's game after it, whose header has the settings that the last step of this one has opened
-            the next lobby with; None while there is none.
+        next_game: the table's next game, whose header has the settings with which the last step of this one opened the
+            next lobby; None while there is none.
     """
 
     opened: GameOpened
@@ -119,14 +126,15 @@ class SavedGame(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """All that a restart needs.
+    """What a restart needs.
 
     Attributes:
         games: the latest game of each table.
-        last_game: the highest id of a game, 0 when there is none.
-        last_step: the same for steps.
-        ended: whether the last server shut down in order.
-        burned: what was burned, over all games, the oldest first.
+        last_game: the highest id of a game; 0 if there is none.
+        last_step: the highest id of a step; 0 if there is none.
+        sent_through: the last step all of whose announcements the broker has acknowledged.
+        ended: whether the last server shut down cleanly.
+        burned: the digests burned in all games, the oldest first.
     """
 
     games: Sequence[SavedGame]
@@ -138,16 +146,21 @@ class Saved(NamedTuple):
 
 
 class Journal(Protocol):
-    """What the service needs of a journal."""
+    """What the service needs of a journal.
+
+    Attributes:
+        name: where it is, without any password.
+        pepper: keys the teams' credentials, the same one after a restart; None for a random one.
+    """
 
     name: str
     pepper: bytes | None
 
     def commit(self, batch: Batch) -> None:
-        """Make a batch durable, all of it or nothing.
+        """Make a batch durable, atomically.
 
         Raises:
-            JournalUnavailable: nothing was written; it may be tried again.
+            JournalUnavailable: nothing was written; try again later.
             JournalError: it cannot be written at all.
         """
 
@@ -159,20 +172,20 @@ class Journal(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the journal's files or connections."""
 
 
 class NoJournal:
-    """Keeps nothing: for a demo, where a game ends with its process."""
+    """Stores nothing: for a demo, where a game ends with its process."""
 
     name = "none"
     pepper: bytes | None = None
 
     def commit(self, batch: Batch) -> None:
-        """Take it as done."""
+        """Discard the batch."""
 
     def load(self) -> Saved:
-        """Return an empty past."""
+        """Return an empty history, after a clean shutdown."""
         return Saved((), 0, 0, 0, True, iter(()))
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""From a journal's record back to a table, by executing it again.
+"""Restores a table from the journal, by executing its game again.
 
-A game is its header and its inputs. They go through the very same referee; the chain tells whether every announcement
-came out as it was recorded. Whatever does not fit is a :class:`~salvo_server.core.journal.JournalError` that names
-game, record and cure: a table is either as it was, or does not start at all.
+A game is its header and its inputs. They pass through the same referee, and the hash chain shows whether every
+announcement comes out as it was recorded. Any mismatch is a :class:`~salvo_server.core.journal.JournalError` that names
+the game, the record and the fix: a table is restored exactly, or does not start at all.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from salvo_server.core.log import Signer, TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table, seat
 
-_CURE = "start with the version that wrote it, restore it from a copy, or begin a new one with --journal FILE"
+_FIX = "start with the version that wrote it, restore it from a copy, or begin a new one with --journal FILE"
 
 
 @dataclass(slots=True)
 class Recovered:
-    """A table as it was.
+    """A table, restored.
 
     Attributes:
-        log: of the game, as it was; None for a server without an identity.
-        unsent: what the broker has perhaps not got, in order.
+        log: the game's, restored; None for a server without an identity.
+        unsent: what the broker may not have received, in order.
     """
 
     game: SavedGame
@@ -44,11 +44,11 @@ def recover(
     follow: Callable[[Table, Step], object] | None = None,
     signer: Signer | None = None,
 ) -> Recovered:
-    """Execute a game again.
+    """Restore a table by executing its game again.
 
     Args:
-        status: what ``/game/server`` says of a table.
-        sent_through: the last step that the broker has all of.
+        status: returns what ``/game/server`` says about a table.
+        sent_through: the last step whose announcements the broker has all acknowledged.
         follow: called after every step.
         signer: signs the game's log.
 
@@ -61,7 +61,7 @@ def recover(
     if game_log is not None and game.steps and game.steps[0].id > sent_through:
         unsent += game_log.opening()
     for number, record in enumerate(game.steps, start=1):
-        step = repeat(table, game, number, record)
+        step = execute_step(table, game, number, record)
         if follow is not None:
             follow(table, step)
         if record.id > sent_through:
@@ -75,7 +75,7 @@ def recover(
 def open_table(game: SavedGame, status: Callable[[Referee], m.ServerStatus]) -> Table:
     """Return a game's table as it was before the first step.
 
-    Its next lobby has the settings that it had then: an operator may have changed them while the game was on
+    Its next lobby gets the settings with which it was opened: the operator may have changed them during the game
     (SALVO-BACK-6).
 
     Raises:
@@ -85,8 +85,8 @@ def open_table(game: SavedGame, status: Callable[[Referee], m.ServerStatus]) -> 
     table = Table(seat(header), status)
     table.header = replace(table.header, version=header.version)
     if game.next_game is not None:
-        then = _header(game.next_game)
-        table.referee.configure(then.seed, then.limits, then.draw, then.rules.book)
+        later = _header(game.next_game)
+        table.referee.configure(later.seed, later.limits, later.draw, later.rules.book)
     table.open()
     return table
 
@@ -95,29 +95,29 @@ def _header(opened: GameOpened) -> Header:
     try:
         return read_header(opened.header)
     except WireError as error:
-        raise JournalError("journal_corrupt", f"{_where(opened)}: its header: {error}; {_CURE}") from None
+        raise JournalError("journal_corrupt", f"{_where(opened)}: its header: {error}; {_FIX}") from None
 
 
-def repeat(table: Table, game: SavedGame, number: int, record: StepTaken) -> Step:
+def execute_step(table: Table, game: SavedGame, number: int, record: StepTaken) -> Step:
     """Execute one recorded step.
 
     Raises:
-        JournalError: ``journal_corrupt`` when it cannot be read, ``journal_diverged`` when something else comes out.
+        JournalError: ``journal_corrupt`` if it cannot be read, ``journal_diverged`` if its announcements differ.
     """
     where = f"{_where(game.opened)}, step {number} (record {record.id})"
     if table.referee.number != game.opened.number:
-        raise JournalError("journal_corrupt", f"{where}: comes after the game's end; {_CURE}")
+        raise JournalError("journal_corrupt", f"{where}: comes after the game's end; {_FIX}")
     try:
         command = read_input(record.text)
     except WireError as error:
-        raise JournalError("journal_corrupt", f"{where}: {error}; {_CURE}") from None
+        raise JournalError("journal_corrupt", f"{where}: {error}; {_FIX}") from None
     try:
         step = table.carry_out(command, record.at)
-    except Exception as error:  # what no service gives to a referee, such as a ship that the rules don't have
-        text = f"{where}: cannot be carried out: {type(error).__name__}: {error}; {_CURE}"
+    except Exception as error:  # an input no service passes to a referee, such as a ship that the rules don't have
+        text = f"{where}: cannot be carried out: {type(error).__name__}: {error}; {_FIX}"
         raise JournalError("journal_corrupt", text) from error
     if step.check != record.check:
-        raise JournalError("journal_diverged", f"{where}: other announcements follow than were recorded; {_CURE}")
+        raise JournalError("journal_diverged", f"{where}: other announcements follow than were recorded; {_FIX}")
     return step
 
 

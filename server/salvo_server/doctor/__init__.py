@@ -12,11 +12,11 @@ from typing import Final
 from salvo_server.doctor import break_in, machine, reach
 from salvo_server.doctor.finding import Finding, Verdict, failed
 from salvo_server.doctor.probe import Login, ProbeError
-from salvo_server.doctor.target import Patient, guests, is_here
+from salvo_server.doctor.target import Target, is_here, temporary_teams
 
-__all__ = ["Finding", "Login", "Patient", "ProbeError", "Verdict", "examine", "guests", "is_here"]
+__all__ = ["Finding", "Login", "ProbeError", "Target", "Verdict", "examine", "is_here", "temporary_teams"]
 
-Check = Callable[[Patient], Iterator[Finding]]
+Check = Callable[[Target], Iterator[Finding]]
 
 MACHINE: Final[tuple[Check, ...]] = (machine.check_python, machine.check_files, machine.check_disk)
 REACH: Final[tuple[Check, ...]] = (
@@ -34,7 +34,7 @@ REACH: Final[tuple[Check, ...]] = (
 _OF_BROKER: Final = frozenset({*REACH}) - {reach.check_network, machine.check_ports}
 
 
-def examine(patient: Patient, trying: Callable[[str], None] = lambda _: None) -> Iterator[Finding]:
+def examine(target: Target, trying: Callable[[str], None] = lambda _: None) -> Iterator[Finding]:
     """Make every check in turn.
 
     Args:
@@ -43,20 +43,20 @@ def examine(patient: Patient, trying: Callable[[str], None] = lambda _: None) ->
     try:
         for check in (*MACHINE, *REACH):
             trying(_name(check))
-            yield from _make(check, patient)
-        for attack in break_in.possible(patient):
+            yield from _make(check, target)
+        for attack in break_in.possible(target):
             trying(_name(attack))
-            yield from break_in.attempt(patient, attack)
-        yield from break_in.left_out(patient)
+            yield from break_in.attempt(target, attack)
+        yield from break_in.left_out(target)
     finally:
-        patient.hang_up()
+        target.hang_up()
 
 
-def _make(check: Check, patient: Patient) -> Iterator[Finding]:
-    if check in _OF_BROKER and not patient.reachable:
+def _make(check: Check, target: Target) -> Iterator[Finding]:
+    if check in _OF_BROKER and not target.reachable:
         return
     try:
-        yield from check(patient)
+        yield from check(target)
     except ProbeError as error:
         yield failed(_name(check).removeprefix("check "), error.text, "look into the broker's log")
 

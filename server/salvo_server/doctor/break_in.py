@@ -20,7 +20,7 @@ from salvo.topics import Action, Publisher, Reader, Role
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped
 from salvo_server.doctor.probe import Login, Probe, ProbeError
 from salvo_server.doctor.reach import able
-from salvo_server.doctor.target import PREFIX, Patient
+from salvo_server.doctor.target import PREFIX, Target
 from salvo_server.storage.roster import KEEPER_USER, SERVER_USER
 
 #: Four times the largest packet that our brokers accept.
@@ -39,7 +39,7 @@ _EVERYTHING: Final = ("#", "/#", "+/#", "+/+/+", "/+/+/#", "$share/doctor/#")
 _MAX_NAMED: Final = 4
 _CURE: Final = "run the contest with --profile contest, on a broker that gets its accounts from the roster"
 
-Attack = Callable[[Patient], Iterator[Finding]]
+Attack = Callable[[Target], Iterator[Finding]]
 
 
 def _mark() -> bytes:
@@ -56,10 +56,10 @@ def _listed(names: Iterable[str]) -> str:
 # --- strangers ----------------------------------------------------------------------------------------------------
 
 
-def come_without_a_name(patient: Patient) -> Iterator[Finding]:
+def come_without_a_name(target: Target) -> Iterator[Finding]:
     """Anonymous connections are refused (SALVO-ACCESS-2)."""
     for client_id in (f"{PREFIX}{secrets.token_hex(4)}", ""):
-        probe, greeting = patient.enter(None, client_id)
+        probe, greeting = target.log_in(None, client_id)
         probe.close()
         if greeting.accepted:
             yield failed(
@@ -69,27 +69,27 @@ def come_without_a_name(patient: Patient) -> Iterator[Finding]:
     yield passed("anonymous", f"a client without a name is turned away: {greeting}")
 
 
-def come_with_a_wrong_password(patient: Patient) -> Iterator[Finding]:
+def come_with_a_wrong_password(target: Target) -> Iterator[Finding]:
     """A wrong password is refused, and disconnects no one."""
-    control = patient.listen() if able(patient) else None
-    for user in (patient.teams[0], f"{patient.teams[0]}.1", SERVER_USER, KEEPER_USER, "admin"):
+    control = target.listen() if able(target) else None
+    for user in (target.teams[0], f"{target.teams[0]}.1", SERVER_USER, KEEPER_USER, "admin"):
         for word in (secrets.token_urlsafe(16), ""):
-            if _comes_in(patient, Login(user, word)):
+            if _comes_in(target, Login(user, word)):
                 yield failed("wrong password", f"any client is admitted as {user!r}, with any password", _CURE)
                 return
     if control is not None and not control.ping():
         text = "an attempt in a team's name, with a wrong password, disconnects that team"
         yield failed("wrong password", text, "mosquitto 2, or the embedded broker")
         return
-    yield passed("wrong password", f"refused, as {patient.teams[0]}, {SERVER_USER}, {KEEPER_USER} and admin")
+    yield passed("wrong password", f"refused, as {target.teams[0]}, {SERVER_USER}, {KEEPER_USER} and admin")
 
 
-def _comes_in(patient: Patient, login: Login) -> bool:
+def _comes_in(target: Target, login: Login) -> bool:
     """Whether a login is admitted; no session is ended by it and none is left, except the server's own."""
-    with contextlib.closing(patient.connect()) as probe:
+    with contextlib.closing(target.connect()) as probe:
         accepted = probe.greet(login.user, login, clean=False).accepted
     if accepted and login.user != SERVER_USER:
-        probe, _ = patient.enter(login)
+        probe, _ = target.log_in(login)
         probe.close()
     return accepted
 
@@ -97,20 +97,18 @@ def _comes_in(patient: Patient, login: Login) -> bool:
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-def read_private_topics(patient: Patient) -> Iterator[Finding]:
+def read_private_topics(target: Target) -> Iterator[Finding]:
     """What one team alone may read reaches no other team, live or retained, by name or by wildcard."""
-    control = patient.listen()
-    victim, attacker = patient.teams
+    control = target.listen()
+    victim, attacker = target.teams
     own = [topic for topic in topics.TOPICS if topic.reader in (Reader.OWNER, Reader.REFEREE)]
-    named = [topic.of(table, player=victim, ship="carrier") for topic in own for table in patient.tables]
-    with patient.attacking() as attack:
+    named = [topic.of(table, player=victim, ship="carrier") for topic in own for table in target.tables]
+    with target.attacking() as attack:
         attack.subscribe(*named, f"/players/{victim}/#", f"/players/{victim}/+", "/players/+/hit", *_EVERYTHING)
         attack.ping()
-        proven = _make_private_news(patient, control)
+        proven = _make_private_news(target, control)
         attack.ping()
-        seen = [
-            heard.topic for heard in attack.heard if heard.payload and not _may_read(patient, attacker, heard.topic)
-        ]
+        seen = [heard.topic for heard in attack.heard if heard.payload and not _may_read(target, attacker, heard.topic)]
     if seen:
         text = f"a team reads what only another team may read, or no team, such as its hits and errors: {_listed(seen)}"
         yield failed("private topics", text, _CURE)
@@ -122,22 +120,22 @@ def read_private_topics(patient: Patient) -> Iterator[Finding]:
         yield passed("private topics", f"what the server told {victim} alone did not reach {attacker}, by any filter")
 
 
-def _make_private_news(patient: Patient, control: Probe) -> bool:
+def _make_private_news(target: Target, control: Probe) -> bool:
     """Let something be said to the victim alone; return whether it came to the victim.
 
     A request with a wrong secret is answered to the name in it, and changes nothing. Where such a request could take a
     seat at the table, because the server has no roster, the broker is open and the victim says it itself.
     """
-    [victim, _] = patient.teams
-    topic = topics.ERROR.of(patient.tables[0], player=victim)
+    [victim, _] = target.teams
+    topic = topics.ERROR.of(target.tables[0], player=victim)
     already = sum(heard.topic == topic for heard in control.heard)
-    status = patient.status
-    if patient.is_open and (status is None or status.profile == "literal"):
+    status = target.status
+    if target.is_open and (status is None or status.profile == "literal"):
         control.publish(topic, _mark())
     elif status is None or status.profile == "literal" or not status.online:
         return False
     else:
-        asked = topics.REQUEST_PARTICIPATION.of(patient.tables[0])
+        asked = topics.REQUEST_PARTICIPATION.of(target.tables[0])
         control.publish(asked, write_participation(victim, secrets.token_urlsafe(16)))
     left = already
 
@@ -151,16 +149,16 @@ def _make_private_news(patient: Patient, control: Probe) -> bool:
     return control.wait_for(fresh, _SERVER_SECONDS) is not None
 
 
-def _may_read(patient: Patient, name: str, topic: str) -> bool:
-    return topics.may(Role.TEAM, name, list(patient.tables), Action.RECEIVE, topic)
+def _may_read(target: Target, name: str, topic: str) -> bool:
+    return topics.may(Role.TEAM, name, list(target.tables), Action.RECEIVE, topic)
 
 
-def read_requests(patient: Patient) -> Iterator[Finding]:
+def read_requests(target: Target) -> Iterator[Finding]:
     """What is sent to the server alone, including secrets, reaches no one else (SALVO-JOIN-1)."""
-    control = patient.listen()
+    control = target.listen()
     mark = _mark()
-    asked = topics.REQUEST_PARTICIPATION.of(patient.tables[0])
-    with patient.attacking() as attack:
+    asked = topics.REQUEST_PARTICIPATION.of(target.tables[0])
+    with target.attacking() as attack:
         attack.subscribe(asked, "/game/+", *_EVERYTHING)
         control.publish(asked, b'{"doctor": "%s"}' % mark)
         attack.ping()
@@ -172,9 +170,9 @@ def read_requests(patient: Patient) -> Iterator[Finding]:
         yield passed("requests", f"only the server reads {asked}")
 
 
-def read_the_brokers_figures(patient: Patient) -> Iterator[Finding]:
+def read_the_brokers_figures(target: Target) -> Iterator[Finding]:
     """``$SYS`` is not for teams."""
-    with patient.attacking() as attack:
+    with target.attacking() as attack:
         attack.subscribe("$SYS/#", "$SYS/broker/clients/connected", "$SYS/broker/version")
         attack.ping()
         seen = [heard.topic for heard in attack.heard if heard.topic.startswith("$SYS")]
@@ -188,14 +186,14 @@ def read_the_brokers_figures(patient: Patient) -> Iterator[Finding]:
 # --- speaking -----------------------------------------------------------------------------------------------------
 
 
-def speak_as_the_server(patient: Patient) -> Iterator[Finding]:
+def speak_as_the_server(target: Target) -> Iterator[Finding]:
     """No one else can speak as the server."""
-    control = patient.listen()
-    victim, _ = patient.teams
+    control = target.listen()
+    victim, _ = target.teams
     mark = _mark()
     said = [topic for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
-    with patient.attacking() as attack:
-        for table in patient.tables:
+    with target.attacking() as attack:
+        for table in target.tables:
             for topic in said:
                 if attack.alive:
                     attack.publish(topic.of(table, player=victim, ship="carrier"), mark)
@@ -206,15 +204,15 @@ def speak_as_the_server(patient: Patient) -> Iterator[Finding]:
         yield failed("forged messages", text, _CURE)
     else:
         yield passed(
-            "forged messages", f"nothing came of {len(said) * len(patient.tables)} messages in the server's name"
+            "forged messages", f"nothing came of {len(said) * len(target.tables)} messages in the server's name"
         )
 
 
-def command_the_broker(patient: Patient) -> Iterator[Finding]:
+def command_the_broker(target: Target) -> Iterator[Finding]:
     """``$CONTROL``, where mosquitto gets its users and rights, obeys no one else."""
     topic = "$CONTROL/dynamic-security/v1"
     command = json.dumps({"commands": [{"command": "listClients"}, {"command": "getDefaultACLAccess"}]}).encode()
-    with patient.attacking() as attack:
+    with target.attacking() as attack:
         attack.subscribe("$CONTROL/#", f"{topic}/response", topic)
         if attack.alive:
             attack.publish(topic, command)
@@ -228,15 +226,15 @@ def command_the_broker(patient: Patient) -> Iterator[Finding]:
         yield passed("$CONTROL", "commands to the broker are not obeyed")
 
 
-def leave_a_retained_message(patient: Patient) -> Iterator[Finding]:
+def leave_a_retained_message(target: Target) -> Iterator[Finding]:
     """Only the server can leave a message for all who connect later."""
-    control = patient.listen()
-    _, attacker = patient.teams
+    control = target.listen()
+    _, attacker = target.teams
     mark = _mark()
     # The contest retains nothing there, so that clearing it afterwards removes nothing.
-    places = [topics.DEFEATED.of(table, player=attacker) for table in patient.tables]
-    places += [f"{PREFIX}{mark.decode().split()[1]}", topics.FIRE.of(patient.tables[0], player=attacker)]
-    with patient.attacking() as attack:
+    places = [topics.DEFEATED.of(table, player=attacker) for table in target.tables]
+    places += [f"{PREFIX}{mark.decode().split()[1]}", topics.FIRE.of(target.tables[0], player=attacker)]
+    with target.attacking() as attack:
         for topic in places:
             if attack.alive:
                 attack.publish(topic, mark, retain=True)
@@ -251,18 +249,18 @@ def leave_a_retained_message(patient: Patient) -> Iterator[Finding]:
         yield passed("retained messages", f"none was left on {len(places)} topics")
 
 
-def leave_a_last_will(patient: Patient) -> Iterator[Finding]:
+def leave_a_last_will(target: Target) -> Iterator[Finding]:
     """Only the server can leave a message that the broker publishes in its place."""
-    control = patient.listen()
-    _, attacker = patient.teams
+    control = target.listen()
+    _, attacker = target.teams
     mark = _mark()
-    topic = topics.DEFEATED.of(patient.tables[0], player=attacker)
-    with contextlib.closing(patient.connect()) as attack:
-        greeting = attack.greet(attacker, patient.attacker, will=(topic, mark))
+    topic = topics.DEFEATED.of(target.tables[0], player=attacker)
+    with contextlib.closing(target.connect()) as attack:
+        greeting = attack.greet(attacker, target.attacker, will=(topic, mark))
         if greeting.accepted:
             attack.say(b"\0\0")  # no packet: the broker must hang up, and publish the will
             attack.wait_for_end()
-    with patient.attacking() as after:  # whose session takes the place of the one that died
+    with target.attacking() as after:  # whose session takes the place of the one that died
         control.ping()
         left = any(heard.payload == mark for heard in control.heard)
         _clear(after, [topic] if left else [])
@@ -284,11 +282,11 @@ def _clear(probe: Probe, places: Iterable[str]) -> None:
 # --- pretending to be another client ------------------------------------------------------------------------------
 
 
-def take_over_a_team(patient: Patient) -> Iterator[Finding]:
+def take_over_a_team(target: Target) -> Iterator[Finding]:
     """Another team's client id does not end its connection (MQTT 3.1.1, 3.1.4-2, would want it to)."""
-    control = patient.listen()
-    victim, attacker = patient.teams
-    probe, greeting = patient.enter(patient.attacker, victim)
+    control = target.listen()
+    victim, attacker = target.teams
+    probe, greeting = target.log_in(target.attacker, victim)
     survived = control.ping()
     probe.close()
     if survived:
@@ -301,19 +299,19 @@ def take_over_a_team(patient: Patient) -> Iterator[Finding]:
         yield failed("client id, team", text, "bind client ids to users (mosquitto: use_username_as_clientid true)")
 
 
-def take_over_the_server(patient: Patient) -> Iterator[Finding]:
+def take_over_the_server(target: Target) -> Iterator[Finding]:
     """The server's client id is worth nothing without the server's password."""
-    control = patient.listen()
-    topic = topics.SERVER.of(patient.tables[0])
+    control = target.listen()
+    topic = topics.SERVER.of(target.tables[0])
     before = len(control.heard)
-    with contextlib.closing(patient.connect()) as attack:
+    with contextlib.closing(target.connect()) as attack:
         # Not a clean session: the server's, if it falls into our hands, stays as it is for the server to come back to.
-        greeting = attack.greet(SERVER_USER, patient.attacker, clean=False)
+        greeting = attack.greet(SERVER_USER, target.attacker, clean=False)
         control.ping()
         told = [heard for heard in control.heard[before:] if heard.topic == topic and b'"offline"' in heard.payload]
     if not greeting.session_present:
-        with contextlib.closing(patient.connect()) as after:
-            after.greet(SERVER_USER, patient.attacker)  # a clean one leaves no session behind
+        with contextlib.closing(target.connect()) as after:
+            after.greet(SERVER_USER, target.attacker)  # a clean one leaves no session behind
     if greeting.session_present or told:
         what = "gets the server's session, and with it the teams' secrets" if greeting.session_present else "ends it"
         text = f"a client with the id {SERVER_USER!r} disconnects the server and {what}"
@@ -328,12 +326,12 @@ def take_over_the_server(patient: Patient) -> Iterator[Finding]:
 # --- being too much -----------------------------------------------------------------------------------------------
 
 
-def send_an_oversized_packet(patient: Patient) -> Iterator[Finding]:
+def send_an_oversized_packet(target: Target) -> Iterator[Finding]:
     """A packet that no command needs is not even read."""
-    control = patient.listen()
-    _, attacker = patient.teams
-    topic = topics.PLACE.of(patient.tables[0], player=attacker, ship="carrier")
-    with patient.attacking() as attack:
+    control = target.listen()
+    _, attacker = target.teams
+    topic = topics.PLACE.of(target.tables[0], player=attacker, ship="carrier")
+    with target.attacking() as attack:
         taken = attack.publish(topic, bytes(_OVERSIZED_BYTES))
     if not control.ping():
         yield failed("oversized packet", "one packet of 1 MiB disconnects others", "limit packets at the broker")
@@ -344,11 +342,11 @@ def send_an_oversized_packet(patient: Patient) -> Iterator[Finding]:
         yield passed("oversized packet", "a client that sends 1 MiB in one packet is disconnected, and no one else")
 
 
-def subscribe_to_too_much(patient: Patient) -> Iterator[Finding]:
+def subscribe_to_too_much(target: Target) -> Iterator[Finding]:
     """Thousands of filters are refused, or at least cost no one else anything."""
-    control = patient.listen()
+    control = target.listen()
     granted, slowest, unharmed = 0, 0.0, True
-    with patient.attacking() as attack:
+    with target.attacking() as attack:
         for first in range(0, _FILTERS, _FILTERS_AT_ONCE):
             wanted = [f"/players/x{number}/+/#" for number in range(first, first + _FILTERS_AT_ONCE)]
             answer = attack.subscribe(*wanted)
@@ -380,9 +378,9 @@ def _ping_ms(probe: Probe) -> tuple[bool, float]:
 # --- afterwards ---------------------------------------------------------------------------------------------------
 
 
-def look_after(patient: Patient) -> Iterator[Finding]:
+def look_after(target: Target) -> Iterator[Finding]:
     """The server has lived through it all, and nothing of ours is left."""
-    control = patient.listen()
+    control = target.listen()
     control.heard.clear()
     control.subscribe("#")
     control.ping()
@@ -390,8 +388,8 @@ def look_after(patient: Patient) -> Iterator[Finding]:
     if left:
         yield failed("afterwards", f"still retained: {_listed(left)}", "clear them: publish an empty retained message")
         return
-    topic = topics.SERVER.of(patient.tables[0])
-    if patient.status is not None and patient.status.online:
+    topic = topics.SERVER.of(target.tables[0])
+    if target.status is not None and target.status.online:
         alive = control.wait_for(
             lambda heard: heard.topic == topic and b'"offline"' not in heard.payload, _SERVER_SECONDS
         )
@@ -419,37 +417,37 @@ TEAMS: Final[tuple[Attack, ...]] = (
 )
 
 
-def possible(patient: Patient) -> Sequence[Attack]:
+def possible(target: Target) -> Sequence[Attack]:
     """Return what can be tried, as far as the broker answers and there are accounts."""
-    if not patient.reachable or patient.is_open is None:
+    if not target.reachable or target.is_open is None:
         return ()
-    return (*STRANGERS, *TEAMS) if able(patient) else STRANGERS
+    return (*STRANGERS, *TEAMS) if able(target) else STRANGERS
 
 
-def left_out(patient: Patient) -> Iterator[Finding]:
+def left_out(target: Target) -> Iterator[Finding]:
     """Report what could not be tried."""
-    missing = [attack for attack in (*STRANGERS, *TEAMS) if attack not in possible(patient)]
+    missing = [attack for attack in (*STRANGERS, *TEAMS) if attack not in possible(target)]
     if missing:
-        why = "what a team could do takes an account" if patient.reachable else "the broker cannot be reached"
+        why = "what a team could do takes an account" if target.reachable else "the broker cannot be reached"
         yield skipped("break-in", f"{len(missing)} attempts are not made: {why}")
 
 
-def attempt(patient: Patient, attack: Attack) -> Iterator[Finding]:
+def attempt(target: Target, attack: Attack) -> Iterator[Finding]:
     """Make one attempt; a broker that falls silent has failed it."""
     try:
-        for finding in attack(patient):
-            yield _expected(patient, finding)
+        for finding in attack(target):
+            yield _expected(target, finding)
     except ProbeError as error:
         name = attack.__name__.replace("_", " ")
         yield failed("break-in", f"{name}: {error.text}", "look into the broker's log")
 
 
-def _expected(patient: Patient, finding: Finding) -> Finding:
+def _expected(target: Target, finding: Finding) -> Finding:
     """On a broker that is meant to be open, what it allows to all clients is no failure."""
     if (
         finding.verdict is Verdict.FAIL
-        and patient.is_open
-        and patient.profile == "literal"
+        and target.is_open
+        and target.profile == "literal"
         and finding.check != "afterwards"
     ):
         return skipped(finding.check, f"{finding.text}; as the profile literal has it")

@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 from salvo_server.doctor.finding import Finding, failed, passed, skipped
-from salvo_server.doctor.target import Patient
+from salvo_server.doctor.target import Target
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 from salvo_server.storage.roster import is_lost
 
@@ -29,7 +29,7 @@ _LEAST_FREE_BYTES: Final = 200 * 1024 * 1024
 _OF_DEVELOPERS: Final = {"bench", "dev", "fuzz"}
 
 
-def check_python(patient: Patient) -> Iterator[Finding]:
+def check_python(target: Target) -> Iterator[Finding]:
     """The interpreter and every library that is installed, against what the distribution needs."""
     try:
         python, needs = _needs()
@@ -81,12 +81,12 @@ def _fits(version: str, needed: SpecifierSet) -> bool:
         return False
 
 
-def check_files(patient: Patient) -> Iterator[Finding]:
+def check_files(target: Target) -> Iterator[Finding]:
     """Everything that holds a secret must be its owner's alone."""
-    if patient.settings is None:
+    if target.settings is None:
         yield skipped("files", "the server's files are on another machine", "run salvo doctor there, without a URL")
         return
-    present = [path for path in secret_files(patient.settings) if path.exists()]
+    present = [path for path in secret_files(target.settings) if path.exists()]
     loose = []
     for path in present:
         found = path.stat()
@@ -94,8 +94,8 @@ def check_files(patient: Patient) -> Iterator[Finding]:
             loose.append((f"{path} belongs to user {found.st_uid}, not to you", f"chown {os.getuid()} {path}"))
         elif stat.S_IMODE(found.st_mode) & 0o077:
             loose.append((f"{path} has mode {stat.S_IMODE(found.st_mode):o}: others can read it", f"chmod 600 {path}"))
-    roster = roster_path(patient.settings.roster)
-    lost = patient.settings.profile != "literal" and is_lost(roster)
+    roster = roster_path(target.settings.roster)
+    lost = target.settings.profile != "literal" and is_lost(roster)
     if lost:
         text = f"{roster} is gone, and its key is still there; a server that runs keeps its users as they were"
         yield failed("files", text, "restore it from a copy, or begin a new one: salvo teams add --new NAME")
@@ -126,12 +126,12 @@ def journal_path(settings: ServerSettings) -> Path | None:
     return None if journal in (None, "none") or "://" in str(journal) else Path(str(journal))
 
 
-def check_disk(patient: Patient) -> Iterator[Finding]:
+def check_disk(target: Target) -> Iterator[Finding]:
     """A server whose disk is full accepts nothing (SALVO-BACK-3)."""
-    if patient.settings is None:
+    if target.settings is None:
         yield skipped("disk", "the journal is on another machine", "run salvo doctor there, without a URL")
         return
-    journal = journal_path(patient.settings)
+    journal = journal_path(target.settings)
     if journal is None:
         yield skipped("disk", "there is no journal in a file")
         return
@@ -148,14 +148,14 @@ def check_disk(patient: Patient) -> Iterator[Finding]:
         yield passed("disk", amount)
 
 
-def check_ports(patient: Patient) -> Iterator[Finding]:
+def check_ports(target: Target) -> Iterator[Finding]:
     """The embedded broker's ports are free, or the contest has them."""
-    settings = patient.settings
+    settings = target.settings
     if settings is None or settings.broker is not None:
         yield skipped("ports", "the broker is not the embedded one of this machine")
         return
-    if patient.url.port != int(settings.listen.rpartition(":")[2] or 0):
-        yield skipped("ports", f"these settings have the embedded broker on {settings.listen}, not on {patient.url}")
+    if target.url.port != int(settings.listen.rpartition(":")[2] or 0):
+        yield skipped("ports", f"these settings have the embedded broker on {settings.listen}, not on {target.url}")
         return
     for address in filter(None, (settings.listen, settings.websocket)):
         try:
@@ -163,7 +163,7 @@ def check_ports(patient: Patient) -> Iterator[Finding]:
         except BrokerError as error:
             yield failed("ports", error.text, "--listen HOST:PORT")
             continue
-        yield _port(host, port, answering=patient.serves or (patient.reachable and address == settings.listen))
+        yield _port(host, port, answering=target.serves or (target.reachable and address == settings.listen))
 
 
 def _port(host: str, port: int, *, answering: bool) -> Finding:

@@ -19,7 +19,7 @@ from salvo.seal import fingerprint
 from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped, warned
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
-from salvo_server.doctor.target import Patient, is_loopback
+from salvo_server.doctor.target import Target, is_loopback
 from salvo_server.storage.roster import SCREENS
 
 #: A certificate that ends sooner than this may end during the contest.
@@ -43,27 +43,27 @@ _OTHER_ACCOUNTS: Final = (
 )
 
 
-def check_network(patient: Patient) -> Iterator[Finding]:
+def check_network(target: Target) -> Iterator[Finding]:
     """The broker's port takes connections."""
     started = time.monotonic()
-    address = (patient.url.host, patient.url.port)
+    address = (target.url.host, target.url.port)
     try:
         socket.create_connection(address, ANSWER_SECONDS).close()
     except OSError as error:
         cure = "start the server, open the port in the firewall, or check the address"
-        yield failed("network", f"{patient.url} cannot be reached: {error.strerror or error}", cure)
+        yield failed("network", f"{target.url} cannot be reached: {error.strerror or error}", cure)
         return
-    patient.reachable = True
-    yield passed("network", f"{patient.url} takes connections, in {1000 * (time.monotonic() - started):.1f} ms")
+    target.reachable = True
+    yield passed("network", f"{target.url} takes connections, in {1000 * (time.monotonic() - started):.1f} ms")
 
 
-def check_tls(patient: Patient) -> Iterator[Finding]:
+def check_tls(target: Target) -> Iterator[Finding]:
     """The certificate is for this host, of an authority that is believed, and does not end soon."""
-    if patient.url.scheme not in ("mqtts", "wss"):
-        yield _judge_plain(patient)
+    if target.url.scheme not in ("mqtts", "wss"):
+        yield _judge_plain(target)
         return
     try:
-        certificate = _certificate(patient)
+        certificate = _certificate(target)
     except ProbeError as error:
         cure = (
             "a certificate for this very host name, or salvo doctor mqtts://NAME:PORT with a name that it has; "
@@ -73,65 +73,65 @@ def check_tls(patient: Patient) -> Iterator[Finding]:
         return
     ends = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
     days = (ends - time.time()) / 86_400
-    text = f"the certificate is for {patient.url.host}, its chain is believed, and it ends in {days:.0f} days"
+    text = f"the certificate is for {target.url.host}, its chain is believed, and it ends in {days:.0f} days"
     if days < _CERTIFICATE_DAYS:
         yield failed("tls", text, "renew it before the contest")
     else:
         yield passed("tls", text)
 
 
-def _judge_plain(patient: Patient) -> Finding:
+def _judge_plain(target: Target) -> Finding:
     """Report who can eavesdrop where nothing is encrypted, and what to do about it with this very broker."""
-    settings, listens = patient.settings, patient.url.address
+    settings, listens = target.settings, target.url.address
     cures = ["salvo serve --tls-cert and --tls-key", _MOSQUITTO_TLS]
     if settings is not None:
         cures = cures[1:] if settings.broker is not None else cures[:1]
-        if settings.broker is None and settings.listen.endswith(f":{patient.url.port}"):
+        if settings.broker is None and settings.listen.endswith(f":{target.url.port}"):
             listens = settings.listen
-    text, cure = f"{patient.url} is not encrypted", f"mqtts://, with {' or '.join(cures)}"
-    if patient.profile == "strict":
+    text, cure = f"{target.url} is not encrypted", f"mqtts://, with {' or '.join(cures)}"
+    if target.profile == "strict":
         return failed("tls", f"{text}, and strict is wanted", cure)
-    if is_loopback(patient.url.host) and is_loopback(listens.rpartition(":")[0]):
+    if is_loopback(target.url.host) and is_loopback(listens.rpartition(":")[0]):
         return skipped("tls", f"{text}: there is no one else on the way", cure)
     return warned("tls", f"{text}: who listens on the way to {listens} reads passwords and placements", cure)
 
 
-def _certificate(patient: Patient) -> dict[str, object]:
-    with contextlib.closing(Probe(patient.url._replace(scheme="mqtts"), patient.ca)) as probe:
+def _certificate(target: Target) -> dict[str, object]:
+    with contextlib.closing(Probe(target.url._replace(scheme="mqtts"), target.ca)) as probe:
         assert probe.certificate is not None
         return probe.certificate
 
 
-def check_mqtt(patient: Patient) -> Iterator[Finding]:
+def check_mqtt(target: Target) -> Iterator[Finding]:
     """MQTT 3.1.1 is spoken; notes whether the broker is open."""
-    probe, greeting = patient.enter(None)
+    probe, greeting = target.log_in(None)
     probe.close()
     if greeting.code is None or greeting.code == 1:
         cure = "let the broker speak MQTT 3.1.1, or check that this is its MQTT port"
         yield failed("mqtt", f"a greeting in MQTT 3.1.1 is not answered: {greeting}", cure)
         return
-    patient.is_open = greeting.accepted
+    target.is_open = greeting.accepted
     yield passed("mqtt", f"MQTT 3.1.1 is spoken; a client without a name is {greeting}")
 
 
-def check_accounts(patient: Patient) -> Iterator[Finding]:
+def check_accounts(target: Target) -> Iterator[Finding]:
     """The accounts to examine the rest with are admitted, which happens once the server has seen the roster."""
-    if patient.victim is None or patient.attacker is None:
-        if patient.is_open:
+    if target.victim is None or target.attacker is None:
+        if target.is_open:
             yield skipped("accounts", "the broker asks for no name; any name does")
             return
-        why = f"{patient.no_guests}: " if patient.no_guests else ""
+        why = f"{target.no_accounts}: " if target.no_accounts else ""
         yield skipped("accounts", f"{why}without accounts, only what a stranger can do is tried", _OTHER_ACCOUNTS)
         return
-    if patient.named and (playing := _at_a_table(patient)):
+    if target.named and (playing := _at_a_table(target)):
         text = f"{playing} plays at the moment, and would be thrown out; only what a stranger can do is tried"
         yield skipped("accounts", text, _OTHER_ACCOUNTS)
-        patient.victim = patient.attacker = None
+        target.victim = target.attacker = None
         return
     end = time.monotonic() + _ADMISSION_SECONDS
-    for login in (patient.victim, patient.attacker):
+    for login in (target.victim, target.attacker):
         while True:
-            probe, greeting = patient.enter(login)
+            probe, greeting = target.log_in(login)
             probe.close()
             if greeting.accepted or time.monotonic() > end:
                 break
@@ -139,25 +139,25 @@ def check_accounts(patient: Patient) -> Iterator[Finding]:
         if not greeting.accepted:
             cure = "let the server use this roster (--roster), and look into its log"
             yield failed("accounts", f"{login.user}, a team of the roster, is refused: {greeting}", cure)
-            patient.victim = patient.attacker = None
+            target.victim = target.attacker = None
             return
-    whose = "two teams of the roster" if patient.named else "two teams that were added for this examination"
-    yield passed("accounts", f"{whose} are let in: {', '.join(patient.teams)}")
+    whose = "two teams of the roster" if target.named else "two teams that were added for this examination"
+    yield passed("accounts", f"{whose} are let in: {', '.join(target.teams)}")
 
 
-def _at_a_table(patient: Patient) -> str:
+def _at_a_table(target: Target) -> str:
     """Return which of two named teams is listed at a table, if any.
 
     One user has one connection, the newest: to come as a team is to throw out its bot. So it is looked up with a screen
     of the team's, the last one, which people take last. A broker without such users tells nothing.
     """
-    for login in filter(None, (patient.victim, patient.attacker)):
+    for login in filter(None, (target.victim, target.attacker)):
         screen = Login(f"{login.user}.{SCREENS}", login.secret)
-        probe, greeting = patient.enter(screen)
+        probe, greeting = target.log_in(screen)
         with contextlib.closing(probe):
             if not greeting.accepted:
                 continue
-            lists = [topics.LIST.of(table) for table in patient.tables]
+            lists = [topics.LIST.of(table) for table in target.tables]
             probe.subscribe(*lists)
             probe.ping()
             for heard in probe.heard:
@@ -168,18 +168,18 @@ def _at_a_table(patient: Patient) -> str:
     return ""
 
 
-def able(patient: Patient) -> bool:
+def able(target: Target) -> bool:
     """Whether the doctor can listen at the broker."""
-    return patient.reachable and (bool(patient.is_open) or patient.victim is not None)
+    return target.reachable and (bool(target.is_open) or target.victim is not None)
 
 
-def check_server(patient: Patient) -> Iterator[Finding]:
+def check_server(target: Target) -> Iterator[Finding]:
     """The server is online, as ``/game/server`` tells (SALVO-MQTT-5)."""
-    if not able(patient):
+    if not able(target):
         yield skipped("server", "nothing can be read without an account")
         return
-    topic = topics.SERVER.of(patient.tables[0])
-    found = patient.listen().wait_for(lambda heard: heard.topic == topic and bool(heard.payload), 1.0)
+    topic = topics.SERVER.of(target.tables[0])
+    found = target.listen().wait_for(lambda heard: heard.topic == topic and bool(heard.payload), 1.0)
     if found is None:
         yield failed("server", f"nothing is retained at {topic}: no server has ever been on this broker", "salvo serve")
         return
@@ -189,11 +189,11 @@ def check_server(patient: Patient) -> Iterator[Finding]:
         yield failed("server", f"{topic} is unreadable: {error.text}", "use doctor and server of one version")
         return
     assert isinstance(status, m.ServerStatus)
-    patient.status = status
-    yield _judge(patient, status)
+    target.status = status
+    yield _judge(target, status)
 
 
-def _judge(patient: Patient, status: m.ServerStatus) -> Finding:
+def _judge(target: Target, status: m.ServerStatus) -> Finding:
     key = f"key {fingerprint(status.keys.sign)}" if status.keys is not None else "no key"
     text = f"version {status.version}, game {status.game}, profile {status.profile}, {key}"
     if not status.online:
@@ -204,23 +204,23 @@ def _judge(patient: Patient, status: m.ServerStatus) -> Finding:
         )
     if status.version != __version__:
         return failed("server", f"online; {text}; this is {__version__}", "use one version on both sides")
-    if patient.profile not in (None, status.profile):
-        cure = f"salvo serve --profile {patient.profile}"
-        return failed("server", f"online; {text}; and {patient.profile} is wanted", cure)
-    if status.profile != "literal" and patient.is_open:
+    if target.profile not in (None, status.profile):
+        cure = f"salvo serve --profile {target.profile}"
+        return failed("server", f"online; {text}; and {target.profile} is wanted", cure)
+    if status.profile != "literal" and target.is_open:
         return failed(
             "server", f"online; {text}; and yet the broker is open", "start it from what salvo mosquitto writes"
         )
     return passed("server", f"online; {text}")
 
 
-def check_clock(patient: Patient) -> Iterator[Finding]:
+def check_clock(target: Target) -> Iterator[Finding]:
     """This machine's clock against the server's, whose time ``/game/turn`` tells (SALVO-TURN-7)."""
-    if not able(patient):
+    if not able(target):
         yield skipped("clock", "nothing can be read without an account")
         return
-    control = patient.listen()
-    states = {table: control.wait_for(_at(topics.STATE.of(table)), 0.0) for table in patient.tables}
+    control = target.listen()
+    states = {table: control.wait_for(_at(topics.STATE.of(table)), 0.0) for table in target.tables}
     in_play = [table for table, state in states.items() if state is not None and state.payload == b"turn"]
     if not in_play:
         yield skipped("clock", "the server tells its time with every turn, and no game is on")
@@ -274,12 +274,12 @@ def _compare(turn: m.TurnBegan, now: float, *, exact: bool, ended: bool) -> Find
     return passed("clock", said)
 
 
-def check_round_trip(patient: Patient) -> Iterator[Finding]:
+def check_round_trip(target: Target) -> Iterator[Finding]:
     """How long an answer takes, and what TCP_NODELAY is worth here (SALVO-MQTT-4)."""
-    if not able(patient):
+    if not able(target):
         yield skipped("round trip", "nothing can be read without an account")
         return
-    with_it, without = (_answer_ms(patient, no_delay=no_delay) for no_delay in (True, False))
+    with_it, without = (_answer_ms(target, no_delay=no_delay) for no_delay in (True, False))
     if with_it is None or without is None:
         yield skipped("round trip", "nothing retained to ask for")
         return
@@ -291,16 +291,16 @@ def check_round_trip(patient: Patient) -> Iterator[Finding]:
         yield passed("round trip", text)
 
 
-def _answer_ms(patient: Patient, *, no_delay: bool) -> float | None:
+def _answer_ms(target: Target, *, no_delay: bool) -> float | None:
     """Median time from a subscription to the retained message that answers it.
 
     The broker writes twice and the client acknowledges before it asks again, so that either side's delay shows.
     """
-    topic = topics.STATE.of(patient.tables[0])
+    topic = topics.STATE.of(target.tables[0])
     took = []
-    with Probe(patient.url, patient.ca, no_delay=no_delay) as probe:
-        login = patient.attacker
-        probe.greet(login.user if login is not None else patient.teams[1], login)
+    with Probe(target.url, target.ca, no_delay=no_delay) as probe:
+        login = target.attacker
+        probe.greet(login.user if login is not None else target.teams[1], login)
         for _ in range(_ROUND_TRIPS):
             probe.heard.clear()
             began = time.monotonic()
@@ -311,24 +311,24 @@ def _answer_ms(patient: Patient, *, no_delay: bool) -> float | None:
     return statistics.median(took)
 
 
-def check_websocket(patient: Patient) -> Iterator[Finding]:
+def check_websocket(target: Target) -> Iterator[Finding]:
     """MQTT over WebSocket is spoken where it should be."""
-    if patient.websocket is None:
+    if target.websocket is None:
         yield skipped("websocket", "no address for MQTT over WebSocket is known", "--websocket ws://HOST:PORT/mqtt")
         return
-    login = patient.attacker
-    url = patient.websocket
+    login = target.attacker
+    url = target.websocket
     if login is not None:
         url = url._replace(username=login.user, password=login.secret)
-    connection = Connection(url, patient.teams[1], clean_session=True, ca=patient.ca)
+    connection = Connection(url, target.teams[1], clean_session=True, ca=target.ca)
     try:
         connection.connect(ANSWER_SECONDS)
     except ConnectionLost as error:
         if error.code == "not_authorised" and login is None:
-            yield passed("websocket", f"{patient.websocket} speaks MQTT, and asks for a name")
+            yield passed("websocket", f"{target.websocket} speaks MQTT, and asks for a name")
         else:
             yield failed("websocket", error.text, "salvo serve --websocket HOST:PORT, or the broker's own listener")
         return
     finally:
         connection.close()
-    yield passed("websocket", f"{patient.websocket} speaks MQTT")
+    yield passed("websocket", f"{target.websocket} speaks MQTT")

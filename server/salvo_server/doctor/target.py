@@ -1,4 +1,4 @@
-"""The contest that the doctor examines, and the accounts to do it with."""
+"""The contest that the doctor examines, and the accounts that it uses."""
 
 from __future__ import annotations
 
@@ -18,29 +18,32 @@ from salvo_server.doctor.probe import Greeting, Login, Probe, ProbeError, certif
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.roster import Roster, RosterError
 
-#: What the doctor's accounts are called; one that is older than an examination takes is left from a killed one.
+#: What the names of the doctor's accounts begin with. One older than any examination was left by a killed doctor.
 PREFIX: Final = "doctor-"
 _MAX_EXAMINATION: Final = datetime.timedelta(minutes=10)
 
 
 @dataclass(slots=True)
-class Patient:
+class Target:
     """A contest, as the doctor sees it.
 
     Attributes:
-        settings: of the server, when this is its machine; None when it is elsewhere.
-        profile: what the broker should be, if given; with ``literal`` an open one is no failure.
-        ca: the authorities to trust, a PEM file; the system's by default.
+        url: the broker's address, without a user.
+        settings: the server's, if it runs on this machine; else None.
+        roster: the server's, if there is one on this machine; else None.
+        profile: the one expected of the broker, if given; with ``literal`` an open broker is not a failure.
+        ca: a PEM file with the CAs to trust; the system's by default.
         websocket: where MQTT over WebSocket should be available.
-        serves: whether the settings are those of a server that runs, so that the ports are its own.
-        tables: the server's, ``""`` for the default one.
-        is_open: whether the broker admits clients without a name; None while that is unknown.
-        no_guests: why there are no accounts, where the roster is here and takes none.
-        named: whether the accounts are teams that the operator named, which may be playing.
-        victim: an account of a team, used only for listening.
-        attacker: an account of another team.
-        control: the victim's connection, which hears all that a team may hear; None before it is made.
-        status: what ``/game/server`` says.
+        serves: whether the settings are those of a running server, which then holds the ports.
+        tables: the server's; ``""`` is the default one.
+        is_open: whether the broker admits anonymous clients; None while that is unknown.
+        no_accounts: why there are no accounts, if the roster on this machine cannot be used.
+        named: whether the operator named the accounts; those teams may be playing.
+        victim: a team's account, used only for listening.
+        attacker: another team's account.
+        control: the victim's connection, which receives all that a team may; None before it is made.
+        status: the content of ``/game/server``; None before it is read.
+        reachable: whether the broker accepts connections.
     """
 
     url: BrokerUrl
@@ -52,7 +55,7 @@ class Patient:
     serves: bool = False
     tables: Sequence[str] = ("",)
     is_open: bool | None = None
-    no_guests: str = ""
+    no_accounts: str = ""
     named: bool = False
     victim: Login | None = None
     attacker: Login | None = None
@@ -62,15 +65,15 @@ class Patient:
 
     @property
     def teams(self) -> tuple[str, str]:
-        """The names of victim and attacker; made up where none are needed."""
+        """The names of victim and attacker; made-up ones if there are no accounts."""
         if self.victim is None or self.attacker is None:
             return (f"{PREFIX}victim", f"{PREFIX}attacker")
         return (self.victim.user, self.attacker.user)
 
-    def go_by_certificate(self) -> None:
-        """Call this machine by a name that the broker's certificate has, where it has not the one of the URL.
+    def use_certified_name(self) -> None:
+        """Replace the URL's host by a name of this machine in the broker's certificate, if the host is not in it.
 
-        A server that is found by its settings is at 127.0.0.1, for which few certificates are.
+        A server that is found by its settings is at 127.0.0.1, which few certificates include.
         """
         if self.url.scheme != "mqtts" or not is_loopback(self.url.host):
             return
@@ -92,8 +95,12 @@ class Patient:
         """
         return Probe(self.url, self.ca)
 
-    def enter(self, login: Login | None, client_id: str = "") -> tuple[Probe, Greeting]:
-        """Connect with an account; the user's name is the client id unless another one is given."""
+    def log_in(self, login: Login | None, client_id: str = "") -> tuple[Probe, Greeting]:
+        """Connect with an account; the client id is the user's name unless another one is given.
+
+        Raises:
+            ProbeError: the broker cannot be reached, or does not answer.
+        """
         probe = self.connect()
         name = client_id or (login.user if login is not None else f"{PREFIX}{secrets.token_hex(4)}")
         try:
@@ -105,15 +112,15 @@ class Patient:
     @contextlib.contextmanager
     def attacking(self) -> Iterator[Probe]:
         """Connect as the attacker for the length of a ``with`` block."""
-        probe, _ = self.enter(self.attacker, self.teams[1])
+        probe, _ = self.log_in(self.attacker, self.teams[1])
         with probe:
             yield probe
 
     def listen(self) -> Probe:
-        """Return the control connection, which hears all that the victim may hear; reconnected if it was lost."""
+        """Return the control connection, which receives all that the victim may; reconnected if it was lost."""
         if self.control is None or not self.control.ping():
             self.hang_up()
-            self.control, _ = self.enter(self.victim, self.teams[0])
+            self.control, _ = self.log_in(self.victim, self.teams[0])
             self.control.subscribe("#")
             self.control.ping()
         return self.control
@@ -126,7 +133,7 @@ class Patient:
 
 
 def is_here(host: str) -> bool:
-    """Whether a host's name means this machine."""
+    """Whether a host name or address is this machine's."""
     if is_loopback(host):
         return True
     try:
@@ -135,13 +142,13 @@ def is_here(host: str) -> bool:
         return False
     for family, kind, protocol, _, address in found:
         with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as sock:
-            sock.bind(address)  # only this machine's own addresses can be had
+            sock.bind(address)  # only an address of this machine can be bound
             return True
     return False
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host."""
+    """Whether a host name or address is a loopback one."""
     if host == "localhost":
         return True
     try:
@@ -151,13 +158,13 @@ def is_loopback(host: str) -> bool:
 
 
 @contextlib.contextmanager
-def guests(roster: Roster) -> Iterator[tuple[Login, Login]]:
-    """Put two teams on a roster for the length of a ``with`` block.
+def temporary_teams(roster: Roster) -> Iterator[tuple[Login, Login]]:
+    """Add two teams to a roster for the length of a ``with`` block.
 
     Raises:
-        RosterError: it cannot be changed.
+        RosterError: the roster cannot be changed.
     """
-    _strike_off_forgotten(roster)
+    _remove_stale(roster)
     names: list[str] = []
     try:
         logins = []
@@ -167,11 +174,11 @@ def guests(roster: Roster) -> Iterator[tuple[Login, Login]]:
         yield logins[0], logins[1]
     finally:
         for name in names:
-            with contextlib.suppress(RosterError):  # it was not added, or another program has struck it off
+            with contextlib.suppress(RosterError):  # it was not added, or another program has removed it
                 roster.remove(name)
 
 
-def _strike_off_forgotten(roster: Roster) -> None:
+def _remove_stale(roster: Roster) -> None:
     now = datetime.datetime.now(datetime.UTC)
     for member in roster.members():
         if member.name.startswith(PREFIX) and member.role is Role.TEAM:

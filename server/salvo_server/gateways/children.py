@@ -39,7 +39,7 @@ class Child:
         self,
         command: Sequence[str],
         name: str,
-        let_in: Callable[[socket.socket, str], None],
+        admit: Callable[[socket.socket, str], None],
         wants_more: Callable[[], bool] = lambda: True,
         finished: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -47,13 +47,13 @@ class Child:
 
         Args:
             name: what the log calls it.
-            let_in: takes our end of its standard streams; closes it when the guest has left.
+            admit: takes our end of its standard streams; closes it when the guest has left.
             wants_more: whether to start it again when it has ended; if not, one that runs on is ended soon.
             finished: how many games its processes have played to the end.
         """
         self._command = list(command)
         self._name = name
-        self._let_in = let_in
+        self._admit = admit
         self._wants_more = wants_more
         self._finished = finished
         self._stop = threading.Event()
@@ -102,7 +102,7 @@ class Child:
         self._process, self._ours = process, ours
         self._errors = threading.Thread(target=self._log, args=(process.stderr,), daemon=True)
         self._errors.start()
-        self._let_in(ours, self._name)
+        self._admit(ours, self._name)
 
     def _run(self) -> None:
         pause = AGAIN_SECONDS

@@ -1,7 +1,7 @@
-"""One program's stay: its peer on one side, its seat at the table on the other.
+"""The base class of a gateway's protocols: connects one program's peer to its seat at the table.
 
-Everything about a guest happens on the thread that calls :meth:`Guest.stay`, so a protocol needs no locks: messages
-from the program and from the table are handled one by one.
+A guest runs on the thread that calls :meth:`Guest.stay`, so a protocol needs no locks: messages from the program and
+from the table are handled one by one.
 """
 
 from __future__ import annotations
@@ -21,90 +21,90 @@ from salvo_server.gateways.table_watch import ACCOUNT_SECONDS, TableWatch
 
 log = logging.getLogger(__name__)
 
-#: How often :meth:`Guest.passed` is called at least.
+#: The longest time between two calls of :meth:`Guest.tick`.
 MAX_WAIT_SECONDS: Final = 0.5
-#: A program that has not taken a seat and has been silent for this long is in the way.
+#: A program that has not taken a seat is disconnected after this much silence.
 IDLE_SECONDS: Final = 600.0
-_AGAIN_SECONDS: Final = 0.3
+_RETRY_SECONDS: Final = 0.3
 
 
 class Guest:
-    """A program that connected; each protocol is a subclass.
+    """A connected program; each protocol is a subclass.
 
     Attributes:
         peer: the program.
-        house: the gateway's table.
-        alone: whether the program has hung up, and all its messages are handled.
+        watch: the gateway's view of its table.
+        abandoned: whether the program has hung up, and all its messages are handled.
     """
 
-    def __init__(self, peer: Peer, house: TableWatch) -> None:
+    def __init__(self, peer: Peer, watch: TableWatch) -> None:
         self.peer = peer
-        self.house = house
-        self.alone = False
+        self.watch = watch
+        self.abandoned = False
         self._seat: Seat | None = None
         self._team: Team | None = None
         self._name = ""
-        self._let_in_by = 0.0
+        self._admission_deadline = 0.0
         self._ended = False
-        self._since = self.house.clock()
+        self._since = self.watch.clock()
 
-    # --- what a protocol does -------------------------------------------------------------------------------------
+    # --- what a protocol overrides --------------------------------------------------------------------------------
 
-    def came(self) -> None:
-        """The program is connected, and has said nothing yet."""
+    def connected(self) -> None:
+        """The program is connected, and has sent nothing yet."""
 
-    def said(self, message: str) -> None:
-        """The program has said something."""
+    def message_received(self, message: str) -> None:
+        """The program has sent a message."""
         raise NotImplementedError
 
-    def stammered(self, broken: Broken) -> None:
-        """The program has sent something that is not a message."""
+    def invalid_message_received(self, broken: Broken) -> None:
+        """The program has sent something that is not a valid message."""
         raise NotImplementedError
 
-    def happened(self, event: Event) -> None:
-        """Something has happened to the player: a fleet is wanted, a salvo is wanted, a game ended, and so on."""
+    def event_received(self, event: Event) -> None:
+        """Something has happened to the player: a fleet or a salvo is due, a game has ended, and so on."""
         raise NotImplementedError
 
-    def announced(self, announcement: m.Announcement, retained: bool) -> None:
-        """The table has announced something; comes before what it means for the player (:meth:`happened`).
+    def announcement_received(self, announcement: m.Announcement, retained: bool) -> None:
+        """The table has announced something; called before :meth:`event_received` with what it means for the player.
 
         Args:
-            retained: whether the broker had kept it from before.
+            retained: whether it was a retained message, announced before the guest subscribed.
         """
 
-    def passed(self, now: float) -> None:
-        """Time has passed; called after every message, and at least twice a second.
+    def tick(self, now: float) -> None:
+        """Time has passed; called after every message, and at least every :data:`MAX_WAIT_SECONDS`.
 
         Args:
-            now: seconds on the monotonic clock.
+            now: seconds on the guests' monotonic clock.
         """
 
-    def left(self) -> None:
-        """The program has hung up, or is being hung up on; its seat is still there."""
+    def disconnected(self) -> None:
+        """The program has hung up, or the gateway is about to; its seat still exists."""
 
-    def longest_wait(self) -> float:
-        """Seconds after which :meth:`passed` is called for a program that has not sat down and says nothing."""
+    def max_wait(self) -> float:
+        """Return the seconds between calls of :meth:`tick` for a silent program that has not sat down."""
         return MAX_WAIT_SECONDS
 
     def lingers(self) -> bool:
-        """Whether the guest stays at the table although it is :attr:`alone`."""
+        """Whether the guest stays at the table although its program has left (:attr:`abandoned`)."""
         return False
 
     # --- what a protocol uses -------------------------------------------------------------------------------------
 
     @property
     def session(self) -> Session:
-        """The player's session; only between :meth:`sit_down` and :meth:`stand_up`."""
+        """The player's session; available only between :meth:`sit_down` and :meth:`stand_up`."""
         assert self._seat is not None, "sit down first"
         return self._seat.session
 
     @property
     def seated(self) -> bool:
-        """Whether there is a session."""
+        """Whether the program has a seat, and so a session."""
         return self._seat is not None
 
     def sit_down(self, name: str) -> None:
-        """Take a place at the table under a name; the session asks to take part as soon as the broker is reached.
+        """Take a seat at the table under a name; the session asks to take part once the broker is connected.
 
         Raises:
             WireError: ``bad_name``.
@@ -112,33 +112,33 @@ class Guest:
         """
         assert self._seat is None
         self._name = name
-        self._let_in_by = self.house.clock() + ACCOUNT_SECONDS
-        self._take(self.house.seat(name))
+        self._admission_deadline = self.watch.clock() + ACCOUNT_SECONDS
+        self._take(self.watch.seat(name))
 
     def say(self, text: str, to: str = "") -> None:
-        """Say a line to all players, or to one other.
+        """Send a line of chat to all players, or to one.
 
         Raises:
-            WireError: ``bad_text``, or ``chat_off`` where chat is turned off.
+            WireError: ``bad_text``, or ``chat_off`` if chat is turned off.
         """
         assert self._team is not None, "sit down first"
         self._team.say(text, to)
 
     def leave_lobby(self) -> None:
-        """Take the player out of the lobby; in a game nothing happens."""
+        """Take the player out of the lobby; during a game this does nothing."""
         if self._team is not None:
             self.session.leave()
             self._team.act()
 
     def stand_up(self) -> None:
-        """Leave the table; the player stays in a running game, and is missing."""
+        """Leave the table; in a running game the player stays listed, but is absent."""
         if self._seat is not None:
-            self.peer.arrived = _nothing
+            self.peer.arrived = _ignore
             self._seat.close()
         self._seat = self._team = None
 
     def end(self) -> None:
-        """Hang up when what is being dealt with is done."""
+        """Hang up once the current message is handled."""
         self._ended = True
 
     # --- the loop ---------------------------------------------------------------------------------------------------
@@ -149,13 +149,13 @@ class Guest:
             pass
 
     def rounds(self) -> Iterator[None]:
-        """Do the same round by round, for a caller with something to do in between."""
+        """Do what :meth:`stay` does, round by round, for a caller with something to do in between."""
         try:
-            self.came()
+            self.connected()
             while not self._ended:
                 self._serve()
                 yield
-            self.left()
+            self.disconnected()
         except SalvoError as error:
             log.warning("%s: %s", self.peer.name, error)
         finally:
@@ -163,54 +163,54 @@ class Guest:
             self.peer.close()
 
     def _serve(self) -> None:
-        gone = self.peer.gone  # looked at first: something may arrive between the two
+        gone = self.peer.gone  # read before taking messages: something may arrive in between
         taken = self.peer.take()
-        self.alone = gone and not taken
+        self.abandoned = gone and not taken
         if taken:
-            self._since = self.house.clock()
+            self._since = self.watch.clock()
         for message in taken:
             if self._ended:
                 return
             if isinstance(message, Broken):
-                self.stammered(message)
+                self.invalid_message_received(message)
             else:
-                self.said(message)
-        if self.alone and not self.lingers():
+                self.message_received(message)
+        if self.abandoned and not self.lingers():
             self._ended = True
         if self._ended:
             return
-        self.passed(self.house.clock())
+        self.tick(self.watch.clock())
         if self._ended:
             return
         if self._team is None:
-            if self.house.clock() - self._since > IDLE_SECONDS:
+            if self.watch.clock() - self._since > IDLE_SECONDS:
                 self._ended = True
-            self.peer.wait(self.longest_wait())
+            self.peer.wait(self.max_wait())
             return
-        self._since = self.house.clock()
+        self._since = self.watch.clock()
         self._team.act()
         try:
             self._team.hear(MAX_WAIT_SECONDS)
         except ConnectionLost as error:
-            self._try_again(error)
+            self._retry_admission(error)
 
     def _take(self, seat: Seat) -> None:
         self._seat = seat
-        seat.session.tap = self.announced
-        self._team = Team(seat.session, seat.connection, self.happened, clock=self.house.clock, meet=seat.meet)
+        seat.session.tap = self.announcement_received
+        self._team = Team(seat.session, seat.connection, self.event_received, clock=self.watch.clock, meet=seat.meet)
         self.peer.arrived = seat.connection.wake
 
-    def _try_again(self, error: ConnectionLost) -> None:
-        """Take the seat again while the broker may not know the account yet; give up for any other reason."""
-        if error.code != "not_authorised" or self.house.clock() > self._let_in_by:
+    def _retry_admission(self, error: ConnectionLost) -> None:
+        """Take the seat again while the broker may not know the account yet; otherwise give up."""
+        if error.code != "not_authorised" or self.watch.clock() > self._admission_deadline:
             raise error
         assert self._seat is not None
         wants_to_play = self._seat.session.wants_to_play
         self._seat.close()
-        self.peer.wait(_AGAIN_SECONDS)
-        self._take(self.house.seat(self._name))
+        self.peer.wait(_RETRY_SECONDS)
+        self._take(self.watch.seat(self._name))
         self.session.wants_to_play = wants_to_play
 
 
-def _nothing() -> None:
-    """No one waits."""
+def _ignore() -> None:
+    """Without a seat, there is no connection to wake."""

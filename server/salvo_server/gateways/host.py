@@ -1,4 +1,4 @@
-"""Listens, and lets guests in: one thread each, with a bound on how many."""
+"""A gateway's listener: accepts programs up to a limit, and serves each on its own thread."""
 
 from __future__ import annotations
 
@@ -17,53 +17,54 @@ from salvo_server.gateways.table_watch import TableWatch
 
 log = logging.getLogger(__name__)
 
-#: Programs at once. Each costs three threads and a connection to the broker.
+#: The most programs at once. Each takes three threads and a connection to the broker.
 MAX_GUESTS: Final = 128
 
-#: Makes the guest of a peer that has just come.
+#: Makes the guest for a peer that has just connected.
 Welcome = Callable[[Peer, TableWatch], Guest]
 
 
-def _nothing(*_: object) -> None:
-    """Most doors have nothing to do."""
+def _ignore(*_: object) -> None:
+    """Most protocols need not know when the gateway opens or closes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A protocol, ready for one table: what ``door(book)`` of its module returns.
+    """A protocol, configured for one table; each protocol's module makes one with its ``door(book)``.
 
     Attributes:
-        framing: finds the messages of one program.
+        welcome: makes the guest for a program.
+        framing: makes what splits a program's bytes into messages.
         opened: called before the first guest is admitted.
-        closed: called when the last one has left.
+        closed: called after the last guest has left.
     """
 
     welcome: Welcome
     framing: Callable[[], Framing] = Lines
-    opened: Callable[[TableWatch], None] = _nothing
-    closed: Callable[[], None] = _nothing
+    opened: Callable[[TableWatch], None] = _ignore
+    closed: Callable[[], None] = _ignore
 
 
 class Host:
-    """A gateway's listener.
+    """Accepts the programs of a gateway, and serves them.
 
     Attributes:
-        address: host and port that it listens on, once opened.
+        address: the host and port that it listens on, once opened.
     """
 
-    def __init__(self, house: TableWatch, door: Door) -> None:
+    def __init__(self, watch: TableWatch, door: Door) -> None:
         self.address = ("", 0)
-        self._house = house
+        self._watch = watch
         self._door = door
         self._opened = False
         self._listener: socket.socket | None = None
         self._guests: dict[int, tuple[Peer, threading.Thread]] = {}
-        self._staying: dict[int, Guest] = {}
+        self._active: dict[int, Guest] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
 
     def open(self, host: str, port: int) -> None:
-        """Begin to listen; port 0 lets the system choose.
+        """Start to listen; port 0 lets the system choose one.
 
         Raises:
             GatewayError: ``cannot_listen``.
@@ -77,12 +78,12 @@ class Host:
         self._open_door()
         threading.Thread(target=self._accept, name="gateway", daemon=True).start()
 
-    def let_in(self, sock: socket.socket, name: str) -> None:
-        """Let a program in that is connected already, such as a child process."""
+    def admit(self, sock: socket.socket, name: str) -> None:
+        """Admit a program that is already connected, such as a child process."""
         self._open_door()
         with self._lock:
             if self._closed.is_set() or len(self._guests) >= MAX_GUESTS:
-                log.warning("%s: there are %d guests already", name, len(self._guests))
+                log.warning("%s: refused, there are already %d guests", name, len(self._guests))
                 sock.close()
                 return
             peer = Peer(sock, name, self._door.framing())
@@ -100,8 +101,8 @@ class Host:
             self._listener.close()
         with self._lock:
             guests = list(self._guests.values())
-            staying = list(self._staying.values())
-        for guest in staying:
+            active = list(self._active.values())
+        for guest in active:
             guest.end()
         for peer, _ in guests:
             peer.hang_up()
@@ -115,7 +116,7 @@ class Host:
             if self._opened:
                 return
             self._opened = True
-            self._door.opened(self._house)
+            self._door.opened(self._watch)
 
     def _accept(self) -> None:
         assert self._listener is not None
@@ -123,22 +124,22 @@ class Host:
             try:
                 sock, address = self._listener.accept()
             except OSError:
-                if not self._closed.wait(0.1):  # out of descriptors: some will be free again
+                if not self._closed.wait(0.1):  # out of file descriptors: retry until some are free
                     continue
                 return
-            self.let_in(sock, f"{address[0]}:{address[1]}")
+            self.admit(sock, f"{address[0]}:{address[1]}")
 
     def _serve(self, peer: Peer) -> None:
         try:
-            guest = self._door.welcome(peer, self._house)
+            guest = self._door.welcome(peer, self._watch)
             with self._lock:
-                self._staying[id(peer)] = guest
+                self._active[id(peer)] = guest
             if not self._closed.is_set():
                 guest.stay()
         except Exception:
-            log.exception("%s: the gateway failed; the guest is sent away", peer.name)
+            log.exception("%s: the gateway failed; the guest is disconnected", peer.name)
         finally:
             peer.close()
             with self._lock:
                 self._guests.pop(id(peer), None)
-                self._staying.pop(id(peer), None)
+                self._active.pop(id(peer), None)

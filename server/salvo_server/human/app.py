@@ -35,7 +35,7 @@ from salvo_server.human.channel import (
 from salvo_server.human.cursor import ARROWS, Cursor
 from salvo_server.human.setup import Setup
 from salvo_server.human.snapshot import Snapshot, incoming_words
-from salvo_server.spectate.telling import places_line
+from salvo_server.spectate.replay_text import places_line
 
 try:
     from rich.text import Text

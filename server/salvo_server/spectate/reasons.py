@@ -10,7 +10,7 @@ from salvo.lab.pictures import HeatMap
 from salvo.lab.pictures.heat import percentage
 from salvo.lab.pictures.marks import PLAIN, Mark
 from salvo.rules import Announce, Grid, RuleBook
-from salvo_server.spectate import telling
+from salvo_server.spectate import replay_text
 from salvo_server.spectate.page.rendering import render
 from salvo_server.spectate.replay import REFEREE, Replay
 
@@ -122,7 +122,7 @@ def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None, v
     return render(
         "spectate/reasons.html.j2",
         name=replay.name,
-        heading=telling.heading(replay),
+        heading=replay_text.heading(replay),
         game=None if fleets is None else game_lines(replay, told, fleets, verdict),
         salvos=[_salvo(replay, each) for each in told],
     )
@@ -132,7 +132,7 @@ def _salvo(replay: Replay, told: Explanation) -> tuple[str, Iterable[HeatMap], l
     """Return the heading, the heat maps and the lines of a salvo."""
     known = [knowledge_line(rival, told.known[rival]) for rival in told.maps]
     lines = [*known, *salvo_lines(told, replay.header.rules.book)]
-    return telling.salvo_line(replay.frame(told.player, told.turn)), told.maps.values(), lines
+    return replay_text.salvo_line(replay.frame(told.player, told.turn)), told.maps.values(), lines
 
 
 def outcome(replay: Replay, player: str) -> str:

@@ -1,6 +1,6 @@
-"""What people look at in a terminal: boards and tables of players, drawn with rich.
+"""Boards and tables of players for the terminal, drawn with rich.
 
-Pictures are made from plain values; nothing here listens or waits.
+Everything is drawn from plain values; nothing here does any input or waits.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ STYLES: Final[Mapping[str, str]] = {
 
 
 def printable(line: str) -> str:
-    """Return what strangers have said without what would steer the terminal."""
+    """Replace the characters of untrusted text that could control the terminal."""
     return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)
 
 
 @dataclass(slots=True)
 class Board:
-    """One player as the screen shows it.
+    """One player's board, as the screen shows it.
 
     Attributes:
-        ships: names by ship, True while afloat; empty where the rules do not tell.
-        struck: cells that were shot at.
-        fleet: the ships' places where the onlooker may see them, else None.
-        marks: the board ready-made, one letter a cell; empty to draw it from ``fleet`` and ``struck``.
-        latest: cells to point out.
+        ships: whether each ship is afloat, by its name; empty if the rules do not reveal that.
+        struck: cells that were fired at.
+        fleet: the ships' placements if the spectator may see them, else None.
+        marks: the board already drawn, one letter a cell; empty to draw it from ``fleet`` and ``struck``.
+        latest: cells to highlight.
         partial: whether shots and hits leave out earlier turns.
     """
 
@@ -67,12 +67,12 @@ class Board:
 def draw_board(
     board: Board, grid: Grid, gap: str = " ", styles: Mapping[str, str] = STYLES, cursor: int | None = None
 ) -> Text:
-    """Return a board with rows A.. and columns 1.., as the referee sees it unless the marks say otherwise.
+    """Return a board with rows A.. and columns 1..; as the referee sees it, unless it has ``marks``.
 
     Args:
-        gap: between cells.
-        styles: by mark.
-        cursor: a cell to put into brackets, where there is a gap.
+        gap: the text between cells; empty for none.
+        styles: rich styles by mark.
+        cursor: a cell to put in brackets, which takes a gap.
     """
     text = Text("   " + gap.join(str(x % 10) for x in range(1, grid.width + 1)), style="dim")
     owner = board.fleet.board if board.fleet is not None else bytes(grid.size)
@@ -90,29 +90,29 @@ def draw_board(
 
 
 def cell_at(grid: Grid, column: int, line: int) -> int | None:
-    """Return which cell is at a letter of a board drawn with gaps, both counted from 0; None outside the cells."""
+    """Return the cell at a column and line of a board drawn with gaps, counted from 0; None outside the cells."""
     x, y = (column - 3) // 2, line - 1
     return grid.cell(x + 1, y + 1) if 0 <= x < grid.width and 0 <= y < grid.height else None
 
 
 def board_width(grid: Grid, gap: str = " ") -> int:
-    """Return how many letters wide a framed board is."""
+    """Return the width of a framed board, in characters."""
     return 3 + grid.width * (1 + len(gap)) + 4
 
 
 def draw_boards(boards: Mapping[str, Board], grid: Grid, current: str, gap: str = " ") -> RenderableType:
-    """Return all boards side by side, the current player's framed brighter; ``gap`` keeps cells apart."""
+    """Return all boards side by side, the current player's in a brighter frame; ``gap`` separates the cells."""
     panels = []
     for name, board in boards.items():
         state = "☠" if board.out else "▮" * sum(board.ships.values())
-        # Between frames as narrow as a board without gaps, name and state don't find room in one line.
-        title, below = (f"{name} {state}", board.last) if gap else (name, f"{state} {board.last}")
+        # The frame of a board without gaps is too narrow for name and state on one line.
+        title, subtitle = (f"{name} {state}", board.last) if gap else (name, f"{state} {board.last}")
         style = "dim" if board.out else ("bold green" if name == current else "blue")
         panels.append(
             Panel(
                 draw_board(board, grid, gap),
                 title=title,
-                subtitle=below,
+                subtitle=subtitle,
                 border_style=style,
                 width=board_width(grid, gap),
             )
@@ -121,7 +121,7 @@ def draw_boards(boards: Mapping[str, Board], grid: Grid, current: str, gap: str 
 
 
 def draw_players(boards: Mapping[str, Board], current: str) -> Table:
-    """Return what is public about the players."""
+    """Return a table of what is public about the players."""
     table = Table(box=None, padding=(0, 2))
     for heading in ("", "player", "afloat", "sunk", "shots", "hits", "last salvo"):
         table.add_column(heading, justify="right" if heading in ("shots", "hits") else "left")
@@ -145,5 +145,5 @@ def draw_players(boards: Mapping[str, Board], current: str) -> Table:
 
 
 def draw_page(heading: str, body: RenderableType, news: Sequence[str]) -> Group:
-    """Return a page: a heading, the body, the latest news below."""
+    """Return a page: a heading, the body, and the latest news below it."""
     return Group(Text(heading, style="bold"), body, Text("\n".join(news), style="dim"))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from salvo.errors import MissingExtra
 from salvo.lab.pictures.marks import Mark
 from salvo_server.spectate.replay import REFEREE, Frame, Replay, Sea
-from salvo_server.spectate.telling import LEGEND, clock, news
+from salvo_server.spectate.replay_text import LEGEND, clock, news
 
 try:
     from rich.text import Text

@@ -30,8 +30,8 @@ from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, Fleet, Grid, RuleBook, Sinkings
 from salvo.topics import Reader
+from salvo_server.spectate.replay_text import places_line, won_line
 from salvo_server.spectate.screen import Board, draw_boards, draw_page, draw_players, printable
-from salvo_server.spectate.telling import places_line, won_line
 
 #: The view from public topics alone.
 EVERYBODY: Final = "everybody"

@@ -17,7 +17,7 @@ import nacl.signing
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint
 from salvo_server.core.identity import SEED_BYTES, Identity
-from salvo_server.storage.whole_file import create_private
+from salvo_server.storage.atomic_file import create_file
 
 #: First line of the file; the number is the form's version.
 _TITLE: Final = "salvo identity 1"
@@ -43,7 +43,7 @@ def load_identity(path: Path) -> Identity:
         try:
             return Identity(_read(path))
         except FileNotFoundError:
-            create_private(path, _written(os.urandom(SEED_BYTES)))
+            create_file(path, _written(os.urandom(SEED_BYTES)))
             return Identity(_read(path))  # perhaps that of another server, which was quicker
     except OSError as error:
         raise IdentityError(f"{path}: {error.strerror or error}; name another file with SALVO_IDENTITY") from None

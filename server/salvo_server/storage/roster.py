@@ -21,8 +21,8 @@ from typing import Final, Literal
 from salvo.errors import MissingExtra, SalvoError
 from salvo.topics import Role, check_name
 from salvo_server.core.register import Account
+from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.vault import Vault
-from salvo_server.storage.whole_file import create_private, replace_file
 
 try:
     import filelock
@@ -228,7 +228,7 @@ class Roster:
     def _begin(self) -> bool:
         """Make the file, before any key, so that a key without it tells of a loss; whether it was not there yet."""
         try:
-            return create_private(self.path, _text(_File(roster=_FORM)))
+            return create_file(self.path, _text(_File(roster=_FORM)))
         except OSError as error:
             raise self._unwritable(error) from None
 

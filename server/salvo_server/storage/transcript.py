@@ -41,10 +41,10 @@ from salvo.topics import check_name
 from salvo.view import Shot
 from salvo_server import __version__
 from salvo_server.core.journal import SavedGame
-from salvo_server.core.recovery import open_table, repeat
+from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table, header_check, seat
-from salvo_server.storage.whole_file import replace_file
+from salvo_server.storage.atomic_file import replace_file
 
 #: How much of the chain's value a line has; the last line has all of it.
 _LINE_CHECK_BYTES: Final = 4
@@ -172,7 +172,7 @@ def repeat_game(game: SavedGame) -> tuple[Header, Iterator[Step]]:
     """
     table = open_table(game, no_status)
     numbered = enumerate(game.steps, start=1)
-    return table.header, (repeat(table, game, number, record) for number, record in numbered)
+    return table.header, (execute_step(table, game, number, record) for number, record in numbered)
 
 
 def play_at_table(

@@ -15,7 +15,7 @@ import nacl.exceptions
 import nacl.secret
 
 from salvo.errors import SalvoError
-from salvo_server.storage.whole_file import create_private
+from salvo_server.storage.atomic_file import create_file
 
 _KEY_BYTES = nacl.secret.SecretBox.KEY_SIZE
 _SECRET_BYTES = 16
@@ -49,7 +49,7 @@ class Vault:
             try:
                 key = path.read_bytes()
             except FileNotFoundError:
-                create_private(path, os.urandom(_KEY_BYTES))
+                create_file(path, os.urandom(_KEY_BYTES))
                 key = path.read_bytes()  # perhaps that of another program, which was quicker
         except OSError as reason:
             raise error(code, f"{path}: {reason.strerror or reason}") from None

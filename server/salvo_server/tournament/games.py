@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from salvo.errors import MissingExtra
-from salvo_server.storage.whole_file import sync_folder
+from salvo_server.storage.atomic_file import sync_folder
 from salvo_server.tournament.file import TournamentError
 
 try:

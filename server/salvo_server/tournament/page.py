@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from salvo_server.spectate.page.rendering import policy, render
-from salvo_server.storage.whole_file import replace_file
+from salvo_server.storage.atomic_file import replace_file
 from salvo_server.tournament.file import TournamentError
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.standings import Standings, command_of

@@ -1,12 +1,12 @@
-"""A tournament as a small site of files: the table first, a page of each bot's games, and a page of each game to watch.
+"""Writes a tournament as a static site: its standings, a page for each bot, and a page to watch each game.
 
-    index.html          the page of the tournament, whose cells lead to games
-    bots/3.html         the games of the third bot of the file, by opponent
+    index.html          the standings, whose cells link to games
+    bots/3.html         the games of the third bot of the tournament's file, by opponent
     games/12-1.html     the first game of match 12
-    site.json           which files these are, so that nothing else is ever removed
+    site.json           the manifest: which files these are, so that nothing else is ever removed
 
-It needs no server, no network and no third-party script. No name of a bot is in the name of a file, and no file
-contains an absolute path of this machine. A game's moves come from playing it again (:mod:`.recorded`).
+The site needs no server, no network and no third-party script. File names contain no bot's name, and no file contains
+an absolute path of this machine. A game's moves come from playing it again (:mod:`.recorded`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from salvo.rules import RuleBook
 from salvo_server.spectate.page import Setting, html_page
 from salvo_server.tournament.file import Tournament, TournamentError
 from salvo_server.tournament.games import Played
-from salvo_server.tournament.highlights import Chosen, is_odd, key_of
+from salvo_server.tournament.highlights import Selection, by_bots, is_odd, key_of
 from salvo_server.tournament.judge import is_of_the_clock
 from salvo_server.tournament.page import page, rendered, write_whole
 from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
@@ -32,91 +31,98 @@ from salvo_server.tournament.schedule import Pairing
 from salvo_server.tournament.standings import Row, Standings, command_of
 from salvo_server.tournament.workers import Task, Workers
 
-_FORM: Final = 1
-_MARK: Final = "site.json"
+_FORMAT: Final = 1
+_MANIFEST: Final = "site.json"
 _INDEX: Final = "index.html"
-#: The files of a site, besides the mark.
+#: The files of a site, except the manifest.
 _FILES: Final = re.compile(r"index\.html|bots/[0-9]{1,3}\.html|games/[0-9]{1,9}-[0-9]{1,9}\.html")
 #: Odd games on the first page; the others are on their bots' pages.
 _MAX_ODD: Final = 200
-#: An absolute path in a text; its folders are not shown.
+#: An absolute path in a text, whose folders are left out.
 _PATH: Final = re.compile(
     r"(?<![\w/.…~-])(?:file://)?(?:/|[A-Za-z]:\\)(?:[^\s/\\'\":;,()<>]+[/\\])*([^\s/\\'\":;,()<>]+)"
 )
 
 
-class Made(NamedTuple):
-    """What a site came to.
+class SiteSummary(NamedTuple):
+    """What was written.
 
     Attributes:
-        games: how many have a page, and ``of`` how many that were played.
-        otherwise: those whose page has no moves, since they came out otherwise when they were played again.
+        index_page: the first page.
+        games: how many games have a page.
+        played: how many games were played.
+        differing: the games whose page has no moves, because they ended differently when played again.
     """
 
-    first_page: Path
+    index_page: Path
     games: int
-    of: int
-    otherwise: list[Played]
+    played: int
+    differing: list[Played]
 
 
 def make_site(
-    came_to: Standings, chosen: Chosen, folder: Path, jobs: int, progress: Callable[[int], None] = lambda done: None
-) -> Made:
-    """Write or rewrite the site of the games that were played.
+    standings: Standings,
+    selection: Selection,
+    folder: Path,
+    jobs: int,
+    progress: Callable[[int], None] = lambda done: None,
+) -> SiteSummary:
+    """Write or rewrite the site of a tournament.
 
-    Every file is replaced as a whole, the first page last, so that a concurrent reader sees nothing half-written.
+    Every file is replaced atomically, the first page last, so that a concurrent reader sees nothing half-written.
 
     Args:
-        chosen: of the games of these standings, those that get a page.
-        progress: called with the number of those pages that are written.
+        selection: the games of these standings that get a page.
+        jobs: how many processes play games again.
+        progress: called with the number of game pages written so far.
 
     Raises:
-        TournamentError: ``not_a_site``: the folder has something else in it; ``bad_results``: it cannot be written.
+        TournamentError: ``not_a_site``: there is something else in the folder; ``bad_results``: it cannot be written.
         SalvoError: ``worker_died``, see :class:`.Workers`.
     """
-    site = _Site(came_to, chosen, folder)
+    site = _Site(standings, selection, folder)
     with site.folder:
         for done, _ in enumerate(site.write_games(jobs), start=1):
             progress(done)
         site.write_bots()
         site.write_index()
-    return Made(folder / _INDEX, len(chosen.games), len(came_to.games), site.otherwise)
+    return SiteSummary(folder / _INDEX, len(selection.games), len(standings.games), site.differing)
 
 
 # --- the folder ---------------------------------------------------------------------------------------------------
 
 
 class SiteFolder:
-    """A folder for a site, as a context: at its end the former site's remaining files are removed."""
+    """A site's folder, as a context manager that removes the files of the previous site which were not rewritten."""
 
     def __init__(self, path: Path, tournament: str) -> None:
-        """Look whether a site of this tournament is there, or may be.
+        """Check that the folder is new or empty, or has a site of this tournament.
 
         Raises:
             TournamentError: ``not_a_site``.
         """
         self._path = path
         self._tournament = tournament
-        self._former = self._read()
+        self._previous = self._read_manifest()
         self._written: set[str] = set()
 
-    def _read(self) -> set[str]:
-        cure = "name an empty folder, or a new one"
+    def _read_manifest(self) -> set[str]:
+        fix = "name an empty folder, or a new one"
         try:
             if not self._path.exists() or (self._path.is_dir() and not any(self._path.iterdir())):
                 return set()
-            told = json.loads((self._path / _MARK).read_bytes())
-            if told["form"] != _FORM:
+            manifest = json.loads((self._path / _MANIFEST).read_bytes())
+            if manifest["form"] != _FORMAT:
                 raise ValueError
-            whose, files = told["tournament"], [str(name) for name in told["files"]]
+            tournament, files = manifest["tournament"], [str(name) for name in manifest["files"]]
         except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
-            text = f"{self._path} is there and is no tournament's site; {cure}"
+            text = f"{self._path} is there and is no tournament's site; {fix}"
             raise TournamentError("not_a_site", text) from None
         except OSError as error:
-            raise TournamentError("bad_results", f"{self._path}: {error.strerror}; {cure}") from None
-        if whose != self._tournament:
-            text = f"{self._path} is the site of another tournament, {whose!r:.100}, not of {self._tournament!r:.100}"
-            raise TournamentError("not_a_site", f"{text}; {cure}")
+            raise TournamentError("bad_results", f"{self._path}: {error.strerror}; {fix}") from None
+        if tournament != self._tournament:
+            text = f"{self._path} is the site of another tournament, {tournament!r:.100}"
+            raise TournamentError("not_a_site", f"{text}, not of {self._tournament!r:.100}; {fix}")
         return {name for name in files if _FILES.fullmatch(name)}
 
     def __enter__(self) -> SiteFolder:
@@ -125,16 +131,16 @@ class SiteFolder:
                 (self._path / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TournamentError("bad_results", f"{self._path}: {error.strerror}; name another folder") from None
-        self._mark(self._former)  # what is interrupted is a site, too
+        self._write_manifest(self._previous)  # an interrupted run leaves a valid site
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
-            self._mark(self._former | self._written)
+            self._write_manifest(self._previous | self._written)
             return
-        for name in self._former - self._written:
+        for name in self._previous - self._written:
             (self._path / name).unlink(missing_ok=True)
-        self._mark(self._written)
+        self._write_manifest(self._written)
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the site.
@@ -145,100 +151,95 @@ class SiteFolder:
         write_whole(self._path / name, text, "name another folder")
         self._written.add(name)
 
-    def _mark(self, files: Iterable[str]) -> None:
-        told = {"form": _FORM, "tournament": self._tournament, "files": sorted(files)}
-        write_whole(self._path / _MARK, json.dumps(told, indent=1) + "\n", "name another folder")
+    def _write_manifest(self, files: Iterable[str]) -> None:
+        manifest = {"form": _FORMAT, "tournament": self._tournament, "files": sorted(files)}
+        write_whole(self._path / _MANIFEST, json.dumps(manifest, indent=1) + "\n", "name another folder")
 
 
 # --- the pages ----------------------------------------------------------------------------------------------------
 
 
 class _Site:
-    """The pages of a site; what they say has no absolute path in it.
+    """The pages of a site, from which absolute paths are removed.
 
     Attributes:
-        odd, odd_in_all, otherwise: see :class:`.page.Links` and :class:`Made`.
+        odd, odd_in_all, differing: see :class:`.page.Links` and :class:`SiteSummary`.
     """
 
-    def __init__(self, came_to: Standings, chosen: Chosen, folder: Path) -> None:
-        self.folder = SiteFolder(folder, came_to.tournament.name)
-        self.otherwise: list[Played] = []
-        self._played_as = came_to.tournament
-        self._kept = {key_of(game): game for game in chosen.games}
-        self._told = _without_paths(came_to)
-        self._chosen = replace(chosen, games=[_game_without_paths(game) for game in chosen.games])
-        self._number = {bot: number for number, bot in enumerate(came_to.tournament.bots, start=1)}
-        self._lost: Counter[tuple[str, str]] = Counter()
-        for game in came_to.games:
-            self._lost.update(pair for pair in permutations(game.bots, 2) if not _worth(game, *pair)[0])
-        self._between: dict[tuple[str, str], list[Played]] = {}
-        for game in self._chosen.games:
+    def __init__(self, standings: Standings, selection: Selection, folder: Path) -> None:
+        self.folder = SiteFolder(folder, standings.tournament.name)
+        self.differing: list[Played] = []
+        self._tournament = standings.tournament
+        self._original = {key_of(game): game for game in selection.games}
+        self._standings = _without_paths(standings)
+        self._selection = replace(selection, games=[_game_without_paths(game) for game in selection.games])
+        self._number = {bot: number for number, bot in enumerate(standings.tournament.bots, start=1)}
+        self._losses: Counter[tuple[str, str]] = Counter()
+        for game in standings.games:
+            self._losses.update(pair for pair in permutations(game.bots, 2) if not _result(game, *pair)[0])
+        self._meetings: dict[tuple[str, str], list[Played]] = {}
+        for game in self._selection.games:
             for pair in permutations(game.bots, 2):
-                self._between.setdefault(pair, []).append(game)
-        self.odd = [game for game in self._chosen.games if is_odd(game)][:_MAX_ODD]
-        self.odd_in_all = sum(map(is_odd, came_to.games))
+                self._meetings.setdefault(pair, []).append(game)
+        self.odd = [game for game in self._selection.games if is_odd(game)][:_MAX_ODD]
+        self.odd_in_all = sum(map(is_odd, standings.games))
 
     def bot(self, bot: str, against: str = "") -> str:
-        """Return the address of a bot's games from the first page."""
+        """Return the link from the first page to a bot's games."""
         return f"bots/{self._number[bot]}.html" + (f"#against-{self._number[against]}" if against else "")
 
     def game(self, game: Played) -> str:
-        """Return the address of a game from the first page."""
+        """Return the link from the first page to a game."""
         return f"games/{game.match}-{game.index + 1}.html"
 
     def write_index(self) -> None:
         """Write the first page."""
-        self.folder.write(_INDEX, page(self._told, self))
+        self.folder.write(_INDEX, page(self._standings, self))
 
     # --- games ------------------------------------------------------------------------------------------------------
 
     def write_games(self, jobs: int) -> Iterator[Played]:
-        """Play the games again and write their pages; return each when its page is there."""
-        told = {key_of(game): game for game in self._chosen.games}
+        """Play the games again and write their pages; yield each game when its page is written."""
+        shown = {key_of(game): game for game in self._selection.games}
         links = dict(self._links())
-        with Workers(self._played_as, jobs) as workers:
-            for ended in workers.record(map(task_of, self._kept.values())):
-                for recorded in ended:
+        with Workers(self._tournament, jobs) as workers:
+            for batch in workers.record(map(task_of, self._original.values())):
+                for recorded in batch:
                     key = key_of(recorded.played)
-                    self._write_game(told[key], self._kept[key], recorded, links[key])
-                    yield told[key]
-        self.otherwise.sort(key=key_of)
+                    self._write_game(shown[key], self._original[key], recorded, links[key])
+                    yield shown[key]
+        self.differing.sort(key=key_of)
 
-    def _write_game(self, told: Played, kept: Played, recorded: Recorded, links: list[tuple[str, str]]) -> None:
-        if is_the_same(recorded.played, kept):
-            setting = Setting(_called(told), links, self._notes(told))
-            text = html_page(replay_of(recorded, self._book), setting=setting)
+    def _write_game(self, shown: Played, original: Played, recorded: Recorded, links: list[tuple[str, str]]) -> None:
+        if is_the_same(recorded.played, original):
+            setting = Setting(_title(shown), links, self._notes(shown))
+            text = html_page(replay_of(recorded, self._tournament.book), setting=setting)
         else:
-            self.otherwise.append(told)
-            given = {"called": _called(told), "places": _places(told), "turns": told.turns}
-            notes = self._notes(told)
-            text = rendered("game.html.j2", given=self._told.tournament, links=links, notes=notes, **given)
-        self.folder.write(self.game(told), text)
-
-    @property
-    def _book(self) -> RuleBook:
-        return self._played_as.book
+            self.differing.append(shown)
+            facts = {"called": _title(shown), "places": _places(shown), "turns": shown.turns}
+            notes = self._notes(shown)
+            text = rendered("game.html.j2", given=self._standings.tournament, links=links, notes=notes, **facts)
+        self.folder.write(self.game(shown), text)
 
     def _notes(self, game: Played) -> list[str]:
-        """Return what went wrong in a game, and the command that plays it, once it cannot reveal any fleets."""
-        again = command_of(game, self._told.tournament)
-        commands = [f"Play it again, in the folder of the tournament's file: {again}"] if self._told.complete else []
+        """Return the strikes of a game, and the command that plays it again, once that cannot reveal any fleets."""
+        again = command_of(game, self._standings.tournament)
+        commands = (
+            [f"Play it again, in the folder of the tournament's file: {again}"] if self._standings.complete else []
+        )
         return [*_strikes(game), *commands]
 
     def _links(self) -> Iterator[tuple[tuple[int, int], list[tuple[str, str]]]]:
-        """Return each game's links: all games, those of its bots, the ones next to it."""
-        tables: dict[frozenset[str], list[Played]] = {}
-        for game in self._chosen.games:
-            tables.setdefault(frozenset(game.bots), []).append(game)
-        for table in tables.values():
-            for before, game, after in zip([None, *table], table, [*table[1:], None], strict=False):
-                beside = [("Game before", before), ("Next game", after)]
+        """Yield each game's links: to the first page, its bots' pages, and the games before and after it."""
+        for group in by_bots(self._selection.games):
+            for before, game, after in zip([None, *group], group, [*group[1:], None], strict=False):
+                neighbours = [("Game before", before), ("Next game", after)]
                 yield (
                     key_of(game),
                     [
-                        (self._told.tournament.name, f"../{_INDEX}"),
+                        (self._standings.tournament.name, f"../{_INDEX}"),
                         *((f"Games of {bot}", f"../{self._from_game(bot, game)}") for bot in game.bots),
-                        *((words, f"../{self.game(other)}") for words, other in beside if other is not None),
+                        *((words, f"../{self.game(other)}") for words, other in neighbours if other is not None),
                     ],
                 )
 
@@ -250,69 +251,64 @@ class _Site:
 
     def write_bots(self) -> None:
         """Write the page of every bot."""
-        for row in self._told.rows:
+        for row in self._standings.rows:
             self.folder.write(self.bot(row.bot), self._bot_page(row))
 
     def _bot_page(self, row: Row) -> str:
         return rendered(
             "bot.html.j2",
-            given=self._told.tournament,
+            given=self._standings.tournament,
             row=row,
             number=self._number[row.bot],
-            complete=self._told.complete,
-            most=self._chosen.most,
+            complete=self._standings.complete,
+            most=self._selection.max_games,
             opponents=[
                 {
                     "number": self._number[other.bot],
                     "name": other.bot,
                     "points": met.points,
                     "in_all": met.games,
-                    "lost": self._lost[row.bot, other.bot],
+                    "lost": self._losses[row.bot, other.bot],
                     "games": self._against(row.bot, other.bot),
                 }
-                for other in self._told.rows
-                if other.bot != row.bot and (met := self._told.meetings[row.bot][other.bot]).games
+                for other in self._standings.rows
+                if other.bot != row.bot and (met := self._standings.meetings[row.bot][other.bot]).games
             ],
         )
 
     def _against(self, bot: str, other: str) -> list[dict[str, Any]]:
-        """Return the games of two bots as they went for the first, the worst first."""
-        games = sorted(self._between.get((bot, other), ()), key=lambda game: _worth(game, bot, other))
+        """Return the games of two bots from the first one's view, its worst first."""
+        games = sorted(self._meetings.get((bot, other), ()), key=lambda game: _result(game, bot, other))
         return [self._line(game, bot, other) for game in games]
 
     def _line(self, game: Played, bot: str, other: str) -> dict[str, Any]:
         seat, rival = game.bots.index(bot), game.bots.index(other)
-        worth, _ = _worth(game, bot, other)
+        result, _ = _result(game, bot, other)
         return {
             "file": self.game(game),
             "called": f"{game.match}.{game.index + 1}",
-            "word": ("lost", "tied", "won")[worth],
-            "why": self._chosen.lost.get(key_of(game), {}).get(bot, "").removeprefix("lost "),
+            "word": ("lost", "tied", "won")[result],
+            "why": self._selection.losses.get(key_of(game), {}).get(bot, "").removeprefix("lost "),
             "places": _places(game),
             "turns": game.turns,
             "hits": game.hits[seat],
             "theirs": game.hits[rival],
-            "odd": _in_short(game),
+            "odd": _strike_counts(game),
         }
 
 
 def task_of(game: Played) -> Task:
-    """Return how a game is played again: who ended its process or was never made is not asked again."""
+    """Return the task that plays a game again; a bot that had failed before its first decision stays out."""
     absent = {
         seat: game.strikes[seat][-1]
         for seat, out in enumerate(game.forfeited)
         if out and not game.decisions[seat] and game.strikes[seat]
     }
     pairing = Pairing(game.match, 0, game.index, game.bots, game.seed, game.game)
-    return Task(pairing, absent, patient=not any(map(is_of_the_clock, _causes(game))))
+    return Task(pairing, absent, patient=not any(map(is_of_the_clock, chain.from_iterable(game.strikes))))
 
 
-def _causes(game: Played) -> Iterator[str]:
-    for told in game.strikes:
-        yield from told
-
-
-def _called(game: Played) -> str:
+def _title(game: Played) -> str:
     return f"match {game.match}, game {game.index + 1}"
 
 
@@ -322,37 +318,39 @@ def _places(game: Played) -> str:
 
 
 def _strikes(game: Played) -> list[str]:
-    return [f"{bot}: {cause}" for bot, told in zip(game.bots, game.strikes, strict=True) for cause in told]
+    return [f"{bot}: {cause}" for bot, causes in zip(game.bots, game.strikes, strict=True) for cause in causes]
 
 
-def _in_short(game: Played) -> list[str]:
-    """Return who got how many strikes; which, the game's own page tells."""
-    told = zip(game.bots, map(len, game.strikes), game.forfeited, strict=True)
-    return [f"{bot}: {count} strike{'s' * (count != 1)}{', out' * out}" for bot, count, out in told if count or out]
+def _strike_counts(game: Played) -> list[str]:
+    """Return the number of strikes of each bot that has any; the game's own page lists them."""
+    counted = zip(game.bots, map(len, game.strikes), game.forfeited, strict=True)
+    return [f"{bot}: {count} strike{'s' * (count != 1)}{', out' * out}" for bot, count, out in counted if count or out]
 
 
-def _worth(game: Played, bot: str, other: str) -> tuple[int, int]:
-    """Return what a game was to a bot against another: 0 lost, 1 tied, 2 won, and by how many hits it was ahead."""
+def _result(game: Played, bot: str, other: str) -> tuple[int, int]:
+    """Return a bot's result against another: 0 lost, 1 tied, 2 won; and by how many hits it was ahead."""
     seat, rival = game.bots.index(bot), game.bots.index(other)
     own, others = game.places[seat], game.places[rival]
     return 1 + (own < others) - (own > others), game.hits[seat] - game.hits[rival]
 
 
-# --- no paths -----------------------------------------------------------------------------------------------------
+# --- hiding paths -------------------------------------------------------------------------------------------------
 
 
 def without_paths(text: str) -> str:
-    """Return a text with nothing but the last part of every absolute path: ``…/mybot.py``."""
+    """Return a text with only the last part of every absolute path: ``…/mybot.py``."""
     return _PATH.sub(r"…/\1", text)
 
 
-def _without_paths(came_to: Standings) -> Standings:
-    given = came_to.tournament
+def _without_paths(standings: Standings) -> Standings:
+    given = standings.tournament
     bots: Mapping[str, str] = {bot: without_paths(source) for bot, source in given.bots.items()}
-    told: Tournament = given.model_copy(update={"bots": bots, "rules": without_paths(given.rules)})
-    rows = [replace(row, source=bots[row.bot]) for row in came_to.rows]
-    return replace(came_to, tournament=told, rows=rows, games=[_game_without_paths(game) for game in came_to.games])
+    shown: Tournament = given.model_copy(update={"bots": bots, "rules": without_paths(given.rules)})
+    rows = [replace(row, source=bots[row.bot]) for row in standings.rows]
+    return replace(
+        standings, tournament=shown, rows=rows, games=[_game_without_paths(game) for game in standings.games]
+    )
 
 
 def _game_without_paths(game: Played) -> Played:
-    return replace(game, strikes=tuple(tuple(map(without_paths, told)) for told in game.strikes))
+    return replace(game, strikes=tuple(tuple(map(without_paths, causes)) for causes in game.strikes))

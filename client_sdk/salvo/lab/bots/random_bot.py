@@ -1,4 +1,4 @@
-"""Fires at random, never twice at the same cell: the least that is legal and not silly."""
+"""The baseline bot: it fires at random, but never at the same cell twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from salvo.view import Shot, View
 
 
 class RandomBot(Bot):
-    """Draws every salvo evenly from all cells of all opponents that it has not fired at."""
+    """Draws every salvo uniformly from the opponents' cells that it has not fired at yet."""
 
     def choose_salvo(self, view: View) -> Sequence[Shot]:
         return view.untouched.sample(view.shots)

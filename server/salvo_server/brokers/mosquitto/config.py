@@ -28,8 +28,8 @@ from salvo_server.brokers.mosquitto.dynamic_security import (
     roles_of,
 )
 from salvo_server.core.register import Account
+from salvo_server.storage.atomic_file import create_file
 from salvo_server.storage.roster import Credentials
-from salvo_server.storage.whole_file import create_private
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
 PLUGINS = (
@@ -151,7 +151,7 @@ def write(
         config = folder / CONFIG_NAME
         config.write_text(configuration(seen_as or folder.absolute(), find_plugin(plugin), listeners, tls))
         users = folder / USERS_NAME
-        create_private(users, json.dumps(first_users(server, keeper, tables), indent=1).encode() + b"\n")
+        create_file(users, json.dumps(first_users(server, keeper, tables), indent=1).encode() + b"\n")
         _hand_over(folder, users)
     except OSError as error:
         raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None

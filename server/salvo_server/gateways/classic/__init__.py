@@ -64,7 +64,7 @@ def door(
     check(book)
     room = Room("classic", book, sources.load(opponent), check_name(name), file=games)
     return Door(
-        welcome=lambda peer, house: ClassicGuest(peer, house, room, Role(role), rounds=rounds, lasting=lasting),
+        welcome=lambda peer, watch: ClassicGuest(peer, watch, room, Role(role), rounds=rounds, lasting=lasting),
         framing=lambda: Lines(MAX_BYTES),
         opened=room.open,
         closed=room.close,

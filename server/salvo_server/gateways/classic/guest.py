@@ -53,9 +53,9 @@ class ClassicGuest(Guest):
     """The program; one of them has the room, and a further client's C is not answered before it is free."""
 
     def __init__(
-        self, peer: Peer, house: TableWatch, room: Room, role: Role, *, rounds: int | None, lasting: bool
+        self, peer: Peer, watch: TableWatch, room: Room, role: Role, *, rounds: int | None, lasting: bool
     ) -> None:
-        super().__init__(peer, house)
+        super().__init__(peer, watch)
         self._room = room
         self._role = role
         self._rounds = rounds
@@ -71,14 +71,14 @@ class ClassicGuest(Guest):
 
     # --- what the program does --------------------------------------------------------------------------------------
 
-    def came(self) -> None:
+    def connected(self) -> None:
         if self._lasting:
             self._game, notes = self._room.take_up(self)
             if self._game is not None:
                 self._state, self._played = _State.PLAY, notes.get("played", 0)
-                self._known, self._known_until = _last_said(self._game), self.house.clock() + _AGAIN_SECONDS
+                self._known, self._known_until = _last_said(self._game), self.watch.clock() + _AGAIN_SECONDS
 
-    def said(self, message: str) -> None:
+    def message_received(self, message: str) -> None:
         try:
             said = w.read(message.rstrip("\r"), self._room.book)
             if self._known_until is not None and said in self._known:
@@ -91,13 +91,13 @@ class ClassicGuest(Guest):
             log.exception("%s: the gateway failed; the game is ended", self.peer.name)
             self._quit("the gateway failed")
 
-    def stammered(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: Broken) -> None:
         self._quit(broken.text)
 
-    def happened(self, event: Event) -> None:
+    def event_received(self, event: Event) -> None:
         """Nothing happens at the table."""
 
-    def passed(self, now: float) -> None:
+    def tick(self, now: float) -> None:
         if self._state is _State.CONNECT and self._role is Role.CLIENT and now - self._said_at >= CLIENT_SECONDS:
             self._said_at = now
             self.peer.send(w.CLIENT)
@@ -109,7 +109,7 @@ class ClassicGuest(Guest):
             self._known_until = None
             self._shoot(self._game)
 
-    def left(self) -> None:
+    def disconnected(self) -> None:
         """The game is kept, for a program that does not notice that the gateway was away; others start over."""
         self._room.leave(self)
 
@@ -137,7 +137,7 @@ class ClassicGuest(Guest):
                 raise _Wrong("out_of_turn", f"{message} is not expected now")
 
     def _client_is_there(self) -> None:
-        if self._state is _State.SETUP and self.house.clock() - self._said_at < _CROSSING_SECONDS:
+        if self._state is _State.SETUP and self.watch.clock() - self._said_at < _CROSSING_SECONDS:
             return
         self._game, self._played = None, 0
         self._set_up()
@@ -153,7 +153,7 @@ class ClassicGuest(Guest):
         """Be done with the set-up if the room is free; it takes the gateway no time."""
         if not self._room.claim(self):
             return
-        self._state, self._said_at, self._done = _State.SETUP, self.house.clock(), True
+        self._state, self._said_at, self._done = _State.SETUP, self.watch.clock(), True
         if self._role is Role.SERVER:
             self.peer.send(w.RESET)
         self.peer.send(w.DONE)

@@ -72,7 +72,7 @@ class Carrier:
             ConnectionLost: the broker refuses the gateway.
         """
         with contextlib.closing(self._connection):
-            self._let_in()  # for a game that was on when the gateway ended
+            self._admit()  # for a game that was on when the gateway ended
             while not stop.is_set():
                 for message in self._connection.poll(_POLL_SECONDS):
                     self._unacknowledged.append((message, time.monotonic() + _ACKNOWLEDGE_SECONDS))
@@ -81,13 +81,13 @@ class Carrier:
                 self._acknowledge()
                 self._say()
                 if self._hung_up.is_set() and self._calls and time.monotonic() >= self._next_at:
-                    self._let_in()
+                    self._admit()
             self._hang_up()
 
     def _hand_on(self, payload: bytes) -> None:
         """Pass one message on to the guest; what cannot be one line is cut so that it is invalid in the protocol."""
         if self._hung_up.is_set():
-            self._let_in()
+            self._admit()
         assert self._line is not None
         with contextlib.suppress(OSError):
             self._line.sendall(payload[: MAX_BYTES + 1].replace(b"\n", b"?") + b"\n")
@@ -101,13 +101,13 @@ class Carrier:
         while self._said:
             self._connection.publish(self.said_on, self._said.popleft())
 
-    def _let_in(self) -> None:
+    def _admit(self) -> None:
         self._hang_up()
         self._say()
         self._hung_up.clear()
         self._line, guests = socket.socketpair()
         threading.Thread(target=self._listen, args=(self._line,), name=self._name, daemon=True).start()
-        self._host.let_in(guests, self._name)
+        self._host.admit(guests, self._name)
 
     def _hang_up(self) -> None:
         if self._line is not None:

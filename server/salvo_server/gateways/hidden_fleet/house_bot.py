@@ -30,7 +30,7 @@ class Sitting:
         winner: of the game; None as long as it is not over.
     """
 
-    def __init__(self, house: TableWatch, name: str, bot: Bot, stop: threading.Event) -> None:
+    def __init__(self, watch: TableWatch, name: str, bot: Bot, stop: threading.Event) -> None:
         """Prepare; :meth:`start` sits down.
 
         Args:
@@ -39,7 +39,7 @@ class Sitting:
         self.placed = threading.Event()
         self.ended = threading.Event()
         self.winner: str | None = None
-        self._house = house
+        self._watch = watch
         self._name = name
         self._bot = bot
         self._seed = secrets.token_hex(16)
@@ -74,7 +74,7 @@ class Sitting:
             self.ended.set()
 
     def _stay(self) -> None:
-        with contextlib.closing(self._house.seat(self._name)) as seat:
+        with contextlib.closing(self._watch.seat(self._name)) as seat:
             seat.session.tap = self._heard
             contestant = Contestant(
                 self._bot, seat.session, seat.connection, seed=self._seed, games=1, strict=False, meet=seat.meet
@@ -87,7 +87,7 @@ class Sitting:
 
     def _heard(self, announcement: m.Announcement, retained: bool) -> None:
         """Note which ships the server has approved; a session hears its own player's only."""
-        rules = self._house.news.rules
+        rules = self._watch.news.rules
         if isinstance(announcement, m.PlacementJudged) and rules is not None:
             (self._approved.add if announcement.approved else self._approved.discard)(announcement.spelling)
             if len(self._approved) == len(rules.book.fleet):

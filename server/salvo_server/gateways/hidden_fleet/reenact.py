@@ -66,7 +66,7 @@ def both_sides_of(name: str) -> tuple[str, str]:
     return check_name(before[0]), check_name(behind[0])
 
 
-def play_again(house: TableWatch, game: UnseenGame, guest: str, houses: tuple[str, str], stop: threading.Event) -> bool:
+def play_again(watch: TableWatch, game: UnseenGame, guest: str, houses: tuple[str, str], stop: threading.Event) -> bool:
     """Wait for a lobby, play the game there, and return whether it came out as it was.
 
     Args:
@@ -77,16 +77,16 @@ def play_again(house: TableWatch, game: UnseenGame, guest: str, houses: tuple[st
         stop: gives it up.
     """
     while not stop.is_set():
-        names = _names_now(house, game, guest, houses)
+        names = _names_now(watch, game, guest, houses)
         if names is not None:
-            return _sit(house, game, names, stop)
+            return _sit(watch, game, names, stop)
         stop.wait(_LOOK_SECONDS)
     return False
 
 
-def _names_now(house: TableWatch, game: UnseenGame, guest: str, houses: tuple[str, str]) -> tuple[str, str] | None:
+def _names_now(watch: TableWatch, game: UnseenGame, guest: str, houses: tuple[str, str]) -> tuple[str, str] | None:
     """Return the names with which the right one begins; None while there is no lobby, or others are in it."""
-    news = house.news
+    news = watch.news
     if news.state is not State.LOBBY or news.server is None or news.rules is None:
         return None
     if set(news.players) - {guest, *houses}:
@@ -99,9 +99,9 @@ def _names_now(house: TableWatch, game: UnseenGame, guest: str, houses: tuple[st
     return None
 
 
-def _sit(house: TableWatch, game: UnseenGame, names: tuple[str, str], stop: threading.Event) -> bool:
+def _sit(watch: TableWatch, game: UnseenGame, names: tuple[str, str], stop: threading.Event) -> bool:
     players = [_Player(game, GUEST, game.guest_fleet, names), _Player(game, HOUSE, game.fleet, names)]
-    sittings = [Sitting(house, name, player, stop) for name, player in zip(names, players, strict=True)]
+    sittings = [Sitting(watch, name, player, stop) for name, player in zip(names, players, strict=True)]
     first = GUEST if game.guest_begins else HOUSE
     sittings[first].start()
     while not stop.is_set() and not sittings[first].ended.is_set() and not sittings[first].placed.wait(_LOOK_SECONDS):

@@ -24,7 +24,7 @@ from salvo_server.gateways.hidden_fleet.house_bot import Sitting
 from salvo_server.gateways.hidden_fleet.reenact import both_sides_of, play_again
 from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import gateway_games_path
-from salvo_server.storage.whole_file import replace_file
+from salvo_server.storage.atomic_file import replace_file
 
 log = logging.getLogger(__name__)
 
@@ -75,25 +75,25 @@ class Room:
         self._game: UnseenGame | None = None
         self._notes: dict[str, Any] = {}
         self._waiting: list[UnseenGame] = []
-        self._house: TableWatch | None = None
+        self._watch: TableWatch | None = None
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._play_again, name="again", daemon=True)
 
-    def open(self, house: TableWatch) -> None:
+    def open(self, watch: TableWatch) -> None:
         """Read what was kept and begin to play again what waits for it.
 
         Raises:
             WireError: ``bad_name``: a player's and the table's name are too long together.
         """
-        self._house = house
-        at_table = f"-{house.table}" if house.table else ""  # a user is at the broker once: each table has its names
+        self._watch = watch
+        at_table = f"-{watch.table}" if watch.table else ""  # a user is at the broker once: each table has its names
         self.guest = check_name(f"{self.guest}{at_table}")
         if self._house_name is None:
             self.houses = both_sides_of(self.guest)
         else:
             self.houses = (check_name(f"{self._house_name}{at_table}"),) * 2
-        self._file = self._file or gateway_games_path(self._door, house.url, house.table)
+        self._file = self._file or gateway_games_path(self._door, watch.url, watch.table)
         self._read()
         self._thread.start()
 
@@ -184,13 +184,13 @@ class Room:
 
     def opponent_sits_down(self) -> None:
         """Let the house bot, if there is one, sit down at the table for one game, unless it is there."""
-        if self.bot is not None and self._house is not None and (self._sitting is None or self._sitting.ended.is_set()):
-            self._sitting = Sitting(self._house, self.houses[0], self.bot(), self._stop).start()
+        if self.bot is not None and self._watch is not None and (self._sitting is None or self._sitting.ended.is_set()):
+            self._sitting = Sitting(self._watch, self.houses[0], self.bot(), self._stop).start()
 
     # --- playing again ----------------------------------------------------------------------------------------------
 
     def _play_again(self) -> None:
-        assert self._house is not None
+        assert self._watch is not None
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: (bool(self._waiting) and self._at_table is None) or self._stop.is_set())
@@ -199,7 +199,7 @@ class Room:
                 game = self._waiting[0]
             try:
                 for _ in range(_ATTEMPTS):
-                    if play_again(self._house, game, self.guest, self.houses, self._stop):
+                    if play_again(self._watch, game, self.guest, self.houses, self._stop):
                         break
             except Exception:
                 log.exception("a game could not be played again; it is given up")

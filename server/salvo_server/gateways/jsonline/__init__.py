@@ -71,7 +71,7 @@ def door(
     room = Room("jsonline", book, bot, check_name(name), house_name, games)
     wording = Wording(book, Dialect(dialect), names=status_names)
     return Door(
-        welcome=lambda peer, house: JsonGuest(peer, house, room, wording),
+        welcome=lambda peer, watch: JsonGuest(peer, watch, room, wording),
         framing=Values,
         opened=room.open,
         closed=room.close,

@@ -90,11 +90,11 @@ class AtTable:
 
     # --- what happens at the table ------------------------------------------------------------------------------------
 
-    def happened(self, event: Event) -> None:
+    def event_received(self, event: Event) -> None:
         match event:
             case e.FleetWanted():
                 self._approved.clear()
-                self._guest.session.place(self._fleet, self._guest.house.clock())
+                self._guest.session.place(self._fleet, self._guest.watch.clock())
             case e.SalvoHeard(result) if result.player == self._guest.room.guest:
                 self._answer_shot(result)
             case e.GameTakenUp(game) if game == self._number:
@@ -109,7 +109,7 @@ class AtTable:
                 pass
         self._go_on()
 
-    def announced(self, announcement: m.Announcement) -> None:
+    def announcement_received(self, announcement: m.Announcement) -> None:
         """Call the house bot once the fleet is placed: the first in play order begins."""
         if isinstance(announcement, m.PlacementJudged) and announcement.approved:
             self._approved.add(announcement.spelling)

@@ -34,8 +34,8 @@ class Play(Protocol):
     def shot_request(self) -> None: ...
     def result(self, word: Word) -> None: ...
     def board(self, fleet: Fleet) -> None: ...
-    def happened(self, event: Event) -> None: ...
-    def announced(self, announcement: m.Announcement) -> None: ...
+    def event_received(self, event: Event) -> None: ...
+    def announcement_received(self, announcement: m.Announcement) -> None: ...
     def finish(self) -> None:
         """The game is over and was talked about."""
 
@@ -43,8 +43,8 @@ class Play(Protocol):
 class JsonGuest(Guest):
     """The program; one of them has the room."""
 
-    def __init__(self, peer: Peer, house: TableWatch, room: Room, wording: Wording) -> None:
-        super().__init__(peer, house)
+    def __init__(self, peer: Peer, watch: TableWatch, room: Room, wording: Wording) -> None:
+        super().__init__(peer, watch)
         self.room = room
         self.wording = wording
         self._play: Play | None = None
@@ -60,7 +60,7 @@ class JsonGuest(Guest):
         """Send an answer."""
         self.peer.send(self.wording.answer(kind, status, text, body))
 
-    def said(self, message: str) -> None:
+    def message_received(self, message: str) -> None:
         try:
             request = read_request(message)
         except WireError as error:
@@ -79,18 +79,18 @@ class JsonGuest(Guest):
             self.answer(request.type, Status.INTERNAL_ERROR, "The game is ended: the server has failed.")
             self._leave_game()
 
-    def stammered(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: Broken) -> None:
         self.answer("UNKNOWN", Status.BAD_REQUEST, broken.text)
 
-    def happened(self, event: Event) -> None:
+    def event_received(self, event: Event) -> None:
         if self._play is not None:
-            self._play.happened(event)
+            self._play.event_received(event)
 
-    def announced(self, announcement: m.Announcement, retained: bool) -> None:
+    def announcement_received(self, announcement: m.Announcement, retained: bool) -> None:
         if self._play is not None and not retained:
-            self._play.announced(announcement)
+            self._play.announcement_received(announcement)
 
-    def passed(self, now: float) -> None:
+    def tick(self, now: float) -> None:
         """Sit down at the table when it is free, and stand up when the game is over: others want to play."""
         if not isinstance(self._play, AtTable):
             return
@@ -101,7 +101,7 @@ class JsonGuest(Guest):
         elif not self.seated and self.room.take_table(self):
             self.sit_down(self.room.guest)
 
-    def left(self) -> None:
+    def disconnected(self) -> None:
         """A game that is not over waits for the program."""
         if self._play is not None and self._play.over:
             self._play.finish()
@@ -204,10 +204,10 @@ class Unseen:
         else:
             self._guest.room.finish(self._guest)
 
-    def happened(self, event: Event) -> None:
+    def event_received(self, event: Event) -> None:
         """Nothing happens at the table."""
 
-    def announced(self, announcement: m.Announcement) -> None:
+    def announcement_received(self, announcement: m.Announcement) -> None:
         """Nothing is announced there."""
 
     def _begun(self) -> UnseenGame:

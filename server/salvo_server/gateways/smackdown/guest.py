@@ -52,7 +52,7 @@ class Player(Guest):
     def __init__(
         self,
         peer: Peer,
-        house: TableWatch,
+        watch: TableWatch,
         *,
         names: Names,
         check: Callable[[RuleBook], None],
@@ -66,7 +66,7 @@ class Player(Guest):
             check: raises when the protocol cannot express a book.
             child: the name, if it is a child process: when that ends it does not come back into its game.
         """
-        super().__init__(peer, house)
+        super().__init__(peer, watch)
         self._names = names
         self._check = check
         self._answer_seconds = answer_seconds
@@ -104,17 +104,17 @@ class Player(Guest):
                 lost = self._began and not self._forfeited and self._told is not _Told.END and not self._child
                 self._names.give_back(self._called, lost_in=self._game if lost else 0)
 
-    def came(self) -> None:
-        if self._child or self.house.news.state is not State.TURN:
+    def connected(self) -> None:
+        if self._child or self.watch.news.state is not State.TURN:
             self._find_a_seat()
         else:
-            self._seat_at = self.house.clock() + SETTLE_SECONDS
+            self._seat_at = self.watch.clock() + SETTLE_SECONDS
 
-    def said(self, message: str) -> None:
+    def message_received(self, message: str) -> None:
         if message.strip():
             self._take_in(message)
 
-    def stammered(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: Broken) -> None:
         self._take_in(broken)
 
     def _take_in(self, answer: str | Broken) -> None:
@@ -135,7 +135,7 @@ class Player(Guest):
             return False
         return self._forfeited or (self._child != "" and (self._told is not _Told.NOTHING or bool(self._ahead)))
 
-    def passed(self, now: float) -> None:
+    def tick(self, now: float) -> None:
         if self._name_refused:
             self._leave_name()
         if not self.seated:
@@ -154,7 +154,7 @@ class Player(Guest):
                 self.end()
             else:
                 self.peer.hang_up()
-        if self._query and self.alone:
+        if self._query and self.abandoned:
             self._forfeit(f"ended while its {self._query} were due")
         elif self._query and now - self._asked_at > self._answer_seconds:
             self._forfeit(f"no {self._query} within {self._answer_seconds:g} s")
@@ -192,7 +192,7 @@ class Player(Guest):
     def _ask(self, about: str, *values: str) -> None:
         self.peer.send(lines.query(about, *values))
         self._query = about
-        self._asked_at = self.house.clock()
+        self._asked_at = self.watch.clock()
         self._read_answers()
 
     def _read_answers(self) -> None:
@@ -230,11 +230,11 @@ class Player(Guest):
         """Place the fleet when those of the names before this one stand, but don't wait too long for them."""
         if not self._fleet_wanted:
             return
-        news = self.house.news.rules
+        news = self.watch.news.rules
         longest = self._answer_seconds
         if news is not None:
             longest = min(longest, news.placement_seconds * _SHARE_OF_PLACING)
-        self._place_by = self.house.clock() + longest
+        self._place_by = self.watch.clock() + longest
         if self._names.may_place(self._called):
             self._place()
 
@@ -242,11 +242,11 @@ class Player(Guest):
         assert self._fleet is not None
         self._place_by = None
         self._fleet_wanted = False
-        self.session.place(self._fleet, self.house.clock())
+        self.session.place(self._fleet, self.watch.clock())
 
     # --- the table --------------------------------------------------------------------------------------------------
 
-    def announced(self, announcement: m.Announcement, retained: bool) -> None:
+    def announcement_received(self, announcement: m.Announcement, retained: bool) -> None:
         match announcement:
             case m.PlacementJudged(_, ship, True) if self._fleet is not None and not self._fleet_wanted:
                 self._approved.add(ship)  # of a fleet that was placed, and not that of the last game, which is retained
@@ -258,7 +258,7 @@ class Player(Guest):
             case _:
                 pass
 
-    def happened(self, event: Event) -> None:
+    def event_received(self, event: Event) -> None:
         if self._told is _Told.END:
             return
         match event:
@@ -455,7 +455,7 @@ class Player(Guest):
     def _say_end(self, how: str) -> None:
         self.peer.send(lines.info(how), lines.info(lines.END))
         self.peer.end_sending()
-        self._leave_by = self.house.clock() + LEAVE_SECONDS
+        self._leave_by = self.watch.clock() + LEAVE_SECONDS
 
 
 def _text(answer: str | Broken) -> str:

@@ -83,8 +83,8 @@ class Stage(Enum):
 class XbsGuest(Guest):
     """Speaks the protocol of :mod:`salvo_server.gateways.xbs`, which says what becomes of each message."""
 
-    def __init__(self, peer: Peer, house: TableWatch, doorway: Doorway) -> None:
-        super().__init__(peer, house)
+    def __init__(self, peer: Peer, watch: TableWatch, doorway: Doorway) -> None:
+        super().__init__(peer, watch)
         self._door = doorway
         self._book = doorway.book
         self._stage = Stage.OUTSIDE
@@ -125,19 +125,19 @@ class XbsGuest(Guest):
 
     # --- what the client says -------------------------------------------------------------------------------------
 
-    def came(self) -> None:
+    def connected(self) -> None:
         """The system's server speaks first."""
-        rules = self.house.news.rules
+        rules = self.watch.news.rules
         if rules is None or rules.book != self._book:
             self._send_away("the rules of this table have changed")
         else:
             self.peer.send(self._game_info())
 
-    def stammered(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: Broken) -> None:
         """What is longer than a message can be, or not text, is not a message."""
         self._send_away("protocol error")
 
-    def said(self, message: str) -> None:
+    def message_received(self, message: str) -> None:
         """Do what a message asks for; a client that sends anything else is sent away."""
         said = read(message)
         if said is None:
@@ -162,10 +162,10 @@ class XbsGuest(Guest):
                 self._reason = speakable(said.value(1))
                 self.end()
 
-    def longest_wait(self) -> float:
-        return _LOOK_SECONDS if self._asked is not None else super().longest_wait()
+    def max_wait(self) -> float:
+        return _LOOK_SECONDS if self._asked is not None else super().max_wait()
 
-    def left(self) -> None:
+    def disconnected(self) -> None:
         """Free the player's place in the lobby; in a game it stays, and is missing."""
         joining = self._stage is Stage.JOINING and self._taken_by is None
         if self.seated and (joining or self._stage is Stage.WAITING):
@@ -175,12 +175,12 @@ class XbsGuest(Guest):
     @property
     def _reopens(self) -> bool:
         """Whether the last game is over and the next lobby about to open."""
-        news = self.house.news
+        news = self.watch.news
         soon = news.rules is not None and news.rules.over_seconds <= MAX_REOPENING_SECONDS
         return news.state is State.OVER and soon
 
     def _game_info(self) -> str:
-        news, book = self.house.news, self._book
+        news, book = self.watch.news, self._book
         joined = 0 if self._reopens else len(news.players)
         return write(
             "G",
@@ -202,7 +202,7 @@ class XbsGuest(Guest):
             self._send_away("protocol error")
             return
         self._stage, self._asked = Stage.JOINING, said
-        self._answer_by = self.house.clock() + JOIN_SECONDS
+        self._answer_by = self.watch.clock() + JOIN_SECONDS
         self._sit_down_or_not()
         if self._sent_away:
             self._turn_away()
@@ -218,7 +218,7 @@ class XbsGuest(Guest):
         if holder is not None and holder.is_going():
             return
         self._asked = None
-        self._back = seat in self.house.news.players and self.house.news.state is not State.LOBBY
+        self._back = seat in self.watch.news.players and self.watch.news.state is not State.LOBBY
         self._fleet = read_board(board, self._book)
         self._sent_away = self._why_not(name, seat)
         if not self._sent_away:
@@ -227,15 +227,15 @@ class XbsGuest(Guest):
     def _seat_of(self, name: str) -> str:
         """Return the client's name at the table, where spellings of one name exclude one another; here they do not."""
         seat, second = seated_name(name), second_seated_name(name)
-        players = self.house.news.players
+        players = self.watch.news.players
         others = [each for each in (*players, *self._door.company.names()) if each.lower() == seat.lower()]
         called = self._door.company.called(seat)
         taken = any(each != seat for each in others) or called not in ("", name)
-        return second if second in players or taken or self.house.spelled_otherwise(seat) else seat
+        return second if second in players or taken or self.watch.spelled_otherwise(seat) else seat
 
     def _why_not(self, name: str, seat: str) -> str:
         """Return what to tell a client that cannot join; empty for one that can."""
-        news = self.house.news
+        news = self.watch.news
         listed, fault = seat in news.players, name_fault(name, self._book.grid.width)
         if not listed and news.state is State.LOBBY and len(news.players) >= self._door.most:
             return "game is full"
@@ -260,7 +260,7 @@ class XbsGuest(Guest):
     def _shoot(self, said: Message) -> None:
         view = self._view if self._stage is Stage.PLAYING else None
         if view is None:
-            self._tell("game hasn't started" if self.house.news.state is State.LOBBY else "it is not your turn!")
+            self._tell("game hasn't started" if self.watch.news.state is State.LOBBY else "it is not your turn!")
             return
         target = self._names.meant(said.value(1))
         x, y = said.number(2), said.number(3)
@@ -313,7 +313,7 @@ class XbsGuest(Guest):
 
     # --- what happens at the table --------------------------------------------------------------------------------
 
-    def announced(self, announcement: m.Announcement, retained: bool) -> None:
+    def announcement_received(self, announcement: m.Announcement, retained: bool) -> None:
         """Note who is there and whose turn it is; the client hears of it once the session knows it, too."""
         match announcement:
             case m.PlayersListed(names):
@@ -321,10 +321,10 @@ class XbsGuest(Guest):
             case m.TurnBegan():
                 self._turn = announcement
             case m.CommandRefused(_, "name_taken", _) if self._stage is Stage.JOINING and self._taken_by is None:
-                self._taken_by = self.house.clock() + TAKEN_SECONDS
+                self._taken_by = self.watch.clock() + TAKEN_SECONDS
 
-    def happened(self, event: Event) -> None:
-        """Tell what the client is to know; for changes that it reads off the session see :meth:`passed`."""
+    def event_received(self, event: Event) -> None:
+        """Tell what the client is to know; for changes that it reads off the session see :meth:`tick`."""
         match event:
             case FleetWanted(rules):
                 if rules != self._book:
@@ -333,7 +333,7 @@ class XbsGuest(Guest):
                     self._sent_away = "game is already started"
                 else:
                     self._back = False
-                    self.session.place(self._fleet, self.house.clock())
+                    self.session.place(self._fleet, self.watch.clock())
             case SalvoHeard(result):
                 self._tell_salvo(result)
             case GameEnded():
@@ -347,7 +347,7 @@ class XbsGuest(Guest):
                     self._tell("the server is back" if online else "the server is away; the game waits for it")
                 self._away = not online
 
-    def passed(self, now: float) -> None:
+    def tick(self, now: float) -> None:
         """Tell what has changed at the table, and give up what takes too long."""
         if self._asked is not None:
             self._sit_down_or_not()
@@ -359,7 +359,7 @@ class XbsGuest(Guest):
             self._join_or_not(now)
         if self._stage in (Stage.WAITING, Stage.PLAYING):
             self._catch_up()
-        if self._stage is Stage.DONE and (self.house.news.state is not State.TURN or now > self._answer_by):
+        if self._stage is Stage.DONE and (self.watch.news.state is not State.TURN or now > self._answer_by):
             self.end()  # so that a client that reconnects at once finds the game over
 
     def stand_up(self) -> None:
@@ -599,7 +599,7 @@ class XbsGuest(Guest):
 
     def _taunt(self, shooter: str, kind: str) -> None:
         """Send one of the texts to a player from elsewhere who has just shot here, as the chat's limits allow."""
-        now, text = self.house.clock(), self.taunt(kind)
+        now, text = self.watch.clock(), self.taunt(kind)
         if text and now >= self._taunt_at and self._door.company.member(shooter) is None:
             self._taunt_at = now + TAUNT_SECONDS
             with contextlib.suppress(WireError):
@@ -616,4 +616,4 @@ class XbsGuest(Guest):
             self.peer.send(
                 write("R", self._names.shown(name), tally.hits, skips, tally.turns, self._status(view, name))
             )
-        self._stage, self._answer_by = Stage.DONE, self.house.clock() + MAX_GOODBYE_SECONDS
+        self._stage, self._answer_by = Stage.DONE, self.watch.clock() + MAX_GOODBYE_SECONDS

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from salvo.lab.pictures.html import COLOURS, css
 from salvo.lab.pictures.marks import Mark
 from salvo.rules import Ending, RuleBook, ShipClass, Shots
-from salvo_server.spectate import telling
+from salvo_server.spectate import replay_text
 from salvo_server.spectate.page import drawing
 from salvo_server.spectate.page.moves import Aim, Move, Ship, moves_of, numbers, tells_sinkings
 from salvo_server.spectate.page.rendering import policy, render
@@ -81,7 +81,7 @@ class _Page:
         self._last: Frame = self.seen.frames[-1]
         self.book = self.seen.book
         self.game = replay.header.game
-        self.began = telling.when(self.seen.frames[0].at)
+        self.began = replay_text.when(self.seen.frames[0].at)
         self.first_speed = _first_speed(self.book, len(self._last.seas))
         self.goal = self.book.goal if self.book.ending is Ending.GOAL else None
         self._names = tuple(self._last.seas)
@@ -139,7 +139,7 @@ class _Page:
 
     def _news(self, move: Move) -> list[str]:
         ships = [f"sinks {self._names[seat]}'s {self.book.fleet[ship].name}" for seat, ship in move.sunk]
-        return [*ships, *(line for line in telling.news(move.frame) if not line.startswith("sinks "))]
+        return [*ships, *(line for line in replay_text.news(move.frame) if not line.startswith("sinks "))]
 
     # --- the course and the end -----------------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class _Page:
 
     def outcome(self) -> str:
         last, count = self._last, _counted(len(self.moves), "salvo")
-        count += f" in {telling.clock(last)}" if telling.when(last.at) else ""
+        count += f" in {replay_text.clock(last)}" if replay_text.when(last.at) else ""
         if last.places:
             return f"{' and '.join(last.tied)} tie after {count}" if last.tied else f"{last.winner} wins after {count}"
         if last.current:

@@ -1,4 +1,4 @@
-"""A replay told in lines: for people without a terminal, and for programs."""
+"""Formats replays: as plain lines for people, and as JSON-ready records for programs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from salvo.lab.pictures.marks import PLAIN, Mark
 from salvo.rules import Grid
 from salvo_server.spectate.replay import REFEREE, Frame, Replay, Sea
 
-#: What fits on the narrowest terminal in use.
-_LINE_LETTERS: Final = 79
-#: Times before 2001 are made up: a game from the arena begins at 0.
+#: Characters that fit on the narrowest common terminal.
+_LINE_WIDTH: Final = 79
+#: Times before 2001 are not real ones: a game from the arena begins at 0.
 _FIRST_REAL_TIME_MS: Final = 978_307_200_000
 LEGEND: Final = (
     (Mark.SHIP, "ship"),
@@ -25,10 +25,10 @@ LEGEND: Final = (
 
 
 def heading(replay: Replay, view: str = REFEREE) -> str:
-    """Return what game it is, in a line; only the referee sees the seed, of which fleets may have been drawn."""
+    """Return a line that identifies the game; only the referee sees the seed, from which fleets may be drawn."""
     rules, grid = replay.header.rules, replay.header.rules.book.grid
     table = f" at table {rules.table}" if rules.table else ""
-    began = when(replay.frames("referee")[0].at) if replay.turns else ""
+    began = when(replay.frames(REFEREE)[0].at) if replay.turns else ""
     parts = [
         f"game {replay.header.game}{table}: {rules.book.name} on {grid.width} x {grid.height}",
         f"{len(replay.players)} players: {', '.join(replay.players)}",
@@ -39,7 +39,7 @@ def heading(replay: Replay, view: str = REFEREE) -> str:
 
 
 def when(at: int) -> str:
-    """Return a time, epoch ms, in words; empty for one that is made up."""
+    """Return a time, epoch ms, as text; empty for one that is not real."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if at >= _FIRST_REAL_TIME_MS else ""
 
 
@@ -49,19 +49,19 @@ def clock(frame: Frame) -> str:
     return f"{minutes}:{seconds:02}"
 
 
-def salvo_line(frame: Frame, name_letters: int = 0, turn_letters: int = 0) -> str:
-    """Return a salvo in a line; the widths line a column up."""
+def salvo_line(frame: Frame, name_width: int = 0, turn_width: int = 0) -> str:
+    """Return a salvo as one line; the widths, in characters, align the columns of several."""
     result = frame.result
     if result is None:
-        return f"turn {0:>{turn_letters}}  before the first salvo"
+        return f"turn {0:>{turn_width}}  before the first salvo"
     of_allowed = "" if result.shots == frame.allowed else f" of {frame.allowed}"
-    head = f"turn {result.turn:>{turn_letters}}  {result.player:<{name_letters}}"
+    head = f"turn {result.turn:>{turn_width}}  {result.player:<{name_width}}"
     parts = [head, _counted(result.shots, "shot", of_allowed), _counted(result.hits, "hit")]
     return "  ".join([*parts, ", ".join(news(frame))]).rstrip()
 
 
 def news(frame: Frame) -> list[str]:
-    """Return what a salvo changed for good."""
+    """Return what a salvo brought about: sunk ships, defeated players, the end of the game."""
     result = frame.result
     if result is None:
         return []
@@ -81,19 +81,19 @@ def _counted(count: int, noun: str, of_allowed: str = "") -> str:
 
 def salvo_lines(replay: Replay, view: str) -> Iterator[str]:
     """Return a line for each salvo."""
-    letters = max(map(len, replay.players), default=0)
+    width = max(map(len, replay.players), default=0)
     for frame in replay.frames(view)[1:]:
-        yield salvo_line(frame, letters, len(str(replay.turns)))
+        yield salvo_line(frame, width, len(str(replay.turns)))
 
 
 def board_lines(seas: Mapping[str, Sea], grid: Grid) -> list[str]:
-    """Return the boards side by side, as many as a line holds, in plain letters."""
+    """Return the boards in plain letters, as many side by side as fit on a line."""
     width = 2 + 2 * grid.width
     blocks = [_block(name, sea, grid, width) for name, sea in seas.items()]
-    a_row = max(1, (_LINE_LETTERS + 3) // (width + 3))
+    per_row = max(1, (_LINE_WIDTH + 3) // (width + 3))
     lines: list[str] = []
-    for first in range(0, len(blocks), a_row):
-        row = blocks[first : first + a_row]
+    for first in range(0, len(blocks), per_row):
+        row = blocks[first : first + per_row]
         lines += ["   ".join(parts).rstrip() for parts in zip(*row, strict=True)]
         lines.append("")
     return lines
@@ -110,7 +110,7 @@ def _block(name: str, sea: Sea, grid: Grid, width: int) -> list[str]:
 
 
 def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
-    """Return all that a view sees after a turn."""
+    """Return everything that a view sees after a turn."""
     grid = replay.header.rules.book.grid
     legend = ", ".join(f"{mark.translate(PLAIN)} {text}" for mark, text in LEGEND)
     sunk = [f"sunk of {name}: {', '.join(sea.sunk)}" for name, sea in frame.seas.items() if sea.sunk]
@@ -132,24 +132,24 @@ def _what_next(frame: Frame) -> str:
 
 
 def won_line(winner: str, tied: Sequence[str]) -> str:
-    """Return who has won, in words."""
+    """Return who has won, as text."""
     return f"tie: {', '.join(tied)}" if tied else f"winner: {winner}"
 
 
 def record(frame: Frame) -> dict[str, Any]:
-    """Return a turn for programs."""
-    told: dict[str, Any] = {"turn": frame.turn, "at": frame.at, "clock": frame.clock}
+    """Return a turn as a record for programs."""
+    fields: dict[str, Any] = {"turn": frame.turn, "at": frame.at, "clock": frame.clock}
     if frame.result is not None:
-        told |= RESULT.value(frame.result)
-        told["allowed"] = frame.allowed
-    told["fired"] = [_fired(*each) for each in frame.fired]
-    told["notes"] = list(frame.notes)
+        fields |= RESULT.value(frame.result)
+        fields["allowed"] = frame.allowed
+    fields["fired"] = [_fired(shot, mark) for shot, mark in frame.fired]
+    fields["notes"] = list(frame.notes)
     if frame.places:
-        told |= {"winner": frame.winner, "places": dict(frame.places)}
-        told |= {"tied": list(frame.tied)} if frame.tied else {}
+        fields |= {"winner": frame.winner, "places": dict(frame.places)}
+        fields |= {"tied": list(frame.tied)} if frame.tied else {}
     elif frame.current:
-        told["next"] = {"player": frame.current, "shots": frame.shots}
-    return told
+        fields["next"] = {"player": frame.current, "shots": frame.shots}
+    return fields
 
 
 def _fired(shot: tuple[str, int, int], mark: Mark) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _fired(shot: tuple[str, int, int], mark: Mark) -> dict[str, Any]:
 
 
 def boards_record(frame: Frame, grid: Grid) -> dict[str, Any]:
-    """Return the boards after a turn for programs, rows in plain letters."""
+    """Return the boards after a turn as a record for programs, rows in plain letters."""
     return {
         name: {
             "rows": [
@@ -174,5 +174,5 @@ def boards_record(frame: Frame, grid: Grid) -> dict[str, Any]:
 
 
 def places_line(places: Mapping[str, int]) -> str:
-    """Return places in words, best first."""
+    """Return the places as text, best first."""
     return ", ".join(f"{place}. {name}" for name, place in sorted(places.items(), key=lambda pair: pair[1]))

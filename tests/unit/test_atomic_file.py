@@ -1,4 +1,4 @@
-"""A file is replaced as a whole, with the rights that it is to have, or stays as it was."""
+"""A file is replaced atomically, with the mode asked for, or stays as it was."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from salvo_server.storage.whole_file import replace_file
+from salvo_server.storage.atomic_file import replace_file
 
 
-@pytest.mark.parametrize(("rights", "has"), [(0o666, 0o644), (0o600, 0o600)])
-def test_a_replaced_file_has_the_rights_asked_for_less_the_umask(tmp_path: Path, rights: int, has: int) -> None:
+@pytest.mark.parametrize(("mode", "has"), [(0o666, 0o644), (0o600, 0o600)])
+def test_a_replaced_file_has_the_mode_asked_for_less_the_umask(tmp_path: Path, mode: int, has: int) -> None:
     path = tmp_path / "roster"
     path.write_bytes(b"old")
     path.chmod(0o640)
     before = os.umask(0o022)
     try:
-        replace_file(path, b"new", rights)
+        replace_file(path, b"new", mode)
     finally:
         os.umask(before)
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", has)

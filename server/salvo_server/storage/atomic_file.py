@@ -1,0 +1,75 @@
+"""Atomic writes: a file appears whole or not at all, even to a concurrent reader or if the process is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def create_file(path: Path, content: bytes, mode: int = 0o600) -> bool:
+    """Create a file, and its folder, durably; an existing file is left as it is.
+
+    Args:
+        mode: permission bits; by default only the owner may read the file.
+
+    Returns:
+        Whether the file was created; False if there was one already.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _temporary_file(path, content, 0o600, durable=True) as temporary:
+        os.chmod(temporary, mode)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        sync_folder(path.parent)
+        return True
+
+
+def replace_file(path: Path, content: bytes, mode: int = 0o666, *, durable: bool = False) -> None:
+    """Replace a file's content, or create the file.
+
+    Args:
+        mode: permission bits of the new file, less the umask.
+        durable: whether to flush the new content to the disk before it replaces the old one.
+
+    Raises:
+        OSError: it cannot be written; the old file is unchanged.
+    """
+    with _temporary_file(path, content, mode, durable=durable) as temporary:
+        temporary.replace(path)
+
+
+@contextlib.contextmanager
+def _temporary_file(path: Path, content: bytes, mode: int, *, durable: bool) -> Iterator[Path]:
+    """Write the content to a hidden file next to ``path``; it is removed at the end if it is still there."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's entries to the disk, so that new and renamed files survive a loss of power.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
