@@ -204,7 +204,7 @@ RESULT = _row(
     "server",
     "everybody",
     True,
-    "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo",
+    "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo; outcomes, aims where announced",
     "X",
 )
 BOARD = _row(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import re
 import runpy
@@ -16,6 +17,7 @@ from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from salvo import messages as m
+from salvo import topics
 from salvo.codec import announcements, commands, recap, rules
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.commands import (
@@ -42,6 +44,12 @@ from schema import Pair, of_the_class, of_the_schema, schema_type
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "proto" / "README.md").read_text()
 SOURCES = [path for folder in ("client_sdk", "server", "tests") for path in (ROOT / folder).rglob("*.py")]
+
+
+@pytest.mark.parametrize(("topic", "message"), [(topics.TURN, m.TurnBegan), (topics.RESULT, m.SalvoResolved)])
+def test_the_table_of_topics_names_every_field(topic: topics.Topic, message: Any) -> None:
+    for name in inspect.signature(message).parameters:
+        assert re.search(rf"\b{name}\b", topic.payload), f"the row of {topic.pattern} lacks {name}"
 
 
 def test_the_readme_prints_the_tables_of_the_code() -> None:

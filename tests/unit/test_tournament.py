@@ -17,7 +17,7 @@ from salvo.errors import MissingExtra
 from salvo.lab import arena
 from salvo.lab.replay_command import seat_names
 from salvo.lab.sources import make
-from salvo.rules import own_seed
+from salvo.rules import BOOKS, own_seed
 from salvo.rules.toml_lines import line_of
 from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
@@ -181,7 +181,7 @@ def played(match: int, index: int, bots: Sequence[str], places: Sequence[int]) -
 # --- who meets whom ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", ["salvo", "classic", "xbs", "smackdown", "streak"])
+@pytest.mark.parametrize("rules", [*BOOKS])
 def test_everybody_sits_in_every_seat_equally_often_and_no_fleet_comes_twice(rules: str) -> None:
     given = tournament(games=18, rules=rules, format=Format.FREE_FOR_ALL, seats=3, names=("a", "b", "c"))
     games = list(games_of(Match(1, 1, ("a", "b", "c")), given))
@@ -190,7 +190,7 @@ def test_everybody_sits_in_every_seat_equally_often_and_no_fleet_comes_twice(rul
     assert len({own_seed(game.seed, "a", game.game) for game in games}) == 18
 
 
-@pytest.mark.parametrize("rules", ["salvo", "classic", "xbs", "smackdown", "streak"])
+@pytest.mark.parametrize("rules", [*BOOKS])
 @pytest.mark.parametrize("sources", [("random", "hunter"), ("random", "random")])
 def test_both_of_a_pair_begin_equally_often(rules: str, sources: tuple[str, str]) -> None:
     given = tournament(bots=dict(zip("ab", sources, strict=True)), games=8, rules=rules, seed=4)
@@ -523,7 +523,7 @@ def test_a_bot_that_ends_its_process_when_it_is_imported_is_told_and_the_next_on
         assert workers.try_out("random") == ""
 
 
-@pytest.mark.parametrize("rules", ["salvo", "classic", "xbs", "smackdown", "streak"])
+@pytest.mark.parametrize("rules", [*BOOKS])
 def test_a_game_without_strikes_is_the_one_that_play_shows(rules: str, alarm: Alarm) -> None:
     for game in _judge(alarm, "hunter", "random", rules=rules, games=4, seed=9):
         shown = arena.play(

@@ -15,6 +15,7 @@ from urllib.parse import urldefrag
 import pytest
 from click.testing import CliRunner
 
+from salvo.rules import BOOKS
 from salvo_server.cli.tournament import tournament as command
 from salvo_server.spectate.replay import REFEREE
 from salvo_server.tournament.file import Tournament, TournamentError, load_tournament
@@ -202,7 +203,7 @@ def _record(alarm: Alarm, given: Tournament, *bots: str, **how: Any) -> Recorded
 
 
 @pytest.mark.parametrize("bots", [("a", "Z"), ("Z", "a"), ("Z", "m", "a")])
-@pytest.mark.parametrize("rules", ["salvo", "classic", "smackdown", "xbs", "streak"])
+@pytest.mark.parametrize("rules", [*BOOKS])
 def test_a_game_that_is_looked_at_is_the_one_that_was_played(rules: str, bots: Sequence[str], alarm: Alarm) -> None:
     given = tournament(names=("a", "Z", "m"), rules=rules)
     game = _record(alarm, given, *bots)
