@@ -50,7 +50,7 @@ _SIGNATURE: Final = Base64(SIGNATURE_BYTES)
 _DOMAIN: Final = b"salvo log\0"
 _MAX_ENTRY_DEPTH: Final = 8
 
-#: Announcements to one player, whom they name; all others are to everybody.
+#: Announcements to one player, which name their recipient; all others are public.
 _TO_ONE: Final = frozenset({"given", "landed", "placement_refused", "refused"})
 PublicSaid = Annotated[m.Announcement, OneOf({key: of for key, of in SAID.items() if key not in _TO_ONE})]
 #: Inputs that everybody may know.

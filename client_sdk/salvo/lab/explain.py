@@ -69,8 +69,8 @@ class Knowledge(NamedTuple):
         afloat: names of ships; None if the rules do not tell what sinks.
         shots: cells known to have been shot at.
         hits: known to be on this board.
-        answers: if only numbers are told, each salvo's shots at this board, and their hits; None for an answer about
-            several boards at once, or a meaningless one because others may have hit the same cells before.
+        answers: if the rules announce counts only, each salvo's shots at this board and their hits; None for an answer
+            about several boards at once, or a meaningless one because others may have hit the same cells before.
         unused: how many of these the chances leave out.
     """
 

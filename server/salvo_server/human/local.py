@@ -42,7 +42,7 @@ class Human(Bot):
         return self._desk.wait(Salvo).shots
 
     def on_result(self, result: SalvoResolved) -> None:
-        """Tell what came of a salvo; what happened before the first own turn is told with it."""
+        """Show the result of a salvo, and with the first one what happened before the player's first turn."""
         self._unheard.append(result)
         if self._view is not None:
             self._hear()

@@ -14,7 +14,7 @@ def remarks_on(report: ProofReport, game: LoggedGame) -> list[str]:
 
 
 def _struck_off(game: LoggedGame) -> list[str]:
-    """Return whom the operator took off the list: no rule forbids it, and it may decide who begins."""
+    """Return the players that the operator removed: no rule forbids it, but it may change who begins."""
     struck = [step.command.name for step in game.told if isinstance(step.command, m.StruckOff)]
     names = ", ".join(dict.fromkeys(struck))
     return [f"before {game} began the operator struck off {names}"] if struck else []

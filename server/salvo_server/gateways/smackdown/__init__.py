@@ -13,29 +13,29 @@ The protocol's messages, and what they are at a table:
     INFO won / lost / tie game, end game    the end; then the gateway hangs up, and for the next game the program
                                             comes again
 
-Order of results: salvos are told in play order. So player 1 first reads what became of its own shots, and player 2 what
-fell on its board, as from the system's own server. In the example run in the protocol's text both read their own shots
-first, and so they do at a door with ``you_first``.
+Order of results: salvos are reported in play order. So player 1 reads the outcomes of its own shots first, and player 2
+the shots on its board, as from the system's own server. In the example run of the protocol's text both read their own
+shots first; ``you_first`` does the same here.
 
-A shot off the grid, which the server would refuse, is not fired, and told as a miss. A cell that was shot at before is
-a hit or a miss again; where the rules refuse it, that is told without a shot. The rest of the turn is skipped then;
-where the rules have no skipping, it ends at its deadline.
+A shot off the grid, which the server would refuse, is not fired, and is reported as a miss. A cell that was
+shot at before is a hit or a miss again; where the rules refuse such a shot, the gateway reports that outcome without
+firing. The rest of the turn is then skipped; where the rules do not allow skipping, it ends at its deadline.
 
 Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time, which is the
-turn's deadline if that comes first. The program is told ``lost game`` and ``end game``; its player stays, with a random
+turn's deadline if that comes first. The program reads ``lost game`` and ``end game``; its player stays, with a random
 fleet if it has none, and skips every turn until the server takes it out or the game ends. A child process that ends
 while an answer is due has forfeited too; answers that it sent ahead of the queries still count. A TCP client that is
-cut off may come back: the name waits for it, and its turns pass in silence until then. A game that the server gives up
-is told as a tie.
+cut off may come back: the name waits for it, and its turns pass in silence until then. A game that the server
+abandons is reported as a tie.
 
 A program that joins a running game, because it or the gateway was restarted, reads what any program reads at the start,
 and is asked for its locations, because it may wait for the question. The answer is discarded: the fleet was placed
 before. Then it reads all that is known: its shots so far, and those on its board.
 
 A table with more than two players, or with other rules: all shots of a program go to one rival, the next in play order
-that still stands. Where all cells are public, other players' shots at that rival are told as ``you hit`` and ``you
-miss``, too: so a program knows which cells are taken. It hears nothing when its rival falls, nor of the next one's
-board. All shots at its own board are the opponent's.
+that still stands. Where all cells are public, other players' shots at that rival are reported as ``you hit`` and
+``you miss``, too, so a program knows which cells have been shot at. It reads nothing when its rival is defeated, nor
+about the next one's board. All shots at its own board count as the opponent's.
 """
 
 from __future__ import annotations
