@@ -49,8 +49,9 @@ def losing(monkeypatch: pytest.MonkeyPatch) -> Losing:
 @pytest.fixture
 def contest(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Heard]]:
     """A contest on an embedded broker, for two teams whose patience is short; its URL, and what is heard there."""
-    monkeypatch.setattr("salvo.session.ASK_AGAIN_SECONDS", (0.0, 0.1))
-    monkeypatch.setattr("salvo.session.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("salvo.session.joining.ASK_AGAIN_SECONDS", (0.0, 0.1))
+    for machine in ("joining", "placing", "playing"):
+        monkeypatch.setattr(f"salvo.session.{machine}.PATIENCE_SECONDS", 0.1)
     heard = Heard()
     with EmbeddedBroker() as broker:
         settings = ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600)

@@ -15,7 +15,7 @@ from typing import Any
 
 import salvo.codec.log
 import salvo.fairness.witness
-import salvo.session
+import salvo.session.session
 import salvo_server.verify.reading
 import salvo_server.verify.reexecute
 from simulation import checks
@@ -48,7 +48,7 @@ SIGNED = Shared("read_signed", salvo.codec.log, salvo.fairness.witness, salvo_se
 ENTRIES = Shared("read_entry", salvo.codec.log, checks)
 HIDDEN = Shared("read_hidden", salvo.codec.log, salvo.fairness.witness, salvo_server.verify.reexecute)
 BLINDED = Shared("blind", salvo.codec.log)
-ANNOUNCEMENTS = Shared("read_announcement", salvo.session)
+ANNOUNCEMENTS = Shared("read_announcement", salvo.session.session)
 ALL = (SIGNED, ENTRIES, HIDDEN, BLINDED, ANNOUNCEMENTS)
 
 

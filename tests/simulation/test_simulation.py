@@ -15,6 +15,8 @@ from salvo.codec.transcript import read_header
 from salvo.fairness.witness import Witness
 from salvo.rules import BOOKS
 from salvo.session import Session
+from salvo.session.joining import JOINING, JoiningEvent
+from salvo.session.playing import PLAYING, Playing, PlayingEvent
 from salvo.view import Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.journal import Batch, SavedGame
@@ -158,8 +160,8 @@ def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
 # --- planted bugs -----------------------------------------------------------------------------------------------------
 
 Plant = Callable[[pytest.MonkeyPatch], None]
-_settle, _connected, _salvo_resolved = Service._settle, Session.connected, Session._salvo_resolved
-_send_shots, _write_shot, _take_due = Session._send_shots, write_shot, Resends.take_due
+_settle, _connected = Service._settle, Session.connected
+_send_on, _write_shot, _take_due = Playing._send_on, write_shot, Resends.take_due
 _admit_opened = Service._admit_opened
 _take_over = Service._take_over
 
@@ -246,13 +248,13 @@ def _come_back_without_asking(patch: pytest.MonkeyPatch) -> None:
 
 
 def _do_not_fire_again(patch: pytest.MonkeyPatch) -> None:
-    def send(self: Session, view: View, shots: Sequence[Shot]) -> None:
+    def send(self: Playing, view: View, shots: Sequence[Shot]) -> None:
         if view.shots:  # a recap's view has none: they are on their way
-            _send_shots(self, view, shots)
+            _send_on(self, view, shots)
         else:
             view.fired(shots)
 
-    patch.setattr(Session, "_send_shots", send)
+    patch.setattr(Playing, "_send_on", send)
     _never_send_a_salvo_again(patch)
 
 
@@ -262,15 +264,17 @@ def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
     def write(x: int, y: int, context: Any, sealer: Any) -> bytes:
         return written.setdefault((sealer.key, context, x, y), _write_shot(x, y, context, sealer))
 
-    patch.setattr("salvo.session.write_shot", write)
+    patch.setattr("salvo.session.outbox.write_shot", write)
 
 
 def _never_ask_again_to_take_part(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Session, "_ask_again", lambda self, now: None)
+    arrows = [arrow for arrow in JOINING if arrow.event is not JoiningEvent.NO_ANSWER]
+    patch.setattr("salvo.session.joining.JOINING", arrows)
 
 
 def _never_send_a_salvo_again(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Session, "_send_salvo_again", lambda self, now: None)
+    arrows = [arrow for arrow in PLAYING if arrow.event is not PlayingEvent.NO_RESULT]
+    patch.setattr("salvo.session.playing.PLAYING", arrows)
 
 
 def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
@@ -283,13 +287,12 @@ def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
 
 
 def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:
-    def resolved(self: Session, result: Any) -> Any:
-        if self.view is None or result.game != self.view.game:
-            return []
-        self.view.resolved(result)
-        return self._game_ended()
+    def resolved(self: Playing, result: Any) -> Any:
+        if self.view is not None and result.game == self.view.game:
+            self.view.resolved(result)
+        return []
 
-    patch.setattr(Session, "_salvo_resolved", resolved)
+    patch.setattr(Playing, "resolved", resolved)
 
 
 def _let_nobody_else_shoot(patch: pytest.MonkeyPatch) -> None:

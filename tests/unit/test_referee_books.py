@@ -383,7 +383,7 @@ def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> No
         before = known(sessions[name])
         recap = table.referee.recap(name)
         assert recap is not None
-        sessions[name].view = None
+        sessions[name]._playing.forget()
         server.say_recap(recap, sealer)
         assert known(sessions[name]) == before
 

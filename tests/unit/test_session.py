@@ -30,6 +30,7 @@ from salvo.messages import State
 from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
+from salvo.session.returning import ReturningState
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
 from salvo_server.core.identity import Identity
@@ -346,7 +347,7 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     assert server.say_recap(on_the_way, SEALER) == []
     assert session.view is not None
     assert len(session.view.fired_this_turn) == 5
-    again = session._outbox[:]
+    again = list(session._outbox._waiting)
     shots = [command for command in server.commands(SEALER) if isinstance(command, m.Fire)]
     assert [(s.x, s.context) for s in shots] == [(n, m.ShotContext(1, 1, n, "you")) for n in (2, 3, 4, 5)]
     server.say_recap(on_the_way, SEALER)  # asked for twice: the server came back just after the broker
@@ -689,7 +690,7 @@ def test_a_recap_that_was_taken_up_before_is_not_what_a_team_that_comes_back_wai
     assert server.say_recap(recap(), SEALER) == []
     assert known(session) == LATE
     server.say_recap(late(), SEALER)
-    assert session._asked_to_return_at is None
+    assert session._returning.state is ReturningState.CURRENT
 
 
 def test_a_recap_that_is_awaited_is_believed_against_results_that_somebody_made_up(
@@ -1101,7 +1102,7 @@ def test_every_command_is_fit_for_the_strict_profile(session: Session) -> None:
     session.place(FLEET, 0.0)
     my_turn(session, server)
     session.fire([Shot("you", x, 1) for x in range(1, 6)])
-    outbox = list(session._outbox)
+    outbox = list(session._outbox._waiting)
     assert all(p.payload[:1] != b"{" for p in outbox if p.topic == "/game/request_participation")
     commands = server.commands(SEALER)
     assert ParticipationRequest("", "me", "secret") in commands

@@ -1,0 +1,116 @@
+"""Placing: the fleet of one game, until the server has all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import Enum
+
+from salvo.events import Event, FleetWanted
+from salvo.fairness.witness import Witness
+from salvo.rules import Fleet, Placement
+from salvo.session.machine import Arrow, Machine
+from salvo.session.outbox import Outbox
+from salvo.session.periods import PATIENCE_SECONDS
+from salvo.session.table import Table
+
+
+class PlacingState(Enum):
+    """How far the fleet is."""
+
+    NO_FLEET = "there is no fleet for this game"
+    CHOOSING = "the player was asked for a fleet"
+    PLACING = "the fleet is known; not every ship is approved"
+    PLACED = "every ship is approved, or a recap has them all"
+
+
+class PlacingEvent(Enum):
+    """What can happen to the fleet."""
+
+    NEEDED = "news list the team, or a recap lacks ships"
+    CHOSEN = "the player gives a fleet"
+    APPROVED = "the last missing ship is approved"
+    NO_ANSWER = f"listed in the lobby, ships are missing, no answer for {PATIENCE_SECONDS:g} s"
+    DOUBTED = "in the lobby, the server was away, or a recap lacks ships"
+    RECALLED = "a recap has the whole fleet"
+    DROPPED = "the team left or was struck off, or another game begins"
+
+
+class Placing:
+    """The fleet of this game.
+
+    Attributes:
+        fleet: the one to place, or the one that the server has; None before there is one.
+        sent_at: when ships were sent last, in seconds on the monotonic clock.
+    """
+
+    def __init__(self, table: Table, outbox: Outbox, witness: Witness) -> None:
+        self.fleet: Fleet | None = None
+        self.sent_at = 0.0
+        self._machine = Machine(self, PLACING, PlacingState.NO_FLEET)
+        self.handle = self._machine.handle
+        self._table = table
+        self._outbox = outbox
+        self._witness = witness
+        self._approved: set[str] = set()
+
+    @property
+    def state(self) -> PlacingState:
+        return self._machine.state
+
+    def choose(self, fleet: Fleet, now: float) -> None:
+        """Place a fleet, ship by ship."""
+        self.fleet, self._approved = fleet, set()
+        self.handle(PlacingEvent.CHOSEN, now)
+
+    def approve(self, ship: str) -> None:
+        """Note that the server has a ship."""
+        self._approved.add(ship)
+        if self.fleet is not None and self._approved >= self.fleet.book.ship_number.keys():
+            self.handle(PlacingEvent.APPROVED)
+
+    def doubt(self, placed: Collection[Placement] = ()) -> None:
+        """Take no ships for approved but those that the server says it has."""
+        if self.fleet is not None:
+            self._approved = {placement.ship for placement in placed if placement in self.fleet.placements}
+        self.handle(PlacingEvent.DOUBTED)
+
+    def recall(self, fleet: Fleet) -> None:
+        """Take over the fleet that the server has."""
+        self.fleet, self._approved = fleet, set(fleet.book.ship_number)
+        self.handle(PlacingEvent.RECALLED)
+
+    def tick(self, now: float) -> list[Event]:
+        """Let time pass in a lobby that lists the team."""
+        return self.handle(PlacingEvent.NO_ANSWER, now) if now - self.sent_at > PATIENCE_SECONDS else []
+
+    # --- actions ------------------------------------------------------------------------------------------------
+
+    def _ask(self, now: float) -> list[Event]:
+        """Ask the player for a fleet"""
+        rules = self._table.rules
+        return [] if rules is None else [FleetWanted(rules, self._table.game)]
+
+    def _send(self, now: float) -> None:
+        """Send the ships that are not approved"""
+        placements = () if self.fleet is None else self.fleet.placements
+        missing = [placement for placement in placements if placement.ship not in self._approved]
+        self.sent_at = now
+        if missing:
+            self._witness.placed(self._table.game, missing, [self._outbox.place(placement) for placement in missing])
+
+    def _forget(self, now: float) -> None:
+        """Forget the fleet"""
+        self.fleet, self._approved = None, set()
+
+
+_S, _E = PlacingState, PlacingEvent
+PLACING = (
+    Arrow((_S.NO_FLEET, _S.CHOOSING), _E.NEEDED, _S.CHOOSING, Placing._ask),
+    Arrow((_S.PLACING,), _E.NEEDED, None, Placing._send),
+    Arrow(tuple(_S), _E.CHOSEN, _S.PLACING, Placing._send),
+    Arrow((_S.PLACING,), _E.APPROVED, _S.PLACED),
+    Arrow((_S.PLACING,), _E.NO_ANSWER, None, Placing._send),
+    Arrow((_S.PLACED,), _E.DOUBTED, _S.PLACING),
+    Arrow(tuple(_S), _E.RECALLED, _S.PLACED),
+    Arrow((_S.CHOOSING, _S.PLACING, _S.PLACED), _E.DROPPED, _S.NO_FLEET, Placing._forget),
+)

@@ -1,0 +1,331 @@
+"""Playing: the view of one game, and the salvo of one turn until its result is there."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from enum import Enum
+from random import Random
+
+from salvo import messages as m
+from salvo.errors import IllegalCommand
+from salvo.events import Event, GameEnded, SalvoHeard, SalvoWanted
+from salvo.fairness.witness import Witness
+from salvo.rules import Fleet, Placement, RuleBook
+from salvo.session.machine import Arrow, Machine
+from salvo.session.outbox import Outbox
+from salvo.session.periods import PATIENCE_SECONDS, PATIENCE_SHARE
+from salvo.session.table import Table
+from salvo.view import Shot, View
+
+
+class PlayingState(Enum):
+    """Whose move it is."""
+
+    NO_GAME = "the team plays no game"
+    WAITING = "another player's turn is on, or the own one is over"
+    DECIDING = "the player was asked for a salvo"
+    FIRED = "shots of the turn are sent, their result is not there"
+    SKIPPED = "a skip is sent, the result is not there"
+    ENDED = "the game is over, and the player knows how it ended"
+
+
+class PlayingEvent(Enum):
+    """What can happen in a game."""
+
+    TAKEN_UP = "the first turn begins, or a recap tells of a game that was not known"
+    OWN_TURN = "a turn begins in which this team has shots left"
+    OTHERS_TURN = "another turn begins"
+    FIRED = "the player fires"
+    SKIPPED = "the player skips"
+    NO_RESULT = (
+        f"no result for {PATIENCE_SECONDS:g} s or a third of the turn, if that is less; the deadline is not over, the "
+        "server is online, and no recap is awaited"
+    )
+    RESOLVED = "the result is there, or a recap tells that the turn is over"
+    TIME_UP = "`turn_timeout` or `bank_empty`"
+    RECALLED = "the awaited recap comes, and the turn is still on"
+    ENDED = "state `over`, the last result, winner and all statistics are there, and agree"
+    FORGOTTEN = "a lobby opens"
+
+
+class Playing:
+    """The game that this team plays.
+
+    Attributes:
+        view: what the player knows; None between games.
+    """
+
+    def __init__(self, table: Table, outbox: Outbox, witness: Witness, random: Random) -> None:
+        self.view: View | None = None
+        self._machine = Machine(self, PLAYING, PlayingState.NO_GAME)
+        self._handle = self._machine.handle
+        self._table = table
+        self._outbox = outbox
+        self._witness = witness
+        self._random = random
+        self._turn: m.TurnBegan | None = None
+        self._deadline = 0.0
+        self._begun: m.TurnContext | None = None  # the turn that the view is in
+        self._due: float | None = None  # when to send the salvo again; None: not before time was told
+        self._stats: dict[str, m.PlayerStats] = {}
+        self._winners: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> PlayingState:
+        return self._machine.state
+
+    def reseed(self, random: Random) -> None:
+        """Use another source of randomness from now on."""
+        self._random = random
+        if self.view is not None:
+            self.view.reseed(random)
+
+    # --- the player ---------------------------------------------------------------------------------------------
+
+    def fire(self, shots: Sequence[Shot]) -> None:
+        """Fire shots of the current turn.
+
+        Raises:
+            IllegalCommand: ``wrong_state``: there is no game.
+        """
+        view = self._playing()
+        self._send_on(view, shots)
+        view.shots -= len(shots)
+        self._due = None
+        self._handle(PlayingEvent.FIRED)
+
+    def skip(self) -> None:
+        """Give up the shots that are left.
+
+        Raises:
+            IllegalCommand: ``wrong_state``: there is no game.
+        """
+        view = self._playing()
+        view.shots = 0
+        self._due = None
+        self._send_skip(m.TurnContext(view.game, view.turn))
+        self._handle(PlayingEvent.SKIPPED)
+
+    def _playing(self) -> View:
+        if self.view is None:
+            raise IllegalCommand("wrong_state", f"{self._table.team} plays no game; fire and skip answer SalvoWanted")
+        return self.view
+
+    # --- the news -----------------------------------------------------------------------------------------------
+
+    def turn_began(self, turn: m.TurnBegan, now: float, fleet: Fleet | None) -> None:
+        """Take in a turn; :meth:`begin_turn` begins it."""
+        last = self._turn
+        if last is not None and (turn.game, turn.turn) < (last.game, last.turn):
+            return
+        self._turn, self._deadline = turn, now + (turn.deadline - turn.now) / 1000
+        view, rules = self.view, self._table.rules
+        if last is not None and (turn.game, turn.turn) == (last.game, last.turn):
+            if view is not None:
+                view.extend(self._deadline)  # repeated, or its time began anew
+        elif fleet is not None and rules is not None and (view is None or view.game != turn.game):
+            if self._table.team in self._table.players:
+                self.view = View(rules, self._table.team, self._table.players, turn.game, fleet, self._random)
+                self._handle(PlayingEvent.TAKEN_UP)
+
+    def begin_turn(self) -> list[Event]:
+        """Begin the last turn that was heard, once: ask the player for the shots that it has not fired yet."""
+        turn, view = self._turn, self.view
+        if turn is None or view is None or view.game != turn.game:
+            return []
+        occasion = m.TurnContext(turn.game, turn.turn)
+        if self._begun == occasion or view.resolved_turn >= turn.turn:
+            return []
+        self._begun = occasion
+        left = turn.shots - len(view.fired_this_turn) if turn.player == self._table.team else 0
+        self._put_in_turn(view, turn, left)
+        return self._handle(PlayingEvent.OWN_TURN if left else PlayingEvent.OTHERS_TURN)
+
+    def _put_in_turn(self, view: View, turn: m.TurnBegan, left: int) -> None:
+        view.begin_turn(turn.turn, left, self._deadline)
+        view.limited_by = "bank_empty" if turn.deadline - turn.now < self._table.turn_ms else "turn_timeout"
+
+    def time_up(self) -> None:
+        """Note that the own turn is over, though its result may not be here yet."""
+        self._handle(PlayingEvent.TIME_UP)
+
+    def landed(self, x: int, y: int) -> None:
+        """Note a shot at the own board."""
+        if self.view is not None:
+            self.view.landed(Shot(self._table.team, x, y))
+
+    def resolved(self, result: m.SalvoResolved) -> list[Event]:
+        """Take in a result, once."""
+        view = self.view
+        if view is None or result.game != view.game or result.turn <= view.resolved_turn:
+            return []
+        view.resolved(result)
+        if self._turn is None or result.turn >= self._turn.turn:
+            self._handle(PlayingEvent.RESOLVED)
+        return [SalvoHeard(result)]
+
+    def reveal(self, player: str, ships: tuple[Placement, ...]) -> None:
+        """Take in a fleet that is shown at the end."""
+        if self.view is not None and player in self.view.players:
+            with contextlib.suppress(IllegalCommand):  # from another game: a broker that was killed may have kept it
+                self.view.revealed[player] = Fleet(self.view.rules, ships)
+
+    def note_stats(self, stats: m.PlayerStats) -> None:
+        """Take in what a player has achieved."""
+        self._stats[stats.player] = stats
+
+    def note_winners(self, winners: tuple[str, ...]) -> None:
+        """Take in who has won."""
+        self._winners = winners
+
+    def end(self) -> list[Event]:
+        """Report how the game ended, once everything about its end is there.
+
+        After a broker was killed, state, winner and statistics come in any order, and some may belong to another game:
+        they count only if they agree with the view.
+        """
+        view = self.view
+        winners = () if view is None else view.winners
+        if view is None or not winners or set(winners) != set(self._winners):
+            return []
+        return self._handle(PlayingEvent.ENDED) if self._stats.keys() >= set(view.players) else []
+
+    def forget(self) -> None:
+        """Forget the game."""
+        self._handle(PlayingEvent.FORGOTTEN)
+
+    # --- time and recaps ----------------------------------------------------------------------------------------
+
+    def tick(self, now: float, *, may_send: bool) -> None:
+        """Let time pass.
+
+        Args:
+            may_send: whether the server is there, and no recap is awaited.
+        """
+        turn, due = self._turn, self._due
+        if turn is None or not may_send or now >= self._deadline:
+            self._due = None
+        elif due is None or now > due:
+            self._due = now + min(PATIENCE_SECONDS, PATIENCE_SHARE * (turn.deadline - turn.now) / 1000)
+            if due is not None:
+                self._handle(PlayingEvent.NO_RESULT)
+
+    def take_up(self, recap: m.Recap, rules: RuleBook, fleet: Fleet, *, awaited: bool) -> None:
+        """Go on where the server has the game."""
+        known = self.view
+        view = self.view = self._rebuild(recap, rules, fleet)
+        if known is None or known.game != view.game:
+            self._begun = None
+            self._handle(PlayingEvent.TAKEN_UP)
+            return
+        self._take_over_shots(known, view, awaited)
+        view.untouched.go_on_from(known.untouched)
+        turn = self._turn
+        if turn is None or self._begun != m.TurnContext(turn.game, turn.turn) or view.resolved_turn >= turn.turn:
+            self._handle(PlayingEvent.RESOLVED)
+            return
+        # The player may still be thinking: it is not asked again, and its answer stays valid.
+        self._put_in_turn(view, turn, min(known.shots, turn.shots - len(view.fired_this_turn)))
+        if awaited:
+            self._handle(PlayingEvent.RECALLED)
+
+    def _take_over_shots(self, known: View, view: View, awaited: bool) -> None:
+        """Take over shots on their way, which the recap lacks."""
+        on_their_way = known.fired_this_turn[len(view.fired_this_turn) :]
+        if known.turns_known != view.turns_known:
+            return
+        if awaited:
+            # A broker that was killed may have lost them, or only the first, in which case the others were refused and
+            # their nonces are used up. So they are signed again; game, turn and number keep each from counting twice.
+            self._send_on(view, on_their_way)
+        else:
+            view.fired(on_their_way)  # a second one, requested before the first came: what it lacks is sent already
+
+    def _rebuild(self, recap: m.Recap, rules: RuleBook, fleet: Fleet) -> View:
+        view = View(rules, self._table.team, self._table.players, recap.game, fleet, self._random)
+        if recap.earlier is not None:
+            view.summed_up(recap.earlier)
+        shots: dict[int, list[Shot]] = {}
+        for shot in recap.shots:
+            shots.setdefault(shot.turn, []).append(Shot(shot.target, shot.x, shot.y))
+        for result in recap.results:
+            view.fired(shots.pop(result.turn, []))
+            view.resolved(result)
+        for late in shots.values():
+            view.fired(late)
+        for x, y in recap.landed:
+            view.landed(Shot(self._table.team, x, y))
+        view.turn = recap.turn
+        return view
+
+    # --- messages -----------------------------------------------------------------------------------------------
+
+    def _send_on(self, view: View, shots: Sequence[Shot]) -> None:
+        """Send shots after those of this turn that the view has as fired, and add them to the view."""
+        self._send(view, shots, len(view.fired_this_turn) + 1)
+        view.fired(shots)
+
+    def _send(self, view: View, shots: Sequence[Shot], first: int) -> None:
+        for number, shot in enumerate(shots, start=first):
+            context = m.ShotContext(view.game, view.turn, number, shot.player)
+            self._witness.fired(context, shot)
+            self._outbox.fire(context, shot)
+
+    def _send_skip(self, context: m.TurnContext) -> None:
+        self._witness.skipped(context)
+        self._outbox.skip(context)
+
+    # --- actions ------------------------------------------------------------------------------------------------
+
+    def _ask(self, now: float) -> list[Event]:
+        """Ask the player for its shots"""
+        return [] if self.view is None else [SalvoWanted(self.view)]
+
+    def _send_again(self, now: float) -> None:
+        """Send the turn's shots again, signed anew"""
+        if self.view is not None:
+            self._send(self.view, self.view.fired_this_turn, 1)
+
+    def _send_skip_again(self, now: float) -> None:
+        """Send the skip again, signed anew"""
+        if self._begun is not None:
+            self._send_skip(self._begun)
+
+    def _send_all_again(self, now: float) -> None:
+        """Send the turn's shots and the skip again, signed anew"""
+        self._send_again(now)
+        self._send_skip_again(now)
+
+    def _tell_end(self, now: float) -> list[Event]:
+        """Tell the player how the game ended"""
+        if self.view is None:
+            return []
+        winners = self.view.winners
+        winner = winners[0] if len(winners) == 1 else ""
+        stats = {player: self._stats[player] for player in self.view.players}
+        return [GameEnded(self.view.game, winner, stats)]
+
+    def _forget(self, now: float) -> None:
+        """Forget the game"""
+        self.view = self._turn = self._begun = None
+        self._stats, self._winners = {}, ()
+
+
+_S, _E = PlayingState, PlayingEvent
+_TURN = (_S.DECIDING, _S.FIRED, _S.SKIPPED)
+_GAME = (_S.WAITING, *_TURN)
+PLAYING = (
+    Arrow(tuple(_S), _E.TAKEN_UP, _S.WAITING),
+    Arrow(_GAME, _E.OWN_TURN, _S.DECIDING, Playing._ask),
+    Arrow(_TURN, _E.OTHERS_TURN, _S.WAITING),
+    Arrow((_S.DECIDING,), _E.FIRED, _S.FIRED),
+    Arrow((_S.DECIDING, _S.FIRED), _E.SKIPPED, _S.SKIPPED),
+    Arrow((_S.FIRED,), _E.NO_RESULT, None, Playing._send_again),
+    Arrow((_S.SKIPPED,), _E.NO_RESULT, None, Playing._send_all_again),
+    Arrow((_S.SKIPPED,), _E.RECALLED, None, Playing._send_skip_again),
+    Arrow(_TURN, _E.RESOLVED, _S.WAITING),
+    Arrow(_TURN, _E.TIME_UP, _S.WAITING),
+    Arrow(_GAME, _E.ENDED, _S.ENDED, Playing._tell_end),
+    Arrow(tuple(_S), _E.FORGOTTEN, _S.NO_GAME, Playing._forget),
+)

@@ -1,0 +1,625 @@
+"""The session of one team at one table, without a socket and without a clock.
+
+A :class:`Session` takes in what arrived and when, and returns events: what to ask the bot, and what the bot may learn.
+It turns messages into the events of its machines, whose tables say what follows:
+
+    joining    the request to take part, and the old place
+    placing    the fleet
+    playing    the view, and the salvo of a turn
+    returning  the recap after an absence, or a doubt
+    following  the state of the table, and the server's presence
+
+Messages to publish come out as ``Publication``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from random import Random
+
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import Publication, read_announcement
+from salvo.errors import CODES, IllegalCommand, WireError
+from salvo.events import Event, GameTakenUp, Refused, Said, ServerSeen, Waits
+from salvo.fairness.witness import Witness
+from salvo.messages import State
+from salvo.rules import Fleet, RuleBook
+from salvo.seal import Sealer
+from salvo.session.joining import Joining, JoiningEvent, JoiningState
+from salvo.session.machine import Arrow, Machine
+from salvo.session.outbox import Outbox
+from salvo.session.periods import SILENCE_SECONDS
+from salvo.session.placing import Placing, PlacingEvent
+from salvo.session.playing import Playing
+from salvo.session.returning import ReturningEvent, ReturningState, is_old, open_recap
+from salvo.session.table import Table
+from salvo.topics import Reader
+from salvo.view import Shot, View
+
+
+class TableState(Enum):
+    """What the team takes the table's state to be."""
+
+    UNHEARD = "nothing is heard of it yet"
+    LOBBY = "the lobby is open"
+    TURN = "a game is on"
+    OVER = "a game is over"
+    DOUBTED = "a game was on; a broker that was killed says that the lobby is open, perhaps from memory"
+
+
+class TableEvent(Enum):
+    """What can be heard of the table's state."""
+
+    LOBBY = "state `lobby`"
+    OLD_LOBBY = "state `lobby`, retained, while the team plays the game that the server names"
+    TURN = "state `turn`"
+    OVER = "state `over`"
+    CONFIRMED = "news list the team, the server names another game, or a recap of a lobby comes"
+    DENIED = "a recap of a game is taken up"
+
+
+class ServerState(Enum):
+    """Whether the server is there, as far as is known."""
+
+    HERE = "online"
+    AWAY = "offline, or paused by its journal"
+
+
+class ServerEvent(Enum):
+    """What `/game/server` can say."""
+
+    ONLINE = "online, retained"
+    ONLINE_NEWS = "online, as news: a server says so after every connection, even if its absence went unnoticed"
+    OFFLINE = "offline or paused"
+
+
+class Session:
+    """One team at one table.
+
+    Attributes:
+        wants_to_play: whether to ask for a seat in the next lobby.
+        chat: whether the server lets players chat (SALVO-CHAT-7).
+        witness: compares what the server says with what it signs.
+        tap: if set, called with every announcement, and whether it was retained, before its consequences are handled;
+            for gateways that translate the news.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        secret: str,
+        random: Random,
+        *,
+        table: str = "",
+        sealer: Sealer | None = None,
+        always_seal: bool = False,
+    ) -> None:
+        """Prepare a session; deriving the key takes about 50 ms unless a sealer is given.
+
+        Args:
+            always_seal: never send the secret openly, because this server is known to have keys: an attacker who
+                suppressed its status could read the secret.
+            random: source of the bot's draws, passed to the view; :meth:`reseed` changes it for the next game.
+
+        Raises:
+            WireError: ``bad_name``.
+        """
+        self.name = topics.check_name(name)
+        self.wants_to_play = True
+        self.chat = True
+        self.tap: Callable[[m.Announcement, bool], None] | None = None
+        self.witness = Witness(name)
+        self._table = Table(table, name)
+        self._outbox = Outbox(name, secret, table, sealer or Sealer(secret))
+        self._joining = Joining(self._table, self._outbox, always_seal=always_seal)
+        self._placing = Placing(self._table, self._outbox, self.witness)
+        self._playing = Playing(self._table, self._outbox, self.witness, random)
+        self._returning = Machine(self, RETURNING, ReturningState.CURRENT)
+        self._following = Machine(self, FOLLOWING, TableState.UNHEARD)
+        self._server = Machine(self, SERVER, ServerState.HERE)
+        self._newest_recap: m.Recap | None = None  # of this game
+        self._connected_at: float | None = None
+        self._reports = Reports(self._table)
+
+    # --- the owner's side ---------------------------------------------------------------------------------------
+
+    @property
+    def table(self) -> str:
+        """The table's name; empty for the default table."""
+        return self._table.name
+
+    @property
+    def rules(self) -> RuleBook | None:
+        """The table's rules; None before they were heard."""
+        return self._table.rules
+
+    @property
+    def game(self) -> int:
+        """The number of the table's game; 0 before it was heard."""
+        return self._table.game
+
+    @property
+    def state(self) -> State | None:
+        """The state of the table; None before it was heard."""
+        return _STATES[self._following.state]
+
+    @property
+    def fleet(self) -> Fleet | None:
+        """The fleet of this game: the one to place, or the one that the server has; None before there is one."""
+        return self._placing.fleet
+
+    @property
+    def view(self) -> View | None:
+        """What the player knows of the game in play; None between games."""
+        return self._playing.view
+
+    def filters(self) -> list[str]:
+        """Return the topics to subscribe to: exactly those that this player may read."""
+        own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]
+        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic in _HEARD]
+        filters = [topic.filter(self.table) for topic in [*public, *own]]
+        everybody_s = topics.FLEET.filter(self.table)
+        return [
+            wanted if wanted == everybody_s else wanted.replace("/players/+/", f"/players/{self.name}/", 1)
+            for wanted in filters
+        ]
+
+    def connected(self, now: float = 0.0) -> None:
+        """The connection is up and the topics are subscribed: ask for a seat, or for the old one.
+
+        In a game, no turn is answered before the recap has come: the last salvo's result may have been missed, and its
+        shots would pass for shots of the current turn. A game may also have begun since the fleet was placed.
+        """
+        self._connected_at = now
+        self._table.listed = False
+        self.witness.connected_anew()
+        to_come_back = self.view is not None or self.fleet is not None
+        self._returning.handle(ReturningEvent.CONNECTED if to_come_back else ReturningEvent.CONNECTED_NEW)
+        if self.wants_to_play or self.view is not None:
+            self._ask(now)
+        else:
+            self._joining.handle(JoiningEvent.UNWANTED)
+
+    def take_outbox(self) -> list[Publication]:
+        """Return the messages to publish, and clear them."""
+        return self._outbox.take()
+
+    def reseed(self, random: Random) -> None:
+        """Use another source of randomness from now on."""
+        self._playing.reseed(random)
+
+    def place(self, fleet: Fleet, now: float) -> None:
+        """Place a fleet, ship by ship; ``now`` is on the monotonic clock."""
+        self._placing.choose(fleet, now)
+
+    def fire(self, shots: Sequence[Shot]) -> None:
+        """Fire shots of the current turn, signed for exactly this game, turn, shot and target.
+
+        Raises:
+            IllegalCommand: ``wrong_state``: there is no game.
+        """
+        self._playing.fire(shots)
+
+    def skip(self) -> None:
+        """End the current turn with the shots fired so far (SALVO-BOOK-7).
+
+        Raises:
+            IllegalCommand: ``wrong_state``: there is no game.
+        """
+        self._playing.skip()
+
+    def leave(self) -> None:
+        """Leave the lobby, even with a complete fleet (SALVO-JOIN-15); in a game nothing is sent.
+
+        If it is set to play again, the session asks for a new place once it is off the list.
+        """
+        self.wants_to_play = False
+        if self.state is not State.LOBBY:
+            self._joining.handle(JoiningEvent.UNWANTED)
+            return
+        self._placing.handle(PlacingEvent.DROPPED)
+        self._joining.handle(JoiningEvent.LEFT if self._table.listed else JoiningEvent.LEFT_UNLISTED)
+
+    def say(self, text: str, to: str = "") -> Publication:
+        """Return the message for a chat line to everybody, or to one other player; it is not part of the game.
+
+        Raises:
+            WireError: ``bad_text``, or ``chat_off`` if the chat is off.
+        """
+        if not self.chat:
+            raise WireError("chat_off", "whoever runs this contest has turned the chat off")
+        return self._outbox.say(text, to)
+
+    def missed_log(self, now: float) -> list[Publication]:
+        """Return a request for missed entries of the log, if one is due (SALVO-LOG-12)."""
+        if self.state not in (State.TURN, State.OVER) or self.name not in self._table.players:
+            return []
+        first = self.witness.missed(now)
+        return [] if first is None else [self._outbox.resend(first)]
+
+    def handle_timer(self, now: float) -> list[Event]:
+        """Send again what the server has not answered, since the broker may have lost it; call it regularly."""
+        lobby, here = self.state is State.LOBBY, self._server.state is ServerState.HERE
+        events: list[Event] = []
+        if lobby and self._table.listed:
+            events += self._placing.tick(now)
+        wanted = self.wants_to_play or self.view is not None
+        if self._joining.state is JoiningState.LEAVING:
+            wanted = lobby and self._table.listed
+        may_ask = here and wanted and self._following.state is not TableState.UNHEARD
+        events += self._joining.tick(now, may_ask=may_ask, refusal_counts=lobby and not self._has_place)
+        self._playing.tick(now, may_send=here and self._returning.state is ReturningState.CURRENT)
+        doubts = self.witness.doubts(now)
+        if doubts and self.view is not None:
+            events += self._returning.handle(ReturningEvent.DOUBTED, now)
+        for request in self.missed_log(now):
+            self._outbox.add(request)
+        return [*doubts, *events, *self._waiting(now)]
+
+    def receive(self, topic: str, payload: bytes, retained: bool, now: float) -> list[Event]:
+        """Take in one message.
+
+        Args:
+            retained: whether it was a retained message.
+            now: seconds on the monotonic clock.
+
+        Raises:
+            WireError: the server at the other end follows another contract.
+            ImpostorError: ``impostor``: the sender is not the known server.
+            UnfairGame: ``unfair``: the server has signed a contradiction.
+        """
+        try:
+            address = topics.parse(topic)
+        except WireError:
+            return []
+        if address.table != self.table or address.topic not in _HEARD_OR_OWN:
+            return []
+        if address.player not in ("", self.name) and address.topic not in _OF_ALL_PLAYERS:
+            return []
+        if address.topic is topics.RECAP:
+            recap = open_recap(payload, self.name, self._outbox.secret, self._outbox.sealer)
+            return [] if recap is None else self._recalled(recap, now)
+        if address.topic is topics.LOG:
+            return list(self.witness.logged(payload))
+        announcement = read_announcement(address, payload)
+        self._reports.heard_of_table = True
+        if self.tap is not None and announcement is not None:
+            self.tap(announcement, retained)
+        if not retained:
+            self.witness.heard(announcement, now)
+        return self._heard(announcement, retained, now)
+
+    def _heard(self, announcement: m.Announcement | None, retained: bool, now: float) -> list[Event]:
+        playing, table = self._playing, self._table
+        match announcement:
+            case m.RulesAnnounced():
+                table.rules = announcement.book
+                table.turn_ms = announcement.turn_seconds * 1000
+            case m.ServerStatus():
+                return self._server_seen(announcement, retained, now)
+            case m.StateChanged(state):
+                return self._state_changed(state, retained, now)
+            case m.PlayersListed(names):
+                return self._players_listed(names, retained, now)
+            case m.TurnBegan():
+                playing.turn_began(announcement, now, self.fleet)
+                return playing.begin_turn() if self._returning.state is ReturningState.CURRENT else []
+            case m.ShotLanded(to=_, x=x, y=y):
+                playing.landed(x, y)
+            case m.SalvoResolved():
+                return [*playing.resolved(announcement), *self._end()]
+            case m.PlayerStats():
+                playing.note_stats(announcement)
+                return self._end()
+            case m.GameWon():
+                playing.note_winners(announcement.winners)
+                return self._end()
+            case m.FleetRevealed(player, fleet):
+                playing.reveal(player, fleet)
+            case m.ChatSaid(sender, text) if not retained:
+                return [Said(sender, text, False)]
+            case m.MessageSaid(_, sender, text) if not retained:
+                return [Said(sender, text, True)]
+            case m.PlacementJudged(_, ship, True):
+                self._placing.approve(ship)
+            case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
+                if isinstance(announcement, m.PlacementRefused):
+                    self.witness.refused(self.game)
+                return self._refused(code, text, now)
+            case _:
+                pass
+        return []
+
+    @property
+    def _has_place(self) -> bool:
+        return self._table.listed or self.fleet is not None or self.view is not None
+
+    def _ask(self, now: float) -> list[Event]:
+        """Ask for a place, for the old one, or for the recap"""
+        self._joining.awaits_recap = self._returning.state is not ReturningState.CURRENT
+        return self._joining.want(now)
+
+    # --- the server and the table -------------------------------------------------------------------------------
+
+    def _server_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
+        self.chat = status.chat
+        events = self._joining.meet(status.keys, status.profile)
+        if status.keys is not None:
+            self.witness.key = status.keys.sign
+        if status.game:
+            self._note_game(status.game)
+        if not status.status_topic:
+            here = status.online and not status.paused
+            online = ServerEvent.ONLINE if retained else ServerEvent.ONLINE_NEWS
+            self._server.handle(online if here else ServerEvent.OFFLINE, now)
+            events.append(ServerSeen(here))
+        return [*events, *self._joining.go_on(now)]
+
+    def _note_game(self, game: int) -> None:
+        former = self.game
+        if game != former:
+            self._following.handle(TableEvent.CONFIRMED)
+        if former and game != former and self.state is State.LOBBY:
+            self._placing.handle(PlacingEvent.DROPPED)
+        self._table.game = game
+
+    def _server_is_back(self, now: float) -> None:
+        """In a game as after a new connection; otherwise ask for a place, and take no ship for approved"""
+        if self.view is not None:
+            self.connected(now)  # it may repeat old news: only the recap counts
+        elif self.wants_to_play:
+            self._ask_anew(now)
+
+    def _server_is_here(self, now: float) -> None:
+        """In its game as after a new connection; otherwise ask, unless listed or in state `over`"""
+        if self.view is not None:
+            if self.view.game == self.game:
+                self.connected(now)
+        elif (
+            self.wants_to_play
+            and self.state is not State.OVER
+            and not (self.state is State.LOBBY and self._table.listed)
+        ):
+            # The request may have been lost. A status comes when a game without this team is cleared, too; then a lobby
+            # begins, where the team asks anyway.
+            self._ask_anew(now)
+
+    def _ask_anew(self, now: float) -> None:
+        """Ask a server that may have lost its list; otherwise it answers with the recap."""
+        self._table.listed = False
+        self._placing.doubt()
+        self._ask(now)
+
+    def _state_changed(self, state: State, retained: bool, now: float) -> list[Event]:
+        event = TableEvent[state.name]
+        if event is TableEvent.LOBBY and retained and self.view is not None and self.view.game == self.game:
+            event = TableEvent.OLD_LOBBY
+        return [*self._following.handle(event, now), *self._end()]
+
+    def _open_lobby(self, now: float) -> list[Event]:
+        """Forget the game, and ask for a place if one is wanted"""
+        self._forget_game(now)
+        return self._ask(now) if self.wants_to_play else []
+
+    def _forget_game(self, now: float) -> None:
+        """Forget the game"""
+        self._playing.forget()
+        self._placing.handle(PlacingEvent.DROPPED)
+        self._returning.handle(ReturningEvent.FORGOTTEN)
+        self._joining.handle(JoiningEvent.UNWANTED)
+        self._newest_recap = None
+        self._table.players, self._table.listed = (), False
+
+    def _players_listed(self, names: tuple[str, ...], retained: bool, now: float) -> list[Event]:
+        named = not retained and self.name in names
+        if named:
+            self._following.handle(TableEvent.CONFIRMED)
+        table = self._table
+        was_listed, table.players, table.listed = table.listed, names, self.name in names
+        struck_off = was_listed and not table.listed
+        if struck_off:
+            self.witness.struck_off(self.game)
+        if self.state is not State.LOBBY:
+            return []
+        if named and self.view is None:
+            self._returning.handle(ReturningEvent.NOTHING_MISSED)
+        if struck_off:
+            self._joining.handle(JoiningEvent.STRUCK_OFF)
+            self._placing.handle(PlacingEvent.DROPPED)
+            return self._ask(now) if self.wants_to_play else []
+        # A retained list that already has the name means that the team comes back; then the recap has what to place.
+        if named and not was_listed:
+            self._joining.handle(JoiningEvent.ANSWERED)
+            return self._placing.handle(PlacingEvent.NEEDED, now)
+        return []
+
+    # --- refusals -----------------------------------------------------------------------------------------------
+
+    def _refused(self, code: str, text: str, now: float) -> list[Event]:
+        self._joining.heard_refusal()
+        match code:
+            case "not_in_roster" | "sealed_required":
+                if not self._has_place:
+                    self._joining.refuse_name(Refused(code, text), now)
+                return []
+            case "name_taken" if self._table.listed or self.fleet is not None:
+                return []  # another program asked for this name and was refused; the name is ours
+            case "wrong_state":
+                return self._refused_by_state(text)
+            case "table_full":
+                return self._reports.once(code, self.game, Refused(code, text))
+            case "placement_timeout":
+                self._reports.left_out_of = self.game
+                text = CODES[code].meaning  # the server's text is about the time, even if the game began early
+            case "turn_timeout" | "bank_empty":
+                self._playing.time_up()
+        return [Refused(code, text)]
+
+    def _refused_by_state(self, text: str) -> list[Event]:
+        if self.view is None:
+            self._joining.handle(JoiningEvent.GAME_ON)
+            self._returning.handle(ReturningEvent.NOTHING_MISSED)
+        if self._table.listed:
+            return [Refused("wrong_state", text)]
+        return [] if self.view is not None else self._reports.game_on(self.state)
+
+    def _waiting(self, now: float) -> list[Event]:
+        """Report why nothing happens, if nothing does."""
+        if self._connected_at is None or self._table.listed or self.view is not None:
+            return []
+        here = self._server.state is ServerState.HERE
+        return self._reports.silence(now - self._connected_at, here and self._joining.unanswered(now))
+
+    # --- the game -----------------------------------------------------------------------------------------------
+
+    def _end(self) -> list[Event]:
+        return self._playing.end() if self.state is State.OVER else []
+
+    def _recalled(self, recap: m.Recap, now: float) -> list[Event]:
+        """Take up the game where the server has it."""
+        table, state = self._table, self._returning.state
+        if is_old(recap, self._newest_recap, self.view, self.game, self.state, state):
+            return []
+        players = table.players = recap.players or table.players
+        rules = table.rules
+        if rules is None or (recap.turn and not players):
+            return self._await_recap(now)  # a broker that was killed has lost the rules; the server repeats them
+        self._following.handle(TableEvent.DENIED if recap.turn else TableEvent.CONFIRMED)
+        self._newest_recap, table.players, table.listed, table.game = recap, players, True, recap.game
+        if not recap.turn:
+            self.witness.came_back(recap.game)
+        whole = len(recap.fleet) == len(rules.fleet)
+        try:
+            fleet = Fleet(rules, recap.fleet) if whole else None
+        except IllegalCommand:  # forged rules on an open broker; the server's come again
+            return self._await_recap(now)
+        self._returning.handle(ReturningEvent.TAKEN_UP)
+        self._joining.handle(JoiningEvent.ANSWERED)
+        if fleet is None:
+            return self._complete_fleet(recap, now)
+        self._placing.recall(fleet)
+        return self._take_up(recap, rules, fleet, state is not ReturningState.CURRENT) if recap.turn else []
+
+    def _await_recap(self, now: float) -> list[Event]:
+        self._returning.handle(ReturningEvent.UNUSABLE)
+        self._joining.awaits_recap = True
+        return self._joining.handle(JoiningEvent.UNUSABLE, now)
+
+    def _complete_fleet(self, recap: m.Recap, now: float) -> list[Event]:
+        """Send what the recap lacks, unless it has only just been sent."""
+        self._placing.doubt(recap.fleet)
+        on_its_way = self.fleet is not None and self._placing.sent_at >= (self._connected_at or 0.0)
+        if on_its_way or self.state is not State.LOBBY:
+            return []
+        return self._placing.handle(PlacingEvent.NEEDED, now)
+
+    def _take_up(self, recap: m.Recap, rules: RuleBook, fleet: Fleet, awaited: bool) -> list[Event]:
+        known = self.view is not None
+        if not known:
+            self.witness.took_up(recap.game, recap.turn)
+        self._playing.take_up(recap, rules, fleet, awaited=awaited)
+        begun: list[Event] = [] if known else [GameTakenUp(recap.game)]
+        return [*begun, *(self._end() if self.state is State.OVER else self._playing.begin_turn())]
+
+
+class Reports:
+    """Tells the player, once a game, why nothing happens."""
+
+    def __init__(self, table: Table) -> None:
+        self.heard_of_table = False
+        self.left_out_of: int | None = None  # the game whose lobby the team left without a complete fleet
+        self._table = table
+        self._told: set[tuple[str, int]] = set()
+
+    def once(self, code: str, game: int, event: Event) -> list[Event]:
+        """Return the event, the first time."""
+        if (code, game) in self._told:
+            return []
+        self._told.add((code, game))
+        return [event]
+
+    def _wait(self, code: str, text: str, game: int = 0) -> list[Event]:
+        return self.once(code, game, Waits(code, f"{text}; waiting"))
+
+    def game_on(self, state: State | None) -> list[Event]:
+        """Report that the team plays the next game."""
+        table = self._table
+        game = f"game {table.game}" if table.game else "a game"
+        how = "over" if state is State.OVER else "on"
+        if self.left_out_of == table.game and state is State.TURN:
+            how = f"on; it began with {', '.join(table.players)}, whose fleets were complete first"
+        return self._wait("game_on", f"{game} is {how}; {table.team} plays the next one", table.game)
+
+    def silence(self, connected_seconds: float, unanswered: bool) -> list[Event]:
+        """Report that nothing is heard of the table, or that a request has no answer."""
+        table = self._table
+        if not self.heard_of_table:
+            if connected_seconds <= SILENCE_SECONDS:
+                return []
+            where = f"table {table.name!r}" if table.name else "the default table"
+            return self._wait("no_server", f"nothing is heard at {where}: there is no such table, or no server yet")
+        if not unanswered:
+            return []
+        return self._wait(
+            "no_answer",
+            f"the request to take part is not answered; is {table.team!r} a team of this contest? From others, such as "
+            "watchers, the broker drops it without a word",
+        )
+
+
+RETURNING = (
+    Arrow((ReturningState.CURRENT,), ReturningEvent.CONNECTED, ReturningState.RETURNING),
+    Arrow(tuple(ReturningState), ReturningEvent.CONNECTED_NEW, ReturningState.CURRENT),
+    Arrow((ReturningState.CURRENT,), ReturningEvent.UNUSABLE, ReturningState.RETURNING),
+    Arrow(tuple(ReturningState), ReturningEvent.TAKEN_UP, ReturningState.CURRENT),
+    Arrow(tuple(ReturningState), ReturningEvent.NOTHING_MISSED, ReturningState.CURRENT),
+    Arrow((ReturningState.CURRENT,), ReturningEvent.DOUBTED, ReturningState.DOUBTING, Session._ask),
+    Arrow(tuple(ReturningState), ReturningEvent.FORGOTTEN, ReturningState.CURRENT),
+)
+_GAME = (TableState.TURN, TableState.OVER, TableState.DOUBTED)
+FOLLOWING = (
+    Arrow((TableState.UNHEARD,), TableEvent.LOBBY, TableState.LOBBY),
+    Arrow(_GAME, TableEvent.LOBBY, TableState.LOBBY, Session._open_lobby),
+    Arrow(tuple(TableState), TableEvent.OLD_LOBBY, TableState.DOUBTED),
+    Arrow(tuple(TableState), TableEvent.TURN, TableState.TURN),
+    Arrow(tuple(TableState), TableEvent.OVER, TableState.OVER),
+    Arrow((TableState.DOUBTED,), TableEvent.CONFIRMED, TableState.LOBBY, Session._forget_game),
+    Arrow((TableState.DOUBTED,), TableEvent.DENIED, TableState.TURN),
+)
+SERVER = (
+    Arrow((ServerState.AWAY,), ServerEvent.ONLINE, ServerState.HERE, Session._server_is_back),
+    Arrow((ServerState.AWAY,), ServerEvent.ONLINE_NEWS, ServerState.HERE, Session._server_is_back),
+    Arrow((ServerState.HERE,), ServerEvent.ONLINE_NEWS, None, Session._server_is_here),
+    Arrow((ServerState.HERE,), ServerEvent.OFFLINE, ServerState.AWAY),
+)
+#: What the states mean to the session's owner.
+_STATES = {
+    TableState.UNHEARD: None,
+    TableState.LOBBY: State.LOBBY,
+    TableState.TURN: State.TURN,
+    TableState.OVER: State.OVER,
+    TableState.DOUBTED: State.TURN,
+}
+#: Public topics that a session listens to; the others repeat them in the specification's form.
+_HEARD = frozenset(
+    {
+        topics.STATE,
+        topics.LIST,
+        topics.APPROVED,
+        topics.TURN,
+        topics.RESULT,
+        topics.STATS,
+        topics.WINNER,
+        topics.RULES,
+        topics.SERVER,
+        topics.FLEET,
+        topics.LOG,
+        topics.CHAT,
+    }
+)
+#: Topics that a session hears for all players; of the others, only those of its own player.
+_OF_ALL_PLAYERS = frozenset({topics.STATS, topics.FLEET})
+_OWN = frozenset(topic for topic in topics.TOPICS if topic.reader is Reader.OWNER)
+_HEARD_OR_OWN = _HEARD | _OWN
