@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from salvo.errors import CODES
 from salvo.messages import State
+from salvo.session.joining import JOINING
+from salvo.session.machine import Arrow
+from salvo.session.placing import PLACING
+from salvo.session.playing import PLAYING
+from salvo.session.session import FOLLOWING, RETURNING, SERVER
 from salvo.topics import TOPICS
 from salvo_server.core.referee import ACCEPTED, TRANSITIONS
 
@@ -65,9 +72,47 @@ def errors() -> str:
     return "\n".join(["| code | meaning | answered | sentence |", "|---|---|---|---|", *rows])
 
 
+#: The machines of a client, by what they are about.
+MACHINES = {
+    "Joining: the request to take part": JOINING,
+    "Placing: the fleet": PLACING,
+    "Playing: the turns": PLAYING,
+    "Returning: the recap after an absence": RETURNING,
+    "Following: the state of the table": FOLLOWING,
+    "The server": SERVER,
+}
+
+
+def client() -> str:
+    """The transition tables of our client: its states, then what each event does in them."""
+    return "\n".join(line for title, arrows in MACHINES.items() for line in machine(title, arrows))
+
+
+def machine(title: str, arrows: Sequence[Arrow[Any, Any]]) -> list[str]:
+    """One machine's states and arrows."""
+    states = type(arrows[0].sources[0])
+    lines = [f"### {title}", "", "| state | meaning |", "|---|---|"]
+    lines += [f"| `{state.name.lower()}` | {state.value} |" for state in states]
+    lines += ["", "| event | in | then | the client |", "|---|---|---|---|"]
+    for arrow in arrows:
+        sources = (
+            "any" if set(arrow.sources) == set(states) else ", ".join(f"`{s.name.lower()}`" for s in arrow.sources)
+        )
+        target = "the same" if arrow.target is None else f"`{arrow.target.name.lower()}`"
+        lines.append(f"| {arrow.event.value} | {sources} | {target} | {does(arrow)} |")
+    return [*lines, ""]
+
+
+def does(arrow: Arrow[Any, Any]) -> str:
+    """What a client does at an arrow, as the action's docstring says it."""
+    said = "nothing" if arrow.action is None else arrow.action.__doc__ or ""
+    [first, *_] = said.splitlines()
+    return f"{first[:1].lower()}{first[1:].rstrip('.')}"
+
+
 def printed(text: str) -> str:
     """Return the README with its tables printed anew."""
-    for name, table in (("states", states()), ("topics", topics()), ("errors", errors())):
+    for name, table in (("states", states()), ("client", client()), ("topics", topics()), ("errors", errors())):
         section = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
         text = section.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)  # type: ignore[misc]
     return text

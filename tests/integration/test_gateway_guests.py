@@ -40,7 +40,7 @@ class Parrot(Guest):
     def event_received(self, event: Event) -> None:
         match event:
             case FleetWanted(rules, _):
-                self.session.place(rules.random_fleet(self.session._random), time.monotonic())
+                self.session.place(rules.random_fleet(self.session._playing._random), time.monotonic())
                 self.peer.send("placed")
             case GameTakenUp(game):
                 self.peer.send(f"back in {game}")

@@ -33,7 +33,7 @@ class JoiningEvent(Enum):
     SERVER_MET = "`/game/server` is known"
     SERVER_SILENT = f"no `/game/server` for {SERVER_SECONDS:g} s, from a server not known to have a key"
     NO_ANSWER = (
-        f"no answer for {ASK_AGAIN_SECONDS[0]:g} to {ASK_AGAIN_SECONDS[1]:g} s, drawn each time; for "
+        f"no answer for {ASK_AGAIN_SECONDS[0]:g} to {ASK_AGAIN_SECONDS[1]:g} s, drawn each time (SALVO-JOIN-16); for "
         f"{PATIENCE_SECONDS:g} s if a recap is awaited or the team leaves"
     )
     ANSWERED = "news list the name, or the recap comes"
@@ -142,12 +142,12 @@ class Joining:
     # --- actions ------------------------------------------------------------------------------------------------
 
     def _wait(self, now: float) -> None:
-        """Wait for the server; ask at once if it is known"""
+        """Wait for the server, not at all if it is known."""
         self._forget(now)
         self._entered = now
 
     def _send(self, now: float) -> None:
-        """Send the request: sealed if the server has a key"""
+        """Send the request, sealed if the server has a key (SALVO-IDENT-4)."""
         pause = PATIENCE_SECONDS if self.awaits_recap else self._pauses.uniform(*ASK_AGAIN_SECONDS)
         self._due = now + pause
         if self._unanswered_since is None:
@@ -155,25 +155,25 @@ class Joining:
         self._outbox.ask_for_place(None if self._keys is None else self._keys.seal)
 
     def _forget(self, now: float) -> None:
-        """Forget the request"""
+        """Forget the request."""
         self._unanswered_since = self._refused = None
 
     def _dispute(self, now: float) -> None:
-        """Send the request again at once: it may be lost"""
+        """Send the request again at once: it may be lost, and the refusal another program's."""
         self._entered = self._due = now
 
     def _report(self, now: float) -> Sequence[Event]:
-        """Tell the player that it was refused"""
+        """Tell the player that it was refused."""
         refused, self._refused = self._refused, None
         return [] if refused is None else [refused]
 
     def _ask_later(self, now: float) -> None:
-        """Send the request again, but not at once"""
+        """Send the request again later: the server repeats what is missing."""
         self._forget(now)
         self._due = now + PATIENCE_SECONDS
 
     def _leave(self, now: float) -> None:
-        """Send that the team leaves"""
+        """Send that the team leaves (SALVO-JOIN-15)."""
         self._forget(now)
         self._due = None
         self._outbox.leave(self._table.game)

@@ -5,14 +5,14 @@ The tables are printed into ``proto/README.md``: they specify a good client.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from salvo.events import Event
 
-S = TypeVar("S", bound=Enum)
-E = TypeVar("E", bound=Enum)
+S = TypeVar("S", bound=Enum)  # the states: values say what they mean
+E = TypeVar("E", bound=Enum)  # the events: values say when they happen
 
 #: What an arrow does: it gets the machine's owner and the time, in seconds on the monotonic clock.
 Action = Callable[[Any, float], "Sequence[Event] | None"]
@@ -27,7 +27,7 @@ class Arrow(NamedTuple, Generic[S, E]):
         action: what is done after that; the first line of its docstring is printed.
     """
 
-    sources: Collection[S]
+    sources: tuple[S, ...]
     event: E
     target: S | None = None
     action: Action | None = None

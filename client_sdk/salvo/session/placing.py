@@ -86,12 +86,12 @@ class Placing:
     # --- actions ------------------------------------------------------------------------------------------------
 
     def _ask(self, now: float) -> list[Event]:
-        """Ask the player for a fleet"""
+        """Ask the player for a fleet."""
         rules = self._table.rules
         return [] if rules is None else [FleetWanted(rules, self._table.game)]
 
     def _send(self, now: float) -> None:
-        """Send the ships that are not approved"""
+        """Send the ships that are not approved."""
         placements = () if self.fleet is None else self.fleet.placements
         missing = [placement for placement in placements if placement.ship not in self._approved]
         self.sent_at = now
@@ -99,7 +99,7 @@ class Placing:
             self._witness.placed(self._table.game, missing, [self._outbox.place(placement) for placement in missing])
 
     def _forget(self, now: float) -> None:
-        """Forget the fleet"""
+        """Forget the fleet."""
         self.fleet, self._approved = None, set()
 
 

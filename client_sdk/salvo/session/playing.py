@@ -23,7 +23,7 @@ class PlayingState(Enum):
     """Whose move it is."""
 
     NO_GAME = "the team plays no game"
-    WAITING = "another player's turn is on, or the own one is over"
+    WAITING = "another player's turn is on, or the team's own is over"
     DECIDING = "the player was asked for a salvo"
     FIRED = "shots of the turn are sent, their result is not there"
     SKIPPED = "a skip is sent, the result is not there"
@@ -36,8 +36,8 @@ class PlayingEvent(Enum):
     TAKEN_UP = "the first turn begins, or a recap tells of a game that was not known"
     OWN_TURN = "a turn begins in which this team has shots left"
     OTHERS_TURN = "another turn begins"
-    FIRED = "the player fires"
-    SKIPPED = "the player skips"
+    FIRED = "the player fires, and its shots are sent"
+    SKIPPED = "the player skips, and its skip is sent"
     NO_RESULT = (
         f"no result for {PATIENCE_SECONDS:g} s or a third of the turn, if that is less; the deadline is not over, the "
         "server is online, and no recap is awaited"
@@ -124,10 +124,11 @@ class Playing:
         if last is not None and (turn.game, turn.turn) == (last.game, last.turn):
             if view is not None:
                 view.extend(self._deadline)  # repeated, or its time began anew
-        elif fleet is not None and rules is not None and (view is None or view.game != turn.game):
-            if self._table.team in self._table.players:
-                self.view = View(rules, self._table.team, self._table.players, turn.game, fleet, self._random)
-                self._handle(PlayingEvent.TAKEN_UP)
+            return
+        known, team, players = view is not None and view.game == turn.game, self._table.team, self._table.players
+        if not known and fleet is not None and rules is not None and team in players:
+            self.view = View(rules, team, players, turn.game, fleet, self._random)
+            self._handle(PlayingEvent.TAKEN_UP)
 
     def begin_turn(self) -> list[Event]:
         """Begin the last turn that was heard, once: ask the player for the shots that it has not fired yet."""
@@ -279,26 +280,26 @@ class Playing:
     # --- actions ------------------------------------------------------------------------------------------------
 
     def _ask(self, now: float) -> list[Event]:
-        """Ask the player for its shots"""
+        """Ask the player for its shots."""
         return [] if self.view is None else [SalvoWanted(self.view)]
 
     def _send_again(self, now: float) -> None:
-        """Send the turn's shots again, signed anew"""
+        """Send the turn's shots again, signed anew (SALVO-FIRE-13)."""
         if self.view is not None:
             self._send(self.view, self.view.fired_this_turn, 1)
 
     def _send_skip_again(self, now: float) -> None:
-        """Send the skip again, signed anew"""
+        """Send the skip again, signed anew."""
         if self._begun is not None:
             self._send_skip(self._begun)
 
     def _send_all_again(self, now: float) -> None:
-        """Send the turn's shots and the skip again, signed anew"""
+        """Send the turn's shots and the skip again, signed anew."""
         self._send_again(now)
         self._send_skip_again(now)
 
     def _tell_end(self, now: float) -> list[Event]:
-        """Tell the player how the game ended"""
+        """Tell the player how the game ended."""
         if self.view is None:
             return []
         winners = self.view.winners
@@ -307,7 +308,7 @@ class Playing:
         return [GameEnded(self.view.game, winner, stats)]
 
     def _forget(self, now: float) -> None:
-        """Forget the game"""
+        """Forget the game."""
         self.view = self._turn = self._begun = None
         self._stats, self._winners = {}, ()
 

@@ -337,7 +337,7 @@ class Session:
         return self._table.listed or self.fleet is not None or self.view is not None
 
     def _ask(self, now: float) -> list[Event]:
-        """Ask for a place, for the old one, or for the recap"""
+        """Ask for a place, for the old one, or for the recap."""
         self._joining.awaits_recap = self._returning.state is not ReturningState.CURRENT
         return self._joining.want(now)
 
@@ -366,14 +366,14 @@ class Session:
         self._table.game = game
 
     def _server_is_back(self, now: float) -> None:
-        """In a game as after a new connection; otherwise ask for a place, and take no ship for approved"""
+        """In a game as after a new connection; otherwise ask for a place, and take no ship for approved."""
         if self.view is not None:
             self.connected(now)  # it may repeat old news: only the recap counts
         elif self.wants_to_play:
             self._ask_anew(now)
 
     def _server_is_here(self, now: float) -> None:
-        """In its game as after a new connection; otherwise ask, unless listed or in state `over`"""
+        """In its game as after a new connection; otherwise ask, unless listed or in state `over`."""
         if self.view is not None:
             if self.view.game == self.game:
                 self.connected(now)
@@ -399,12 +399,12 @@ class Session:
         return [*self._following.handle(event, now), *self._end()]
 
     def _open_lobby(self, now: float) -> list[Event]:
-        """Forget the game, and ask for a place if one is wanted"""
+        """Forget the game, and ask for a place if one is wanted."""
         self._forget_game(now)
         return self._ask(now) if self.wants_to_play else []
 
     def _forget_game(self, now: float) -> None:
-        """Forget the game"""
+        """Forget the game."""
         self._playing.forget()
         self._placing.handle(PlacingEvent.DROPPED)
         self._returning.handle(ReturningEvent.FORGOTTEN)

@@ -1,0 +1,426 @@
+"""Every state of a session's machines with every event: what happens is what the tables say, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+import pytest
+
+from salvo import messages as m
+from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
+from salvo.events import FleetWanted, GameEnded, Refused, SalvoWanted
+from salvo.messages import State
+from salvo.rules import SALVO, generator, random_fleet
+from salvo.seal import Sealer
+from salvo.session import Session
+from salvo.session.joining import JOINING, Joining, JoiningEvent, JoiningState
+from salvo.session.machine import Arrow, Machine
+from salvo.session.placing import PLACING, Placing, PlacingEvent, PlacingState
+from salvo.session.playing import PLAYING, Playing, PlayingEvent, PlayingState
+from salvo.session.returning import ReturningEvent, ReturningState
+from salvo.session.session import (
+    FOLLOWING,
+    RETURNING,
+    SERVER,
+    ServerEvent,
+    ServerState,
+    TableEvent,
+    TableState,
+)
+from salvo.testing import ScriptedServer
+from salvo.view import Shot
+from salvo_server.core.identity import Identity
+
+SEALER = Sealer("secret", bytes(16))
+FLEET = random_fleet(SALVO, generator(1))
+IDENTITY = Identity(bytes(32))
+KEYS = m.ServerKeys(IDENTITY.signing_key, IDENTITY.sealing_key)
+RULES = m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
+ALL_PLACED = [m.PlacementJudged("me", ship.name, True) for ship in SALVO.fleet]
+STATS = [m.PlayerStats("me", 5, 1, 0, 1, 1), m.PlayerStats("you", 0, 0, 0, 0, 2)]
+NOTHING_PLACED = m.Recap("me", 1, 0, (), (), (), (), ("me", "you"))
+IN_GAME = dataclasses.replace(NOTHING_PLACED, turn=1, fleet=FLEET.placements)
+
+
+def status(online: bool = True, **given: Any) -> m.ServerStatus:
+    return m.ServerStatus(**{"online": online, "version": "0", "game": 1, "profile": "literal", **given})
+
+
+def result(turn: int = 1, **given: Any) -> m.SalvoResolved:
+    return m.SalvoResolved(1, turn, "me", 5, 1, (), ())._replace(**given)
+
+
+class Team:
+    """A session and the server that speaks to it."""
+
+    def __init__(self) -> None:
+        self.session = Session("me", "secret", generator(2), sealer=SEALER)
+        self.server = ScriptedServer(self.session, "secret")
+        self.say = self.server.say
+
+    def place(self) -> None:
+        self.session.place(FLEET, self.server.now)
+
+    def tick(self, seconds: float) -> None:
+        """Let time pass, half a second at a time."""
+        for _ in range(int(2 * seconds)):
+            self.server.now += 0.5
+            self.session.handle_timer(self.server.now)
+
+    def commands(self) -> list[str]:
+        return [type(command).__name__ for command in self.server.commands(SEALER)]
+
+    def machine(self, name: str) -> Machine[Any, Any]:
+        holder = getattr(self.session, f"_{name}")
+        return holder if isinstance(holder, Machine) else holder._machine
+
+
+Step = Callable[[Team], object]
+
+# --- how to get into each state, by what a server says and a player does ----------------------------------------------
+
+
+def new(team: Team) -> None:
+    pass
+
+
+def meeting(team: Team) -> None:
+    team.session.connected(team.server.now)
+
+
+def asking(team: Team) -> None:
+    team.say(status(), RULES, m.StateChanged(State.LOBBY), retained=True)
+    team.session.connected(team.server.now)
+
+
+def disputed(team: Team) -> None:
+    asking(team)
+    team.say(m.CommandRefused("me", "not_in_roster", "no"))
+
+
+def choosing(team: Team) -> None:
+    asking(team)
+    team.say(m.PlayersListed(("me", "you")))
+
+
+def placing(team: Team) -> None:
+    choosing(team)
+    team.place()
+
+
+def leaving(team: Team) -> None:
+    placing(team)
+    team.session.leave()
+
+
+def placed(team: Team) -> None:
+    placing(team)
+    team.say(*ALL_PLACED)
+
+
+def waiting(team: Team) -> None:
+    placed(team)
+    team.say(m.StateChanged(State.TURN))
+    team.server.begin_turn(1, "you", 5)
+
+
+def deciding(team: Team) -> None:
+    placed(team)
+    team.say(m.StateChanged(State.TURN))
+    team.server.begin_turn(1, "me", 5)
+
+
+def fired(team: Team) -> None:
+    deciding(team)
+    team.session.fire([Shot("you", 1, 1)])
+
+
+def skipped(team: Team) -> None:
+    fired(team)
+    team.session.skip()
+
+
+def over(team: Team) -> None:
+    fired(team)
+    team.say(result(defeated=("you",)), m.GameWon("me"), m.StateChanged(State.OVER))
+
+
+def ended(team: Team) -> None:
+    over(team)
+    team.say(*STATS)
+
+
+def returning(team: Team) -> None:
+    deciding(team)
+    team.session.connected(team.server.now)
+
+
+def doubting(team: Team) -> None:
+    deciding(team)
+    unconfirmed_news(team)
+
+
+def table_doubted(team: Team) -> None:
+    returning(team)
+    team.say(m.StateChanged(State.LOBBY), retained=True)
+
+
+def away(team: Team) -> None:
+    asking(team)
+    team.say(status(False))
+
+
+def unconfirmed_news(team: Team) -> None:
+    """Say a result that the signed log does not confirm."""
+    team.say(status(keys=KEYS), retained=True)
+    entry = sign_entry(write_entry(Entry(5, "00" * 32, LogStep(1, (), ()), of="00" * 8)), IDENTITY.sign)
+    team.session.receive("/game/log", entry, False, team.server.now)
+    team.say(result(hits=4))
+    team.tick(11)
+
+
+TABLES: dict[str, tuple[tuple[Arrow[Any, Any], ...], type[Enum]]] = {
+    "joining": (JOINING, JoiningEvent),
+    "placing": (PLACING, PlacingEvent),
+    "playing": (PLAYING, PlayingEvent),
+    "returning": (RETURNING, ReturningEvent),
+    "following": (FOLLOWING, TableEvent),
+    "server": (SERVER, ServerEvent),
+}
+WAYS: dict[str, dict[Any, Step]] = {
+    "joining": {
+        JoiningState.IDLE: placing,
+        JoiningState.MEETING: meeting,
+        JoiningState.ASKING: asking,
+        JoiningState.DISPUTED: disputed,
+        JoiningState.LEAVING: leaving,
+    },
+    "placing": {
+        PlacingState.NO_FLEET: asking,
+        PlacingState.CHOOSING: choosing,
+        PlacingState.PLACING: placing,
+        PlacingState.PLACED: placed,
+    },
+    "playing": {
+        PlayingState.NO_GAME: placed,
+        PlayingState.WAITING: waiting,
+        PlayingState.DECIDING: deciding,
+        PlayingState.FIRED: fired,
+        PlayingState.SKIPPED: skipped,
+        PlayingState.ENDED: ended,
+    },
+    "returning": {
+        ReturningState.CURRENT: deciding,
+        ReturningState.RETURNING: returning,
+        ReturningState.DOUBTING: doubting,
+    },
+    "following": {
+        TableState.UNHEARD: new,
+        TableState.LOBBY: asking,
+        TableState.TURN: deciding,
+        TableState.OVER: over,
+        TableState.DOUBTED: table_doubted,
+    },
+    "server": {ServerState.HERE: placing, ServerState.AWAY: away},
+}
+EVERY_PAIR = [
+    pytest.param(name, state, event, id=f"{name}-{state.name}-{event.name}")
+    for name, (_, events) in TABLES.items()
+    for state in WAYS[name]
+    for event in events
+]
+#: What an action sends and tells; one that is not here changes only what the session knows.
+EFFECTS: dict[Any, tuple[set[str], set[type]]] = {
+    Joining._send: ({"ParticipationRequest"}, set()),
+    Joining._leave: ({"Leave"}, set()),
+    Joining._report: (set(), {Refused}),
+    Placing._ask: (set(), {FleetWanted}),
+    Placing._send: ({"PlaceShip"}, set()),
+    Playing._ask: (set(), {SalvoWanted}),
+    Playing._send_again: ({"Fire"}, set()),
+    Playing._send_all_again: ({"Fire", "Skip"}, set()),
+    Playing._send_skip_again: ({"Skip"}, set()),
+    Playing._tell_end: (set(), {GameEnded}),
+    Session._ask: ({"ParticipationRequest"}, set()),
+    Session._open_lobby: ({"ParticipationRequest"}, set()),
+    Session._server_is_back: ({"ParticipationRequest"}, set()),
+}
+
+
+def test_every_state_has_a_way_into_it_and_every_event_an_arrow() -> None:
+    for name, (arrows, events) in TABLES.items():
+        assert set(WAYS[name]) == set(type(arrows[0].sources[0])), name
+        assert {arrow.event for arrow in arrows} == set(events), name
+        pairs = [(source, arrow.event) for arrow in arrows for source in arrow.sources]
+        assert len(pairs) == len(set(pairs)), f"{name}: two arrows for one state and event"
+
+
+@pytest.mark.parametrize(("name", "state", "event"), EVERY_PAIR)
+def test_every_state_takes_every_event_as_its_table_says(name: str, state: Enum, event: Enum) -> None:
+    team = Team()
+    WAYS[name][state](team)
+    if event is PlayingEvent.ENDED:
+        team.say(*STATS)
+    if event is PlacingEvent.CHOSEN:
+        team.session._placing.fleet, team.session._placing._approved = FLEET, set()
+    team.session.take_outbox()
+    machine = team.machine(name)
+    assert machine.state is state
+    [arrow] = [a for a in TABLES[name][0] if a.event is event and state in a.sources] or [Arrow((state,), event)]
+    told = machine.handle(event, team.server.now)
+    assert machine.state is (arrow.target or state)
+    sent, telling = EFFECTS.get(arrow.action, (set(), set()))
+    assert set(team.commands()) == sent
+    assert {type(each) for each in told} == telling
+
+
+# --- what brings each event about ------------------------------------------------------------------------------------
+
+
+class Stimulus(NamedTuple):
+    """What makes a session hand an event to one of its machines."""
+
+    event: Enum
+    begin: Step
+    do: Step
+    why: str = ""
+
+
+def say(*announcements: m.Announcement, retained: bool = False) -> Step:
+    return lambda team: team.say(*announcements, retained=retained)
+
+
+def tick(seconds: float) -> Step:
+    return lambda team: team.tick(seconds)
+
+
+def recap(recap: m.Recap) -> Step:
+    return lambda team: team.server.say_recap(recap, SEALER)
+
+
+def refuse(code: str) -> Step:
+    return say(m.CommandRefused("me", code, "no"))
+
+
+def connect(team: Team) -> None:
+    team.session.connected(team.server.now)
+
+
+def stop_playing(team: Team) -> None:
+    team.session.wants_to_play = False
+    connect(team)
+
+
+def leave(team: Team) -> None:
+    team.session.leave()
+
+
+def forget_rules(team: Team) -> None:
+    team.session._table.rules = None
+
+
+def both(*steps: Step) -> Step:
+    return lambda team: [step(team) for step in steps]
+
+
+J, P, G, R, T, S = JoiningEvent, PlacingEvent, PlayingEvent, ReturningEvent, TableEvent, ServerEvent
+STIMULI = [
+    Stimulus(J.WANTED, new, connect),
+    Stimulus(J.WANTED, choosing, say(m.PlayersListed(("you",))), "struck off"),
+    Stimulus(J.WANTED, over, say(m.StateChanged(State.LOBBY)), "the next lobby"),
+    Stimulus(J.SERVER_MET, meeting, say(status(), retained=True)),
+    Stimulus(J.SERVER_SILENT, meeting, tick(2.5)),
+    Stimulus(J.NO_ANSWER, asking, tick(9)),
+    Stimulus(J.NO_ANSWER, returning, tick(3.5), "a recap"),
+    Stimulus(J.NO_ANSWER, leaving, tick(7), "a leave"),
+    Stimulus(J.ANSWERED, asking, say(m.PlayersListed(("me",)))),
+    Stimulus(J.ANSWERED, returning, recap(IN_GAME), "by the recap"),
+    Stimulus(J.GAME_ON, asking, refuse("wrong_state")),
+    Stimulus(J.NAME_REFUSED, asking, refuse("not_in_roster")),
+    Stimulus(J.NAME_REFUSED, asking, refuse("sealed_required"), "unsealed"),
+    Stimulus(J.STILL_REFUSED, disputed, tick(3.5)),
+    Stimulus(J.UNWANTED, asking, stop_playing),
+    Stimulus(J.UNWANTED, deciding, leave, "in a game"),
+    Stimulus(J.LEFT, choosing, leave),
+    Stimulus(J.LEFT_UNLISTED, asking, leave),
+    Stimulus(J.STRUCK_OFF, leaving, say(m.PlayersListed(("you",)))),
+    Stimulus(J.UNUSABLE, both(asking, forget_rules), recap(IN_GAME)),
+    Stimulus(P.NEEDED, asking, say(m.PlayersListed(("me",)))),
+    Stimulus(P.NEEDED, both(asking, say(m.PlayersListed(("me",)), retained=True)), recap(NOTHING_PLACED), "by a recap"),
+    Stimulus(P.CHOSEN, choosing, Team.place),
+    Stimulus(P.APPROVED, placing, say(*ALL_PLACED)),
+    Stimulus(P.NO_ANSWER, placing, tick(3.5)),
+    Stimulus(P.DOUBTED, both(placed, say(status(False))), say(status())),
+    Stimulus(P.DOUBTED, placed, recap(NOTHING_PLACED), "by a recap"),
+    Stimulus(P.RECALLED, returning, recap(IN_GAME)),
+    Stimulus(P.DROPPED, placing, leave),
+    Stimulus(P.DROPPED, placing, say(m.PlayersListed(("you",))), "struck off"),
+    Stimulus(P.DROPPED, placing, say(status(game=2)), "another game"),
+    Stimulus(P.DROPPED, over, say(m.StateChanged(State.LOBBY)), "the next lobby"),
+    Stimulus(G.TAKEN_UP, placed, lambda team: team.server.begin_turn(1, "you", 5)),
+    Stimulus(G.TAKEN_UP, asking, recap(IN_GAME), "by a recap"),
+    Stimulus(G.OWN_TURN, placed, lambda team: team.server.begin_turn(1, "me", 5)),
+    Stimulus(G.OTHERS_TURN, fired, lambda team: team.server.begin_turn(2, "you", 5)),
+    Stimulus(G.FIRED, deciding, lambda team: team.session.fire([Shot("you", 1, 1)])),
+    Stimulus(G.SKIPPED, deciding, lambda team: team.session.skip()),
+    Stimulus(G.NO_RESULT, fired, tick(4)),
+    Stimulus(G.RESOLVED, fired, say(result())),
+    Stimulus(G.RESOLVED, both(fired, connect), recap(dataclasses.replace(IN_GAME, turn=2, results=(result(),)))),
+    Stimulus(G.TIME_UP, fired, refuse("turn_timeout")),
+    Stimulus(G.TIME_UP, fired, refuse("bank_empty"), "of the bank"),
+    Stimulus(G.RECALLED, both(skipped, connect), recap(IN_GAME)),
+    Stimulus(G.ENDED, over, say(*STATS)),
+    Stimulus(G.FORGOTTEN, ended, say(m.StateChanged(State.LOBBY))),
+    Stimulus(R.CONNECTED, deciding, connect),
+    Stimulus(R.CONNECTED, placing, connect, "with a fleet"),
+    Stimulus(R.CONNECTED_NEW, new, connect),
+    Stimulus(R.UNUSABLE, both(asking, forget_rules), recap(IN_GAME)),
+    Stimulus(R.TAKEN_UP, returning, recap(IN_GAME)),
+    Stimulus(R.NOTHING_MISSED, both(placing, connect), say(m.PlayersListed(("me",)))),
+    Stimulus(R.NOTHING_MISSED, asking, refuse("wrong_state")),
+    Stimulus(R.DOUBTED, deciding, unconfirmed_news),
+    Stimulus(R.FORGOTTEN, ended, say(m.StateChanged(State.LOBBY))),
+    Stimulus(T.LOBBY, new, say(m.StateChanged(State.LOBBY), retained=True)),
+    Stimulus(T.LOBBY, ended, say(m.StateChanged(State.LOBBY)), "the next one"),
+    Stimulus(T.OLD_LOBBY, returning, say(m.StateChanged(State.LOBBY), retained=True)),
+    Stimulus(T.TURN, placed, say(m.StateChanged(State.TURN))),
+    Stimulus(T.OVER, fired, say(m.StateChanged(State.OVER))),
+    Stimulus(T.CONFIRMED, table_doubted, say(m.PlayersListed(("me",)))),
+    Stimulus(T.CONFIRMED, table_doubted, say(status(game=2)), "by another game"),
+    Stimulus(T.CONFIRMED, table_doubted, recap(dataclasses.replace(NOTHING_PLACED, game=2)), "by a recap"),
+    Stimulus(T.DENIED, table_doubted, recap(IN_GAME)),
+    Stimulus(S.ONLINE, away, say(status(), retained=True)),
+    Stimulus(S.ONLINE_NEWS, away, say(status())),
+    Stimulus(S.OFFLINE, asking, say(status(False))),
+    Stimulus(S.OFFLINE, asking, say(status(paused=True)), "paused"),
+]
+
+
+@pytest.mark.parametrize(
+    "stimulus", STIMULI, ids=[f"{type(s.event).__name__}-{s.event.name} {s.why}".strip() for s in STIMULI]
+)
+def test_every_event_comes_of_what_its_name_says(stimulus: Stimulus, monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[Enum] = []
+    handle = Machine.handle
+
+    def record(self: Machine[Any, Any], event: Enum, now: float = 0.0) -> Any:
+        handed.append(event)
+        return handle(self, event, now)
+
+    monkeypatch.setattr(Machine, "handle", record)
+    team = Team()
+    stimulus.begin(team)
+    handed.clear()
+    stimulus.do(team)
+    assert stimulus.event in handed
+
+
+def test_every_event_has_a_stimulus() -> None:
+    caused = defaultdict(set)
+    for stimulus in STIMULI:
+        caused[type(stimulus.event)].add(stimulus.event)
+    assert {events: set(events) for _, events in TABLES.values()} == caused
