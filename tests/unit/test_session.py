@@ -14,7 +14,7 @@ from salvo import topics
 from salvo.codec.command_reader import SealedParticipation, read_command, read_participation
 from salvo.codec.commands import ParticipationRequest, write_participation
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
-from salvo.errors import ImpostorError, WireError
+from salvo.errors import IllegalCommand, ImpostorError, WireError
 from salvo.events import (
     FleetWanted,
     GameEnded,
@@ -1145,3 +1145,119 @@ def test_news_that_the_log_does_not_confirm_are_told_and_the_recap_asked_for(
     server.now = 61.0
     server.say(result(2, player="you"), retained=True)  # the broker had kept it: its entry may be long past
     assert session.handle_timer(90.0) == []
+
+
+# --- what the tables showed ---------------------------------------------------------------------------------------
+
+
+def test_a_made_up_refusal_does_not_draw_out_the_secret_before_the_server_is_known() -> None:
+    """On an open broker anyone can refuse a name; the session asked again at once, openly, though it knew the key."""
+    session = Session("me", "secret", generator(2), sealer=SEALER, always_seal=True)
+    server = ScriptedServer(session, "secret")
+    session.connected(0.0)
+    server.say(m.StateChanged(State.LOBBY), m.CommandRefused("me", "not_in_roster", "no"))
+    for now in range(1, 30):
+        session.handle_timer(float(now))
+    assert sent_requests(session) == []
+
+
+def test_a_made_up_refusal_of_a_team_that_waits_for_the_next_game_brings_no_request(
+    session: Session, server: ScriptedServer
+) -> None:
+    between_games(session, server, State.TURN)
+    assert server.say(m.CommandRefused("me", "not_in_roster", "no")) == []
+    assert requests_until(session, 30.0) == []
+
+
+def test_shots_out_of_turn_are_sent_once(session: Session, server: ScriptedServer) -> None:
+    """The server refuses them; they were sent again every three seconds until the other player's result."""
+    listed(session, server)
+    server.say(m.StateChanged(State.TURN))
+    server.begin_turn(1, "you", 5)
+    session.take_outbox()
+    session.fire([Shot("you", 1, 1)])
+    assert len(session.take_outbox()) == 1
+    for now in range(1, 29):
+        session.handle_timer(float(now))
+    assert session.take_outbox() == []
+
+
+def test_the_end_of_another_game_with_the_same_number_is_told_too(session: Session, server: ScriptedServer) -> None:
+    """A server without a journal begins with game 1 again; the team never learned how the second one ended."""
+    for _ in range(2):
+        server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY))
+        listed(session, server)
+        my_turn(session, server)
+        session.fire([Shot("you", 1, 1)])
+        stats = [m.PlayerStats("me", 5, 1, 0, 1, 1), m.PlayerStats("you", 0, 0, 0, 0, 2)]
+        events = server.say(result(1, defeated=("you",)), *stats, m.GameWon("me"), m.StateChanged(State.OVER))
+        assert [event.game for event in events if isinstance(event, GameEnded)] == [1]
+
+
+def test_a_lost_leave_is_sent_again_until_the_list_lacks_the_name(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    session.take_outbox()
+    session.leave()
+    assert asked(session, server) == ["Leave"]
+    for now in (0.0, 3.1, 3.2, 6.3):
+        session.handle_timer(now)
+    assert asked(session, server) == ["Leave", "Leave"]
+    server.say(m.PlayersListed(("you",)))
+    for now in range(7, 30):
+        session.handle_timer(float(now))
+    assert session.take_outbox() == []
+
+
+def test_a_leave_of_a_team_that_is_not_listed_is_sent_once(session: Session, server: ScriptedServer) -> None:
+    waiting_in_lobby(session, server)
+    session.leave()
+    assert asked(session, server) == ["Leave"]
+    for now in range(1, 30):
+        session.handle_timer(float(now))
+    assert session.take_outbox() == []
+
+
+def test_a_recap_is_not_asked_for_while_the_server_is_away(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.connected(0.0)
+    server.say(m.ServerStatus(False, "0", 1, "literal"))
+    session.take_outbox()
+    assert requests_until(session, 20.0) == []
+    server.now = 21.0
+    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    assert asked(session, server) == ["ParticipationRequest"]
+
+
+def test_a_server_of_the_plain_specification_is_asked_for_the_recap_every_three_seconds(
+    session: Session, server: ScriptedServer
+) -> None:
+    """Its status never comes, and is waited for only once a connection."""
+    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.LOBBY), retained=True)
+    session.connected(0.0)
+    server.say(m.PlayersListed(("me", "you")))
+    session.place(FLEET, 0.0)
+    my_turn(session, server)
+    session.connected(10.0)
+    session.take_outbox()
+    assert requests_until(session, 20.0, 10.0) == [12.5, 16.0, 19.5]
+
+
+def test_a_turn_that_begins_in_doubt_waits_for_the_recap(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    server.say(status(), retained=True)
+    entry = write_entry(Entry(5, "00" * 32, LogStep(1, (), ()), of="00" * 8))
+    session.receive("/game/log", sign_entry(entry, IDENTITY.sign), False, 0.0)
+    server.say(result(1, hits=4))
+    assert session.handle_timer(10.5)
+    assert server.begin_turn(2, "me", 5) == []
+    [wanted] = server.say_recap(recapped(1, 2, FLEET.placements, (), (), (result(1),)), SEALER)
+    assert isinstance(wanted, SalvoWanted)
+
+
+@pytest.mark.parametrize("act", [lambda session: session.fire([Shot("you", 1, 1)]), Session.skip])
+def test_without_a_game_there_is_nothing_to_fire_at(session: Session, act: Any) -> None:
+    with pytest.raises(IllegalCommand, match="wrong_state: me plays no game"):
+        act(session)
+    assert session.take_outbox() == []
