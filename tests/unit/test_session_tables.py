@@ -253,7 +253,8 @@ EFFECTS: dict[Any, tuple[set[str], set[type]]] = {
 
 def test_every_state_has_a_way_into_it_and_every_event_an_arrow() -> None:
     for name, (arrows, events) in TABLES.items():
-        assert set(WAYS[name]) == set(type(arrows[0].sources[0])), name
+        states: type[Enum] = type(arrows[0].sources[0])
+        assert set(WAYS[name]) == set(states), name
         assert {arrow.event for arrow in arrows} == set(events), name
         pairs = [(source, arrow.event) for arrow in arrows for source in arrow.sources]
         assert len(pairs) == len(set(pairs)), f"{name}: two arrows for one state and event"

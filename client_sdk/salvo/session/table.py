@@ -1,10 +1,13 @@
-"""What a team has heard of its table."""
+"""What a team has heard of its table, and what it reports when it hears nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from salvo.events import Event, Waits
+from salvo.messages import State
 from salvo.rules import RuleBook
+from salvo.session.periods import SILENCE_SECONDS
 
 
 @dataclass(slots=True)
@@ -28,3 +31,48 @@ class Table:
     game: int = 0
     players: tuple[str, ...] = ()
     listed: bool = False
+
+
+class Reports:
+    """Tells the player, once a game, why nothing happens."""
+
+    def __init__(self, table: Table) -> None:
+        self.heard_of_table = False
+        self.left_out_of: int | None = None  # the game whose lobby the team left without a complete fleet
+        self._table = table
+        self._told: set[tuple[str, int]] = set()
+
+    def once(self, code: str, game: int, event: Event) -> list[Event]:
+        """Return the event, the first time."""
+        if (code, game) in self._told:
+            return []
+        self._told.add((code, game))
+        return [event]
+
+    def _wait(self, code: str, text: str, game: int = 0) -> list[Event]:
+        return self.once(code, game, Waits(code, f"{text}; waiting"))
+
+    def game_on(self, state: State | None) -> list[Event]:
+        """Report that the team plays the next game."""
+        table = self._table
+        game = f"game {table.game}" if table.game else "a game"
+        how = "over" if state is State.OVER else "on"
+        if self.left_out_of == table.game and state is State.TURN:
+            how = f"on; it began with {', '.join(table.players)}, whose fleets were complete first"
+        return self._wait("game_on", f"{game} is {how}; {table.team} plays the next one", table.game)
+
+    def silence(self, connected_seconds: float, unanswered: bool) -> list[Event]:
+        """Report that nothing is heard of the table, or that a request has no answer."""
+        table = self._table
+        if not self.heard_of_table:
+            if connected_seconds <= SILENCE_SECONDS:
+                return []
+            where = f"table {table.name!r}" if table.name else "the default table"
+            return self._wait("no_server", f"nothing is heard at {where}: there is no such table, or no server yet")
+        if not unanswered:
+            return []
+        return self._wait(
+            "no_answer",
+            f"the request to take part is not answered; is {table.team!r} a team of this contest? From others, such as "
+            "watchers, the broker drops it without a word",
+        )
