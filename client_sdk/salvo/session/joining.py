@@ -109,8 +109,9 @@ class Joining:
 
     def refuse_name(self, refused: Refused, now: float) -> None:
         """Note a refusal that was sent to the name, whichever program used it."""
-        self._refused = self._refused or refused
         self.handle(JoiningEvent.NAME_REFUSED, now)
+        if self.state is JoiningState.DISPUTED:
+            self._refused = refused
 
     def heard_refusal(self) -> None:
         """Note that the server does answer."""
