@@ -92,8 +92,8 @@ def mutants(file: str, source: str) -> Iterator[Mutant]:
     tree = ast.parse(source)
     for spot in _spots(tree, "", None, False):
         original = spot.node
-        before = header(spot.statement)
         for changed in _changes(original, spot):
+            before = header(spot.statement)
             after = _with(spot, changed, changed if original is spot.statement else spot.statement, header)
             line = getattr(original, "lineno", 0)
             yield Mutant(file, line, spot.place, before, after, partial(_with, spot, changed, tree, ast.unparse))
