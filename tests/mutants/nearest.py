@@ -37,6 +37,6 @@ PARTS: Final = {
     "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/unit/test_witness.py",)),
     "commands": Part(
         ("client_sdk/salvo/codec/commands.py", "client_sdk/salvo/codec/command_reader.py"),
-        ("tests/unit/test_codec.py", "tests/conformance/test_vectors.py"),
+        ("tests/unit/test_commands.py", "tests/conformance/test_vectors.py::test_vector"),
     ),
 }
