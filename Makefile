@@ -30,7 +30,7 @@ check: $(READY)          ## format, lint, types, import contracts, and all tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest $(TESTS) -m 'not slow'
 
-slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, fuzz, compose (about an hour)
+slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, fuzz, mutants, compose (about an hour)
 	$(BIN)/python tests/programs.py
 	$(BIN)/pytest $(TESTS) -m slow
 	$(MAKE) simulate SEEDS=10000

@@ -387,7 +387,7 @@ def test_every_gap_is_waited_for_before_it_is_asked_for() -> None:
     for lost in (0.0, 100.0):
         team.witness.connected_anew()
         assert team.witness.missed(lost) is None
-        team.hear([replace(play()[0], log=log_of(play()[:20])[-1:])])
+        team.witness.logged(log_of(play()[:20])[-1])
         assert team.witness.missed(lost + 0.5) is None
 
 
