@@ -9,11 +9,12 @@ SEEDS ?= 1000
 FIRST ?= 1
 JOBS ?= 2
 RUNS ?= 1000000
+DRAW ?= 300
 
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check slow bench simulate chaos fuzz compose-test format contract clean
+.PHONY: demo test check slow bench simulate chaos fuzz mutants compose-test format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -29,12 +30,13 @@ check: $(READY)          ## format, lint, types, import contracts, and all tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest $(TESTS) -m 'not slow'
 
-slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, fuzz, compose (about an hour)
+slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, fuzz, mutants, compose (about an hour)
 	$(BIN)/python tests/programs.py
 	$(BIN)/pytest $(TESTS) -m slow
 	$(MAKE) simulate SEEDS=10000
 	$(MAKE) chaos
 	$(MAKE) fuzz
+	$(MAKE) mutants
 	$(MAKE) compose-test
 
 bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
@@ -51,6 +53,9 @@ chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 
 fuzz: $(READY)           ## RUNS inputs on the border parsers, guided by coverage (a million take about ten minutes)
 	$(BIN)/pip install --quiet -e '.[fuzz]'
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run --runs $(RUNS) --jobs $(JOBS)
+
+mutants: $(READY)        ## DRAW errors planted in the rules and the protocol, in PARTS alone if given; nine in ten must be found
+	$(BIN)/python tests/mutants/run.py $(PARTS) --draw $(DRAW) --jobs $(JOBS)
 
 compose-test: $(READY)   ## docker-compose.yml, up and down for real; root and Debian's packages
 	$(BIN)/python tests/compose/run.py

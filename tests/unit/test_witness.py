@@ -37,6 +37,8 @@ from salvo_server.storage.transcript import no_status
 
 IDENTITY = Identity(bytes(32))
 FLEETS = {name: random_fleet(SALVO, generator(name)) for name in ("me", "you")}
+#: A secret with which I begin.
+MINE = "33"
 MESSAGES = {name: [f"{name}{number}".encode().ljust(16) for number in range(5)] for name in FLEETS}
 
 
@@ -60,13 +62,25 @@ def cells(fleet: Fleet) -> list[tuple[int, int]]:
 
 
 @cache
-def play(game: int = 1, secret: str = "11", contexts: bool = True) -> tuple[Moment, ...]:
-    """A fair game between me and you, who know where to shoot and waste a shot a turn."""
-    table = Table(Referee(secret * 32, "", SALVO, m.Limits(players=2), game, m.Draw.FAIR), no_status)
+def play(
+    game: int = 1,
+    secret: str = "11",
+    contexts: bool = True,
+    clock: int = 1_000_000,
+    draw: m.Draw = m.Draw.FAIR,
+    skipped: int = 0,
+) -> tuple[Moment, ...]:
+    """A fair game between me and you, who know where to shoot and waste a shot a turn.
+
+    Args:
+        clock: when it begins, epoch ms.
+        skipped: a turn that ends by a skip after its first shot.
+    """
+    book = replace(SALVO, skipping=True) if skipped else SALVO
+    table = Table(Referee(secret * 32, "", book, m.Limits(players=2), game, draw), no_status)
     log = TableLog(table.header, IDENTITY)
     table.open()
     moments = [Moment(None, (), tuple(p.payload for p in log.opening()))]
-    clock = 1_000_000
     turns: list[m.TurnBegan] = []
 
     def do(command: m.Input) -> None:
@@ -92,6 +106,9 @@ def play(game: int = 1, secret: str = "11", contexts: bool = True) -> tuple[Mome
             context = m.ShotContext(game, turn.turn, number, target) if contexts else None
             if table.referee.state is m.State.TURN:
                 do(m.Fire(turn.player, target, x, y, context))
+            if turn.turn == skipped:
+                do(m.Skip(turn.player, m.TurnContext(game, skipped) if contexts else None))
+                break
     return tuple(moments)
 
 
@@ -109,6 +126,8 @@ class Team:
                 self.witness.placed(game, FLEETS["me"].placements, MESSAGES["me"])
             case m.Fire("me", target, x, y, m.ShotContext() as context):
                 self.witness.fired(context, Shot(target, x, y))
+            case m.Skip("me", m.TurnContext() as context):
+                self.witness.skipped(context)
 
     def hear(self, moments: Iterable[Moment], now: float = 0.0, game: int = 1) -> Team:
         for moment in moments:
@@ -350,6 +369,83 @@ def test_an_old_game_that_somebody_says_again_is_not_asked_for() -> None:
     assert [team.witness.missed(float(now)) for now in range(9)] == [None] * 9
 
 
+def test_who_has_heard_nothing_yet_asks_for_nothing() -> None:
+    assert [Team().witness.missed(float(now)) for now in range(9)] == [None] * 9
+
+
+def test_only_the_last_entry_said_again_shows_that_nothing_is_missing() -> None:
+    log = log_of(play()[:20])
+    team = Team().hear(play()[:20])
+    team.witness.connected_anew()
+    team.witness.missed(0.0)
+    team.witness.logged(log[-2])
+    assert team.witness.missed(1.0) == len(log) - 1
+
+
+def test_every_gap_is_waited_for_before_it_is_asked_for() -> None:
+    team = Team().hear(play()[:20])
+    for lost in (0.0, 100.0):
+        team.witness.connected_anew()
+        assert team.witness.missed(lost) is None
+        team.witness.logged(log_of(play()[:20])[-1])
+        assert team.witness.missed(lost + 0.5) is None
+
+
+def test_who_was_answered_in_part_asks_soon_for_the_rest() -> None:
+    moments = play()
+    team = Team().hear(moments[:20]).hear(moments[26:30]).hear(moments[34:38])
+    assert [team.witness.missed(now) for now in (0.0, 1.0, 3.0)] == [None, len(log_of(moments[:20])) - 1, 0]
+    team.hear(moments[20:26])
+    assert [team.witness.missed(now) for now in (3.5, 4.5)] == [None, len(log_of(moments[:30])) - 1]
+
+
+def test_a_game_whose_opening_was_missed_may_be_any() -> None:
+    team = Team().hear(play()[20:22])
+    assert team.witness.follows(7)
+    assert team.hear(play()[-1:]).found == [GameVerified(0, False)]
+
+
+def test_an_opening_of_another_game_of_this_number_does_not_displace_the_one_in_play() -> None:
+    """Anyone can say again what the server signed when it was tried out."""
+    moments = play()
+    team = Team().hear(moments[:20])
+    for payload in play(1, "33")[0].log:
+        team.witness.logged(payload)
+    team.witness.connected_anew()
+    team.witness.missed(0.0)
+    assert answered(team, moments[:20], 1.0) == len(log_of(moments[:20])) - 1
+    assert team.hear(moments[20:]).found == [GameVerified(1, True)]
+
+
+def test_the_log_of_another_game_of_this_number_does_not_displace_the_one_in_play() -> None:
+    moments = play()
+    team = Team().hear(play(1, "33")[:5]).hear(moments)
+    assert team.found == [GameVerified(1, True)]
+    assert team.witness.follows(1), "the other one may still go on"
+
+
+def test_however_many_old_games_are_said_again_the_one_in_play_is_followed() -> None:
+    """They displaced it: the log of the game in play was then without an opening, and was not judged."""
+    moments = play(9, "99", clock=9_000_000)
+    team = Team().hear(moments[:20], game=9)
+    for number in range(1, 9):
+        for payload in log_of(play(number, f"{number}0")[:5]):
+            team.witness.logged(payload)
+    assert len(team.witness._games) == 4
+    assert team.hear(moments[20:], game=9).found == [GameVerified(9, True)]
+
+
+@pytest.mark.parametrize("heard", [1, 5, 20])
+def test_a_server_without_a_journal_may_begin_again_with_the_same_seed(heard: int) -> None:
+    """Both games have the same opening; the second is told apart by its second entry."""
+    first = play(draw=m.Draw.SEED)
+    again = play(draw=m.Draw.SEED, clock=2_000_000)
+    assert first[0].log == again[0].log
+    team = Team().hear(first[:heard])
+    assert team.hear(again).found == [GameVerified(1, True)]
+    assert not team.witness.follows(1)
+
+
 # --- somebody else ------------------------------------------------------------------------------------------------
 
 
@@ -369,7 +465,7 @@ def test_an_entry_that_the_server_has_not_signed_is_an_impostors() -> None:
 @pytest.mark.parametrize("noise", [b"", b"hello", b'{"entry":{},"sign":"AAAA"}', b"\xff" * 300])
 def test_what_is_no_entry_is_noise(noise: bytes) -> None:
     team = Team().hear(play()[:20])
-    with pytest.raises(WireError):
+    with pytest.raises(WireError, match="^wrong_shape: "):
         team.witness.logged(noise)
     assert team.hear(play()[20:]).found == [GameVerified(1, True)]
 
@@ -384,6 +480,84 @@ def test_news_that_the_log_never_confirms_are_told_once() -> None:
     assert "does not confirm within 10 s" in doubt.text
     assert "and 1 more" in doubt.text
     assert team.witness.doubts(999.0) == []
+
+
+def test_a_log_of_a_later_form_says_so() -> None:
+    [payload] = play()[0].log
+    text, _ = take_apart(payload)
+    later = text.replace(b'"log":1', b'"log":99', 1)
+    with pytest.raises(WireError, match="^unknown_version: "):
+        Team().witness.logged(sign_entry(later, IDENTITY.sign))
+
+
+def salvo(hits: int) -> m.SalvoResolved:
+    """News that no log here confirms."""
+    return m.SalvoResolved(1, 1, "you", 5, hits, (), ())
+
+
+def test_the_log_has_ten_seconds_to_confirm_what_was_said() -> None:
+    team = Team().hear(play()[:20])
+    team.witness.heard(salvo(4), 100.0)
+    assert team.witness.doubts(110.0) == []
+    [doubt] = team.witness.doubts(110.5)
+    assert "more" not in doubt.text
+
+
+def test_doubts_are_told_once_in_ten_seconds() -> None:
+    team = Team().hear(play()[:20])
+    for hits, heard in ((3, 100.0), (4, 105.0), (5, 110.0)):
+        team.witness.heard(salvo(hits), heard)
+    told = {now: len(team.witness.doubts(now)) for now in (111.0, 116.0, 121.0)}
+    assert told == {111.0: 1, 116.0: 0, 121.0: 1}
+
+
+def test_news_that_come_after_the_log_are_confirmed_already() -> None:
+    team = Team()
+    for moment in play()[:20]:
+        team.hear([replace(moment, said=())])
+        team.hear([replace(moment, log=(), command=None)])
+    assert team.witness.doubts(1000.0) == []
+
+
+def test_news_that_are_never_confirmed_are_doubted_though_the_log_goes_on() -> None:
+    team = Team().hear(play()[:20])
+    team.witness.heard(salvo(4), 0.0)
+    assert len(team.hear(play()[20:25]).witness.doubts(1000.0)) == 1
+
+
+def test_news_are_not_doubted_once_entries_are_missing_that_may_confirm_them() -> None:
+    moments = play()
+    number = next(n for n, each in enumerate(moments) if n > 20 and each.said and each.log)
+    team = Team().hear(moments[:number]).hear([replace(moments[number], log=())]).hear(moments[number + 1 : number + 6])
+    assert team.witness.missed(0.0) is None
+    assert team.witness.missed(1.0) is not None, "there is a gap"
+    assert team.witness.doubts(1000.0) == []
+
+
+def test_news_of_a_game_that_is_gone_are_not_doubted() -> None:
+    """A server that starts again without a journal opens another lobby, without a word about the old game."""
+    team = Team().hear(play()[:20])
+    team.witness.heard(salvo(4), 0.0)
+    assert team.hear(play(2, "22")[:1], game=2).witness.doubts(1000.0) == []
+
+
+def test_news_of_the_next_lobby_may_come_before_the_log_of_the_last_game_ends() -> None:
+    moments = play()
+    team = Team().hear(moments[:-1])
+    team.witness.heard(m.StateChanged(m.State.LOBBY), 0.0)
+    assert team.hear(moments[-1:]).witness.doubts(1000.0) == []
+
+
+def test_news_after_an_end_that_came_before_the_rest_are_in_no_log() -> None:
+    team = Team().hear(play()[:20]).hear(unheard(play()[20:26])).hear(play()[26:])
+    team.witness.heard(m.StateChanged(m.State.LOBBY), 0.0)
+    assert team.witness.doubts(1000.0) == []
+
+
+def test_news_of_the_next_lobby_are_expected_in_its_log() -> None:
+    team = Team().hear(play()).hear(play(2, "22")[:1], game=2)
+    team.witness.heard(m.PlayersListed(("mallory",)), 0.0)
+    assert len(team.witness.doubts(1000.0)) == 1
 
 
 def test_what_was_cut_off_by_a_lost_connection_is_not_doubted() -> None:
@@ -459,6 +633,61 @@ def test_a_fleet_of_a_team_that_was_struck_off_is_missing_without_fault() -> Non
         else:
             with pytest.raises(UnfairGame, match="no carrier counted for late"):
                 team.hear(moments)
+
+
+def test_a_false_shot_in_the_first_turn_of_the_game_is_found() -> None:
+    moments = play(secret=MINE)
+    team = Team()
+    team.witness.fired(m.ShotContext(1, 1, 1, "you"), Shot("you", 9, 9))
+    with pytest.raises(UnfairGame, match="turn 1: a shot at you .* counted that was never fired"):
+        team.hear([replace(each, command=None) for each in moments])
+
+
+def test_shots_that_came_too_late_are_missing_without_fault() -> None:
+    team = Team()
+    team.witness.fired(m.ShotContext(1, 999, 1, "you"), Shot("you", 9, 9))
+    assert team.hear(play()).found == [GameVerified(1, True)]
+
+
+def test_a_skip_that_was_sent_is_no_fault() -> None:
+    assert Team().hear(play(secret=MINE, skipped=3)).found == [GameVerified(1, True)]
+
+
+def test_a_skip_that_was_never_sent_is_found() -> None:
+    moments = play(secret=MINE, skipped=3)
+    forgotten = [replace(each, command=None) if isinstance(each.command, m.Skip) else each for each in moments]
+    with pytest.raises(UnfairGame, match="turn 3: a skip of me counted that was never sent"):
+        Team().hear(forgotten)
+
+
+@pytest.mark.parametrize("contexts", [True, False])
+def test_a_skip_in_a_turn_that_another_program_played_is_no_fault(contexts: bool) -> None:
+    moments = play(secret=MINE, contexts=contexts, skipped=3)
+    assert Team().hear([replace(each, command=None) for each in moments]).found == [GameVerified(1, True)]
+
+
+def test_what_was_sent_is_compared_though_the_next_game_has_begun() -> None:
+    team = Team()
+    team.witness.placed(1, random_fleet(SALVO, generator("other")).placements, MESSAGES["me"])
+    team.witness.placed(2, FLEETS["me"].placements, MESSAGES["me"])
+    with pytest.raises(UnfairGame, match="counted for me, which sent Placement"):
+        team.hear([replace(each, command=None) for each in play()])
+
+
+def test_what_was_sent_is_kept_for_two_games() -> None:
+    team = Team()
+    for game in range(1, 6):
+        team.witness.placed(game, FLEETS["me"].placements, MESSAGES["me"])
+    assert set(team.witness._sent) == {4, 5}
+
+
+def test_the_same_fleet_from_an_earlier_run_of_this_program_is_no_fault() -> None:
+    """Its messages are other ones, and they influence who begins."""
+    moments = [replace(each, command=None) for each in play()]
+    team = Team()
+    team.witness.placed(1, FLEETS["me"].placements, [b"sent by this run"])
+    team.witness.came_back(1)
+    assert team.hear(moments).found == [GameVerified(1, True)]
 
 
 def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:

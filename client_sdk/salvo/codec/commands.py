@@ -81,9 +81,11 @@ class Skip(Strict):
         Raises:
             WireError: ``stale_context``.
         """
-        if (self.g is None) != (self.t is None):
+        if self.g is not None and self.t is not None:
+            return m.Skip(player, m.TurnContext(self.g, self.t))
+        if (self.g, self.t) != (None, None):
             raise WireError("stale_context", "g and t (game, turn) come together or not at all")
-        return m.Skip(player, None if self.g is None or self.t is None else m.TurnContext(self.g, self.t))
+        return m.Skip(player)
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,6 +357,8 @@ def read_signed(payload: bytes, key: bytes | None) -> tuple[bytes, Entry]:
     try:
         entry = read_entry(text)
     except WireError as error:
+        if error.code == "unknown_version":
+            raise LogError(error.code, error.text, Fault.FILE) from None
         raise LogError("log_wrong", f"signed by the server, and no entry: {error.text}", Fault.SERVER) from None
     if isinstance(entry.body, Opening) and entry.body.key != key:
         raise LogError("log_wrong", "the opening names another key than the one that signed it", Fault.SERVER)

@@ -306,7 +306,8 @@ class Witness:
             if latest is not None and entry.body.game > latest.number:
                 game.at = latest.at
         self._games.insert(0, game)
-        del self._games[_MAX_GAMES:]
+        if len(self._games) > _MAX_GAMES:
+            self._games.remove(min(reversed(self._games[1:]), key=attrgetter("at")))
         return game
 
     def _follow(self, game: _Game, text: bytes, entry: Entry) -> list[GameVerified]:
@@ -413,8 +414,8 @@ class Witness:
                     raise _unfair(
                         opening, f"turn {turn}: a shot at {c.target} ({c.x}, {c.y}) counted that was never fired"
                     )
-            if len(shots) != game.shots.get(turn, 0):
-                announced = game.shots.get(turn, 0)
+            announced = game.shots.get(turn, 0)
+            if len(shots) != announced:
                 raise _unfair(opening, f"turn {turn}: it announced {announced} shots, and revealed {len(shots)}")
 
     def _check_skips(self, opening: Opening, sent: _Sent, counted: Sequence[m.Skip]) -> None:

@@ -1,0 +1,42 @@
+"""Which code is mutated, and which tests are nearest to it: one row for each part of the product.
+
+A file may be a pattern. The tests that find most stand first; together they should take less than ten seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Part(NamedTuple):
+    """A part of the product: its modules, and its tests as arguments of pytest."""
+
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+PARTS: Final = {
+    "engine": Part(
+        ("client_sdk/salvo/rules/game.py",),
+        ("tests/unit/test_rules.py", "tests/unit/test_books.py", "tests/property/test_engine.py"),
+    ),
+    "referee": Part(
+        ("server/salvo_server/core/referee.py",),
+        (
+            "tests/unit/test_referee.py",
+            "tests/unit/test_pace.py",
+            "tests/unit/test_referee_books.py",
+            "tests/unit/test_time_bank.py",
+            "tests/unit/test_leaving.py",
+            "tests/unit/test_referee_view.py",
+            "tests/unit/test_repetitions.py",
+        ),
+    ),
+    "authenticator": Part(("server/salvo_server/core/authenticator.py",), ("tests/unit/test_gate.py",)),
+    "session": Part(("client_sdk/salvo/session.py",), ("tests/unit/test_session.py",)),
+    "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/unit/test_witness.py",)),
+    "commands": Part(
+        ("client_sdk/salvo/codec/commands.py", "client_sdk/salvo/codec/command_reader.py"),
+        ("tests/unit/test_commands.py", "tests/conformance/test_vectors.py::test_vector"),
+    ),
+}

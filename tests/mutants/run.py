@@ -1,0 +1,260 @@
+"""Plants errors in the code and counts which of them the nearest tests find.
+
+    python tests/mutants/run.py --draw 300 --seed 2026           300 errors drawn from all parts
+    python tests/mutants/run.py engine witness --draw 60         from some parts; their names stand in nearest.py
+    python tests/mutants/run.py --arrows core/referee.py:TRANSITIONS    the arrows of a table
+
+Each error is planted in a copy of the tree, and the tests nearest to it run until one fails. The same seed draws the
+same errors from the same code. Those that live are listed. What no test can find, because the code means the same, may
+be accepted in accepted.toml, with a reason. The exit code is 1 if fewer than ``--least`` percent of the others are
+found, and 2 if nothing could be tried or accepted.toml is out of date.
+
+mutmut 3 does none of these: draw a sample from a seed, run chosen tests for a module, or change what stands outside
+functions, as our tables do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from rich.console import Console
+from rich.progress import track
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from mutants.arrows import arrow_mutants
+from mutants.mutators import Key, Mutant, mutants
+from mutants.nearest import PARTS, Part
+from mutants.trial import Copy
+
+_ROOT: Final = Path(__file__).parents[2]
+_ACCEPTED: Final = Path(__file__).with_name("accepted.toml")
+_TERMINAL: Final = Console(stderr=True)
+#: It compares a table with the document that is printed from it, so it would find every arrow without trying one.
+_COMPARES_THE_DOCUMENT: Final = "--deselect=tests/unit/test_contract.py"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Where the code is, and what of it is mutated."""
+
+    root: Path
+    sources: Sequence[str]
+    parts: dict[str, Part]
+
+    def files(self, part: str) -> list[str]:
+        """Return the modules of a part, relative to the root.
+
+        Raises:
+            ValueError: a pattern matches none.
+        """
+        found: list[str] = []
+        for pattern in self.parts[part].files:
+            matching = sorted(path.relative_to(self.root).as_posix() for path in self.root.glob(pattern))
+            if not matching:
+                raise ValueError(f"nearest.py: {part} names {pattern}, and there is no such file")
+            found += matching
+        return found
+
+    def mutants(self, part: str) -> Iterator[Mutant]:
+        """Yield all mutants of a part."""
+        for file in self.files(part):
+            yield from mutants(file, (self.root / file).read_text())
+
+    def arrows(self, file: str, table: str) -> Iterator[Mutant]:
+        """Yield all mutants of a table."""
+        return arrow_mutants(file, (self.root / file).read_text(), table)
+
+    def find(self, module: str) -> tuple[str, str]:
+        """Return the part and the file that a path, or its end, is meant for.
+
+        Raises:
+            ValueError: there is none, or there are several.
+        """
+        found = [(part, file) for part in self.parts for file in self.files(part) if f"/{file}".endswith(f"/{module}")]
+        if len(found) != 1:
+            raise ValueError(f"{module} is the end of {len(found)} paths of nearest.py, and must be of one")
+        return found[0]
+
+
+class Trial(NamedTuple):
+    """One mutant and the test that found it; "" if none did."""
+
+    part: str
+    mutant: Mutant
+    killer: str
+
+
+class Accepted:
+    """Mutants that may live, each with its reason."""
+
+    def __init__(self, text: str) -> None:
+        listed = tomllib.loads(text).get("mutant", [])
+        self._reasons = {Key(*(each[name] for name in Key._fields)): each["reason"] for each in listed}
+
+    def reason(self, mutant: Mutant) -> str | None:
+        """Return why it may live; None if it may not."""
+        return self._reasons.get(mutant.key)
+
+    def check(self, tree: Tree) -> None:
+        """Raise a ValueError if one of them is no mutant of the code."""
+        planted = {mutant.key for part in tree.parts for mutant in tree.mutants(part)}
+        for key in self._reasons:
+            if key not in planted and key not in _arrows_at(tree, key):
+                raise ValueError(f"accepted.toml: nothing turns {key.before!r} into {key.after!r} in {key.place}")
+
+
+def _arrows_at(tree: Tree, key: Key) -> set[Key]:
+    try:
+        return {mutant.key for mutant in tree.arrows(tree.find(key.file)[1], key.place)}
+    except ValueError:
+        return set()
+
+
+def draw(planted: Sequence[tuple[str, Mutant]], number: int, seed: int) -> list[tuple[str, Mutant]]:
+    """Return so many of the mutants, in their order."""
+    chosen = sorted(Random(seed).sample(range(len(planted)), min(number, len(planted))))
+    return [planted[each] for each in chosen]
+
+
+def try_all(tree: Tree, planted: Sequence[tuple[str, Mutant]], jobs: int, extra: Sequence[str] = ()) -> list[Trial]:
+    """Run the nearest tests on each mutant, ``jobs`` at a time.
+
+    Raises:
+        ValueError: tests fail without any mutant.
+    """
+    tests = {part: [*tree.parts[part].tests, *extra] for part, _ in planted}
+    with ExitStack() as stack:
+        copies = [stack.enter_context(Copy(tree.root, tree.sources)) for _ in range(jobs)]
+        seconds = {part: max(copy.check(tree.files(part), tests[part]) for copy in copies) for part in tests}
+        idle: SimpleQueue[Copy] = SimpleQueue()
+        for copy in copies:
+            idle.put(copy)
+
+        def trial(part: str, mutant: Mutant, text: str) -> Trial:
+            copy = idle.get()
+            try:
+                return Trial(part, mutant, copy.try_out(mutant.file, text, tests[part], seconds[part]))
+            finally:
+                idle.put(copy)
+
+        pool = ThreadPoolExecutor(jobs)
+        running = [pool.submit(trial, part, mutant, mutant.write()) for part, mutant in planted]
+        try:
+            for _ in track(
+                as_completed(running), "mutants", len(running), console=_TERMINAL, disable=not _TERMINAL.is_terminal
+            ):
+                pass
+            return [each.result() for each in running]
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for copy in copies:
+                copy.stop()
+            pool.shutdown()
+
+
+class Report:
+    """What was found, part by part."""
+
+    def __init__(self, trials: Sequence[Trial], accepted: Accepted) -> None:
+        self.killed = [trial for trial in trials if trial.killer]
+        self.accepted = [trial for trial in trials if not trial.killer and accepted.reason(trial.mutant)]
+        self.survivors = [trial for trial in trials if not trial.killer and not accepted.reason(trial.mutant)]
+        #: Accepted, and found nevertheless: the reason is wrong.
+        self.mistaken = [trial for trial in self.killed if accepted.reason(trial.mutant)]
+        self._reason = accepted.reason
+
+    def share(self, part: str | None = None) -> float:
+        """Return the percentage found of those that are not accepted, of one part or of all."""
+        killed, living = (sum(part in (None, each.part) for each in some) for some in (self.killed, self.survivors))
+        return 100 * killed / (killed + living) if killed + living else 100.0
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report for a reader."""
+        for title, trials in (
+            ("lives", self.survivors),
+            ("accepted", self.accepted),
+            ("killed, though accepted", self.mistaken),
+        ):
+            for _, mutant, killer in trials:
+                why = f"  ({killer or self._reason(mutant)})" if trials is not self.survivors else ""
+                yield f"{title}: {mutant.file}:{mutant.line} {mutant.place}: {mutant.before}  ->  {mutant.after}{why}"
+        for part in dict.fromkeys(trial.part for trial in [*self.killed, *self.accepted, *self.survivors]):
+            yield self._summary(part, part)
+        yield self._summary("all", None)
+
+    def _summary(self, title: str, part: str | None) -> str:
+        counts = [
+            sum(part in (None, each.part) for each in some) for some in (self.killed, self.accepted, self.survivors)
+        ]
+        return f"{title:14}{self.share(part):6.1f} %   {counts[0]} killed, {counts[1]} accepted, {counts[2]} live"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report for a program."""
+        every = [*self.killed, *self.accepted, *self.survivors]
+        return {
+            "share": self.share(),
+            "parts": {part: self.share(part) for part in sorted({trial.part for trial in every})},
+            "mutants": [
+                {
+                    **trial.mutant.key._asdict(),
+                    "line": trial.mutant.line,
+                    "part": trial.part,
+                    "killer": trial.killer,
+                    "accepted": self._reason(trial.mutant),
+                }
+                for trial in every
+            ],
+        }
+
+
+def main(arguments: Sequence[str], tree: Tree, accepted: str) -> int:
+    """Plant errors, print what became of them, and return the exit code."""
+    given = _parser(tree).parse_args(arguments)
+    extra: tuple[str, ...] = ()
+    try:
+        reasons = Accepted(accepted)
+        reasons.check(tree)
+        if given.arrows:
+            module, _, table = given.arrows.partition(":")
+            part, file = tree.find(module)
+            planted, extra = [(part, mutant) for mutant in tree.arrows(file, table)], (_COMPARES_THE_DOCUMENT,)
+        else:
+            planted = [(part, mutant) for part in given.part or tree.parts for mutant in tree.mutants(part)]
+        report = Report(try_all(tree, draw(planted, given.draw, given.seed), given.jobs, extra), reasons)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    print(json.dumps(report.as_json(), indent=1) if given.json else "\n".join(report.lines()))
+    return 2 if report.mistaken else int(report.share() < given.least)
+
+
+def _parser(tree: Tree) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "part", nargs="*", choices=[*tree.parts, []], help=f"of {', '.join(tree.parts)}; all by default"
+    )
+    parser.add_argument("--arrows", metavar="MODULE:TABLE", help="plant errors in a table instead")
+    parser.add_argument("--draw", type=int, default=300, help="errors to plant (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=2026, help="of the draw (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=1, help="at a time (default: %(default)s)")
+    parser.add_argument("--least", type=float, default=90, help="percentage to be found (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], Tree(_ROOT, ("client_sdk", "server"), PARTS), _ACCEPTED.read_text()))
