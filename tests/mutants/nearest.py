@@ -33,7 +33,10 @@ PARTS: Final = {
         ),
     ),
     "authenticator": Part(("server/salvo_server/core/authenticator.py",), ("tests/unit/test_gate.py",)),
-    "session": Part(("client_sdk/salvo/session.py",), ("tests/unit/test_session.py",)),
+    "session": Part(
+        ("client_sdk/salvo/session/*.py",),
+        ("tests/unit/test_session.py", "tests/unit/test_session_tables.py"),
+    ),
     "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/unit/test_witness.py",)),
     "commands": Part(
         ("client_sdk/salvo/codec/commands.py", "client_sdk/salvo/codec/command_reader.py"),
