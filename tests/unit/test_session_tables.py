@@ -12,6 +12,7 @@ import pytest
 
 from salvo import messages as m
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
+from salvo.errors import IllegalCommand
 from salvo.events import FleetWanted, GameEnded, Refused, SalvoWanted
 from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
@@ -382,6 +383,7 @@ STIMULI = [
         both(fired, connect),
         recap(dataclasses.replace(IN_GAME, turn=2, results=(result(),))),
         PlayingState.WAITING,
+        "by a recap",
     ),
     Stimulus(G.TIME_UP, fired, refuse("turn_timeout"), PlayingState.WAITING),
     Stimulus(G.TIME_UP, fired, refuse("bank_empty"), PlayingState.WAITING, "of the bank"),
@@ -394,7 +396,7 @@ STIMULI = [
     Stimulus(R.UNUSABLE, both(asking, forget_rules), recap(IN_GAME), ReturningState.RETURNING),
     Stimulus(R.TAKEN_UP, returning, recap(IN_GAME), ReturningState.CURRENT),
     Stimulus(R.NOTHING_MISSED, both(placing, connect), say(m.PlayersListed(("me",))), ReturningState.CURRENT),
-    Stimulus(R.NOTHING_MISSED, asking, refuse("wrong_state"), ReturningState.CURRENT),
+    Stimulus(R.NOTHING_MISSED, asking, refuse("wrong_state"), ReturningState.CURRENT, "by `wrong_state`"),
     Stimulus(R.DOUBTED, deciding, unconfirmed_news, ReturningState.DOUBTING),
     Stimulus(R.FORGOTTEN, ended, say(m.StateChanged(State.LOBBY)), ReturningState.CURRENT),
     Stimulus(T.LOBBY, new, say(m.StateChanged(State.LOBBY), retained=True), TableState.LOBBY),
@@ -415,9 +417,12 @@ STIMULI = [
 ]
 
 
-@pytest.mark.parametrize(
-    "stimulus", STIMULI, ids=[f"{type(s.event).__name__}-{s.event.name} {s.why}".strip() for s in STIMULI]
-)
+def name_of(stimulus: Stimulus) -> str:
+    machine = next(name for name, (_, events) in TABLES.items() if events is type(stimulus.event))
+    return f"{machine}: {stimulus.event.name} {stimulus.why}".strip()
+
+
+@pytest.mark.parametrize("stimulus", STIMULI, ids=name_of)
 def test_every_event_comes_of_what_its_name_says(stimulus: Stimulus, monkeypatch: pytest.MonkeyPatch) -> None:
     handed: list[Enum] = []
     handle = Machine.handle
@@ -434,6 +439,96 @@ def test_every_event_comes_of_what_its_name_says(stimulus: Stimulus, monkeypatch
     assert stimulus.event in handed
     name = next(name for name, (_, events) in TABLES.items() if events is type(stimulus.event))
     assert team.machine(name).state is stimulus.then
+
+
+#: What becomes of a machine in each of its states, in the order of WAYS, when a stimulus comes there: late, twice, or
+#: where nobody expects it.
+LATE = {
+    "joining: WANTED": "asking meeting asking asking leaving",
+    "joining: WANTED struck off": "asking meeting asking disputed idle",
+    "joining: WANTED the next lobby": "idle meeting asking disputed leaving",
+    "joining: SERVER_MET": "idle asking asking disputed leaving",
+    "joining: SERVER_SILENT": "idle asking asking disputed leaving",
+    "joining: NO_ANSWER": "idle asking asking asking leaving",
+    "joining: NO_ANSWER a recap": "idle asking asking asking leaving",
+    "joining: NO_ANSWER a leave": "idle asking asking asking leaving",
+    "joining: ANSWERED": "idle meeting idle idle leaving",
+    "joining: ANSWERED by the recap": "idle meeting idle idle leaving",
+    "joining: GAME_ON": "idle meeting idle idle leaving",
+    "joining: NAME_REFUSED": "idle meeting disputed disputed leaving",
+    "joining: NAME_REFUSED unsealed": "idle meeting disputed disputed leaving",
+    "joining: STILL_REFUSED": "idle asking asking asking leaving",
+    "joining: UNWANTED": "idle idle idle idle leaving",
+    "joining: UNWANTED in a game": "leaving idle idle idle leaving",
+    "joining: LEFT": "leaving idle idle idle leaving",
+    "joining: LEFT_UNLISTED": "leaving idle idle idle leaving",
+    "joining: STRUCK_OFF": "asking meeting asking disputed idle",
+    "joining: UNUSABLE": "idle meeting idle idle leaving",
+    "placing: NEEDED": "choosing choosing placing placed",
+    "placing: NEEDED by a recap": "choosing choosing placing placing",
+    "placing: CHOSEN": "placing placing placing placing",
+    "placing: APPROVED": "no_fleet choosing placed placed",
+    "placing: NO_ANSWER": "no_fleet choosing placing placed",
+    "placing: DOUBTED": "no_fleet choosing placing placed",
+    "placing: DOUBTED by a recap": "choosing choosing placing placing",
+    "placing: RECALLED": "placed placed placed placed",
+    "placing: DROPPED": "no_fleet no_fleet no_fleet no_fleet",
+    "placing: DROPPED struck off": "no_fleet no_fleet no_fleet no_fleet",
+    "placing: DROPPED another game": "no_fleet no_fleet no_fleet no_fleet",
+    "placing: DROPPED the next lobby": "no_fleet choosing placing placed",
+    "playing: TAKEN_UP": "waiting waiting deciding fired skipped ended",
+    "playing: TAKEN_UP by a recap": "waiting waiting deciding fired skipped ended",
+    "playing: OWN_TURN": "deciding waiting deciding fired skipped ended",
+    "playing: OTHERS_TURN": "waiting waiting waiting waiting waiting ended",
+    "playing: FIRED": "wrong_state waiting fired fired skipped ended",
+    "playing: SKIPPED": "wrong_state waiting skipped skipped skipped ended",
+    "playing: NO_RESULT": "no_game waiting deciding fired skipped ended",
+    "playing: RESOLVED": "no_game waiting waiting waiting waiting ended",
+    "playing: RESOLVED by a recap": "waiting waiting waiting waiting waiting ended",
+    "playing: TIME_UP": "no_game waiting waiting waiting waiting ended",
+    "playing: TIME_UP of the bank": "no_game waiting waiting waiting waiting ended",
+    "playing: RECALLED": "waiting waiting deciding fired skipped ended",
+    "playing: ENDED": "no_game waiting deciding fired skipped ended",
+    "playing: FORGOTTEN": "no_game no_game no_game no_game no_game no_game",
+    "returning: CONNECTED": "returning returning doubting",
+    "returning: CONNECTED with a fleet": "returning returning doubting",
+    "returning: CONNECTED_NEW": "returning returning doubting",
+    "returning: UNUSABLE": "current current current",
+    "returning: TAKEN_UP": "current current current",
+    "returning: NOTHING_MISSED": "current returning doubting",
+    "returning: NOTHING_MISSED by `wrong_state`": "current returning doubting",
+    "returning: DOUBTED": "doubting returning doubting",
+    "returning: FORGOTTEN": "current current current",
+    "following: LOBBY": "lobby lobby doubted doubted doubted",
+    "following: LOBBY the next one": "lobby lobby lobby lobby lobby",
+    "following: OLD_LOBBY": "lobby lobby doubted doubted doubted",
+    "following: TURN": "turn turn turn turn turn",
+    "following: OVER": "over over over over over",
+    "following: CONFIRMED": "unheard lobby turn over lobby",
+    "following: CONFIRMED by another game": "unheard lobby turn over lobby",
+    "following: CONFIRMED by a recap": "unheard lobby turn over lobby",
+    "following: DENIED": "unheard lobby turn over turn",
+    "server: ONLINE": "here here",
+    "server: ONLINE_NEWS": "here here",
+    "server: OFFLINE": "away away",
+    "server: OFFLINE paused": "away away",
+}
+
+
+@pytest.mark.parametrize("stimulus", STIMULI, ids=name_of)
+def test_what_comes_late_or_twice_leaves_every_state_as_it_should(stimulus: Stimulus) -> None:
+    name = name_of(stimulus).partition(":")[0]
+    found = []
+    for way in WAYS[name].values():
+        team = Team()
+        way(team)
+        try:
+            stimulus.do(team)
+        except IllegalCommand as error:
+            found.append(error.code)
+        else:
+            found.append(team.machine(name).state.name.lower())
+    assert " ".join(found) == LATE[name_of(stimulus)]
 
 
 def test_every_event_has_a_stimulus() -> None:
