@@ -18,6 +18,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import nacl.bindings
@@ -122,20 +123,33 @@ def open_blob(blob: Blob, key: bytes) -> bytes:
         raise SealError("forged", "the tag does not verify") from None
 
 
+def salt_of(name: str, signing_key: bytes) -> bytes:
+    """Return the salt of a team at a server that has a key: the same after a restart of the team (SALVO-FRESH-6).
+
+    It tells nothing of the secret, and is another one at every server, so that no blob is good for two of them.
+    """
+    return hashlib.blake2b(b"salvo salt\0" + name.encode() + b"\0" + signing_key, digest_size=SALT_BYTES).digest()
+
+
 class Sealer:
     """Makes blobs under one secret, with one salt per session, so that the receiver derives the key once."""
 
     def __init__(
         self, secret: str, salt: bytes | None = None, random_bytes: Callable[[int], bytes] = nacl.utils.random
     ) -> None:
-        """Derive the key, which takes about 50 ms; a fresh salt is drawn when none is given.
+        """Take a secret; a fresh salt is drawn when none is given.
 
         Args:
             random_bytes: source of the salt and of the nonces.
         """
+        self._secret = secret
         self._random_bytes = random_bytes
         self.salt = random_bytes(SALT_BYTES) if salt is None else salt
-        self.key = derive_key(secret, self.salt)
+
+    @cached_property
+    def key(self) -> bytes:
+        """The key; to derive it takes about 50 ms, the first time."""
+        return derive_key(self._secret, self.salt)
 
     def seal(self, plaintext: bytes, nonce: bytes | None = None) -> str:
         """Return the blob of a plaintext, padded with spaces to a multiple of 96 bytes."""

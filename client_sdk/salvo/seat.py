@@ -40,7 +40,7 @@ class Seat:
         proof: Path | None = None,
         client: str = "salvo",
     ) -> None:
-        """Prepare everything; nothing is sent yet. Deriving the key takes about 50 ms.
+        """Prepare everything; nothing is sent yet.
 
         Args:
             url: where the broker is, ``mqtt://HOST:PORT``.

@@ -1261,3 +1261,29 @@ def test_without_a_game_there_is_nothing_to_fire_at(session: Session, act: Any) 
     with pytest.raises(IllegalCommand, match="wrong_state: me plays no game"):
         act(session)
     assert session.take_outbox() == []
+
+
+# --- the salt -------------------------------------------------------------------------------------------------------
+
+
+def salts(session: Session) -> set[bytes]:
+    return {base64.b64decode(p.payload)[:16] for p in session.take_outbox() if p.topic.endswith("/place")}
+
+
+def placed_at(keys: m.ServerKeys | None, name: str = "me") -> set[bytes]:
+    """Return the salts under which a new process places its fleet."""
+    session = Session(name, "secret", generator(2))
+    server = ScriptedServer(session, "secret")
+    server.say(status(keys), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.LOBBY), retained=True)
+    session.connected()
+    server.say(m.PlayersListed((name,)))
+    session.place(FLEET, 0.0)
+    return salts(session)
+
+
+def test_a_team_that_starts_again_has_the_salt_that_the_server_knows_and_another_one_elsewhere() -> None:
+    """A bot that was killed waited behind every forged message for its key, and lost turns."""
+    [salt] = placed_at(KEYS)
+    assert placed_at(KEYS) == {salt}
+    others = [placed_at(KEYS, "you"), placed_at(m.ServerKeys(bytes(32), KEYS.seal)), placed_at(None), placed_at(None)]
+    assert len({salt}.union(*others)) == 5

@@ -16,7 +16,7 @@ from salvo.codec.commands import (
 )
 from salvo.codec.log import message_digest
 from salvo.rules import Placement
-from salvo.seal import Sealer
+from salvo.seal import Sealer, salt_of
 from salvo.topics import Topic
 from salvo.view import Shot
 
@@ -28,12 +28,19 @@ class Outbox:
     used up.
     """
 
-    def __init__(self, name: str, secret: str, table: str, sealer: Sealer) -> None:
+    def __init__(self, name: str, secret: str, table: str, sealer: Sealer | None) -> None:
         self.secret = secret
-        self.sealer = sealer
+        self.sealer = sealer or Sealer(secret)
+        self._salt_is_drawn = sealer is None
         self._name = name
         self._table = table
         self._waiting: list[Publication] = []
+
+    def meet(self, signing_key: bytes) -> None:
+        """Use the salt that this team has at this server after every restart, instead of one drawn by chance."""
+        if self._salt_is_drawn:
+            self.sealer = Sealer(self.secret, salt_of(self._name, signing_key))
+            self._salt_is_drawn = False
 
     def take(self) -> list[Publication]:
         """Return the messages, and clear them."""

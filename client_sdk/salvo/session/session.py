@@ -95,9 +95,10 @@ class Session:
         sealer: Sealer | None = None,
         always_seal: bool = False,
     ) -> None:
-        """Prepare a session; deriving the key takes about 50 ms unless a sealer is given.
+        """Prepare a session. Its first command takes 50 ms more than others, to derive the key.
 
         Args:
+            sealer: to use instead of one for the team's secret.
             always_seal: never send the secret openly, because this server is known to have keys: an attacker who
                 suppressed its status could read the secret.
             random: source of the bot's draws, passed to the view; :meth:`reseed` changes it for the next game.
@@ -111,7 +112,7 @@ class Session:
         self.tap: Callable[[m.Announcement, bool], None] | None = None
         self.witness = Witness(name)
         self._table = Table(table, name)
-        self._outbox = Outbox(name, secret, table, sealer or Sealer(secret))
+        self._outbox = Outbox(name, secret, table, sealer)
         self._joining = Joining(self._table, self._outbox, always_seal=always_seal)
         self._placing = Placing(self._table, self._outbox, self.witness)
         self._playing = Playing(self._table, self._outbox, self.witness, random)
@@ -347,6 +348,7 @@ class Session:
         events = self._joining.meet(status.keys, status.profile)
         if status.keys is not None:
             self.witness.key = status.keys.sign
+            self._outbox.meet(status.keys.sign)
         if status.game:
             self._note_game(status.game)
         if not status.status_topic:
