@@ -207,6 +207,7 @@ def test_who_falls_in_a_round_is_asked_no_more_and_shares_the_place_of_that_roun
     for shot in [(3, 0), (0, 0), (3, 5), (3, 5)]:  # 2 sinks 3, 3 sinks 0, 0 and 1 miss
         game.fire_salvo([shot])
     assert (game.fallen, game.current, game.over) == ([3, 0], 2, False)
+    assert [salvo[1] for salvo in game.salvos] == [2, 3, 0, 1]
     game.fire_salvo([(1, 0)])
     assert game.current == 1
     game.fire_salvo([(0, 7)])
@@ -226,10 +227,12 @@ def test_who_falls_by_silence_and_by_a_hit_in_one_round_falls_once() -> None:
 @pytest.mark.parametrize("order", [Order.ROTATION, Order.ROUNDS])
 def test_where_a_turn_has_one_shot_every_turn_has_one(order: Order) -> None:
     game = game_of(tiny(replace(SMACKDOWN, shots=Shots.ONE, order=order), 2, 1))
-    for end in (lambda: game.fire_salvo([(0, 7)]), game.end_turn, game.end_turn, lambda: game.fire_salvo([(1, 0)])):
+    for shots in ([(0, 7)], [], [], [(1, 0)], [(1, 1)]):
         assert game.shots_left == 1
-        end()
-    assert game.shots_left == 1
+        if shots:
+            game.fire_salvo(shots)
+        else:
+            game.end_turn()
 
 
 def test_silence_defeats_when_the_round_is_resolved() -> None:

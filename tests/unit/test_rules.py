@@ -297,10 +297,22 @@ def test_the_void_shots_of_a_salvo_are_not_counted() -> None:
     game = duel(tiny(1, 1))
     game.fire([(1, 0), (1, 4)])
     game.end_turn()
-    assert [tally.shots for tally in game.tally()] == [2, 0]
-    three = Game(tiny(1, 1, 1), [fleet(tiny(1, 1, 1), (1, 1, H), (2, 1, H), (3, 1, H))] * 2, 0)
-    three.defeat(1)
-    assert three.over
+    assert game.tally() == [(1, 2, 2, 2), (0, 0, 0, 0)]
+
+
+def test_nothing_is_struck_by_the_void_shots_of_a_salvo() -> None:
+    game = duel(tiny(1, 1, 1))
+    game.fire_salvo([(1, 0)])
+    game.fire_salvo([(0, 3)])
+    game.fire_salvo([(1, 4), (1, 8), (0, 0), (0, 4)])
+    assert (game.over, game.winner, game.afloat) == (True, 0, [3, 0])
+    assert game.salvos[-1][2:5] == (2, 2, [True, True])
+
+
+def test_a_duel_is_over_when_one_player_is_defeated() -> None:
+    game = duel(tiny(1, 1, 1))
+    game.defeat(1)
+    assert game.over
 
 
 def test_a_player_defeated_by_silence_stays_out_when_its_ships_sink_later() -> None:
@@ -333,6 +345,7 @@ def test_play_goes_on_where_one_salvo_brings_down_its_own_player_and_the_next() 
     game.fire_salvo([(0, 0), (4, 0)])
     game.fire_salvo([(4, 1), (0, 1)])  # seat 0 sinks the last one, then itself
     assert (game.fallen, game.current) == ([4, 0], 1)
+    assert game.places() == [4, 1, 1, 1, 5]
     order = []
     for _ in range(4):
         order.append(game.current)
