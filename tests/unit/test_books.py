@@ -241,7 +241,7 @@ def test_silence_defeats_when_the_round_is_resolved() -> None:
     game.end_turn()
     assert not any(game.out)
     game.fire_salvo([(0, 5)])
-    assert (game.over, game.winner) == (True, 1)
+    assert (game.over, game.winner, game.shots_left) == (True, 1, 0)
 
 
 def test_a_hit_has_the_next_turn_too_and_a_miss_has_not() -> None:

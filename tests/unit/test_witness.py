@@ -370,7 +370,8 @@ def test_an_old_game_that_somebody_says_again_is_not_asked_for() -> None:
 
 
 def test_who_has_heard_nothing_yet_asks_for_nothing() -> None:
-    assert [Team().witness.missed(float(now)) for now in range(9)] == [None] * 9
+    team = Team()
+    assert [team.witness.missed(float(now)) for now in range(9)] == [None] * 9
 
 
 def test_only_the_last_entry_said_again_shows_that_nothing_is_missing() -> None:
