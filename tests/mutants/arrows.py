@@ -4,48 +4,36 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from mutants.mutators import Mutant
+from mutants.mutators import Mutant, Slot
 
 
 class _Cell(NamedTuple):
-    """One field of a row: ``getattr(owner, name)``, or its element ``at``."""
+    """One field of a row."""
 
     column: str
-    owner: ast.AST
-    name: str
-    at: int | None
-
-    @property
-    def value(self) -> ast.expr:
-        held = getattr(self.owner, self.name)
-        value: ast.expr = held if self.at is None else held[self.at]
-        return value
-
-    def put(self, value: ast.expr) -> None:
-        if self.at is None:
-            setattr(self.owner, self.name, value)
-        else:
-            getattr(self.owner, self.name)[self.at] = value
+    slot: Slot
 
 
 class _Row(NamedTuple):
-    """One row: the ``at``-th element of each list, which are two in a dict."""
+    """One row: the ``at``-th element of each list, which are two in a dict; ``parts`` are its keys and its value."""
 
     lists: tuple[list[ast.expr], ...]
     at: int
+    parts: list[Slot]
     cells: list[_Cell]
 
     @property
     def line(self) -> int:
-        return self.lists[0][self.at].lineno
+        line: int = self.parts[-1].node.lineno
+        return line
 
     @property
     def text(self) -> str:
-        return ": ".join(ast.unparse(each[self.at]) for each in self.lists)
+        return ": ".join(ast.unparse(part.node) for part in self.parts)
 
 
 def arrow_mutants(file: str, source: str, table: str) -> Iterator[Mutant]:
@@ -64,7 +52,7 @@ def arrow_mutants(file: str, source: str, table: str) -> Iterator[Mutant]:
     columns: defaultdict[str, dict[str, ast.expr]] = defaultdict(dict)
     for row in rows:
         for cell in row.cells:
-            columns[cell.column].setdefault(ast.unparse(cell.value), cell.value)
+            columns[cell.column].setdefault(ast.unparse(cell.slot.node), cell.slot.node)
     for row in rows:
         for cell in row.cells:
             yield from _exchanged(file, table, tree, row, cell, columns[cell.column])
@@ -81,21 +69,12 @@ def _without(tree: ast.Module, row: _Row) -> str:
 def _exchanged(
     file: str, table: str, tree: ast.Module, row: _Row, cell: _Cell, column: dict[str, ast.expr]
 ) -> Iterator[Mutant]:
-    original, before = cell.value, row.text
+    original, before = cell.slot.node, row.text
     for text, other in column.items():
         if text != ast.unparse(original):
-            after = _with(cell, other, lambda: row.text)
-            yield Mutant(file, row.line, table, before, after, partial(_with, cell, other, partial(ast.unparse, tree)))
-
-
-def _with(cell: _Cell, other: ast.expr, write: Callable[[], str]) -> str:
-    """Return what is written while a field is exchanged."""
-    original = cell.value
-    cell.put(other)
-    try:
-        return write()
-    finally:
-        cell.put(original)
+            after = cell.slot.written_with(other, lambda: row.text)
+            write = partial(cell.slot.written_with, other, partial(ast.unparse, tree))
+            yield Mutant(file, row.line, table, before, after, write)
 
 
 def _find(tree: ast.Module, table: str) -> ast.expr:
@@ -115,14 +94,15 @@ def _rows(node: ast.expr, keys: tuple[_Cell, ...] = ()) -> Iterator[_Row]:
             yield from _rows(inner, keys)  # a frozenset, or a read-only view
         case ast.Tuple(elts) | ast.List(elts) | ast.Set(elts):
             for index in range(len(elts)):
-                yield _Row((elts,), index, [*keys, *_cells(node, "elts", index)])
+                yield _Row((elts,), index, [Slot(node, "elts", index)], _cells(node, "elts", index))
         case ast.Dict(names, values):
             for index, value in enumerate(values):
-                own = (*keys, _Cell(f"key {len(keys)}", node, "keys", index))
+                own = (*keys, _Cell(f"key {len(keys)}", Slot(node, "keys", index)))
                 if isinstance(value, ast.Dict):
                     yield from _rows(value, own)
                 else:
-                    yield _Row((names, values), index, [*own, *_cells(node, "values", index)])  # type: ignore[arg-type]
+                    parts = [*(key.slot for key in own), Slot(node, "values", index)]
+                    yield _Row((names, values), index, parts, [*own, *_cells(node, "values", index)])  # type: ignore[arg-type]
         case _:
             raise ValueError(f"a table has to be written out, row by row: {ast.unparse(node)[:60]}")
 
@@ -132,8 +112,8 @@ def _cells(owner: ast.AST, name: str, index: int) -> list[_Cell]:
         case ast.Call(ast.Name("frozenset" | "set")):
             pass
         case ast.Call(args=args, keywords=keywords) as row:
-            named = [_Cell(each.arg or "", each, "value", None) for each in keywords]
-            return [_Cell(f"{number}", row, "args", number) for number in range(len(args))] + named
+            named = [_Cell(each.arg or "", Slot(each, "value", None)) for each in keywords]
+            return [_Cell(f"{number}", Slot(row, "args", number)) for number in range(len(args))] + named
         case ast.Tuple(elts) as row:
-            return [_Cell(f"{number}", row, "elts", number) for number in range(len(elts))]
-    return [_Cell("value", owner, name, index)]
+            return [_Cell(f"{number}", Slot(row, "elts", number)) for number in range(len(elts))]
+    return [_Cell("value", Slot(owner, name, index))]

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 _COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE,
@@ -63,50 +63,56 @@ class Mutant:
         return Key(self.file, self.place, self.before, self.after)
 
 
-@dataclass
-class _Spot:
-    """A part of a tree that may be replaced: ``getattr(parent, name)``, or its element ``index``."""
+@dataclass(frozen=True)
+class Slot:
+    """Where a node hangs in a tree: ``getattr(parent, name)``, or its element ``at``."""
 
     parent: ast.AST
     name: str
-    index: int | None
+    at: int | None
+
+    @property
+    def node(self) -> Any:
+        """What hangs there."""
+        held = getattr(self.parent, self.name)
+        return held if self.at is None else held[self.at]
+
+    def written_with(self, changed: ast.AST, write: Callable[[], str]) -> str:
+        """Return what is written while another node hangs there."""
+        original = self.node
+        self._put(changed)
+        try:
+            return write()
+        finally:
+            self._put(original)
+
+    def _put(self, node: ast.AST) -> None:
+        if self.at is None:
+            setattr(self.parent, self.name, node)
+        else:
+            getattr(self.parent, self.name)[self.at] = node
+
+
+@dataclass(frozen=True)
+class _Spot:
+    """A part of a tree that may be replaced, and what it is in."""
+
+    slot: Slot
     place: str
     statement: ast.AST
     returns_bool: bool
-
-    @property
-    def node(self) -> ast.AST:
-        held = getattr(self.parent, self.name)
-        node: ast.AST = held if self.index is None else held[self.index]
-        return node
-
-    def put(self, node: ast.AST) -> None:
-        if self.index is None:
-            setattr(self.parent, self.name, node)
-        else:
-            getattr(self.parent, self.name)[self.index] = node
 
 
 def mutants(file: str, source: str) -> Iterator[Mutant]:
     """Yield every error that can be planted in a module, in the order of its lines."""
     tree = ast.parse(source)
     for spot in _spots(tree, "", None, False):
-        original = spot.node
+        slot, original = spot.slot, spot.slot.node
         for changed in _changes(original, spot):
-            before = header(spot.statement)
-            after = _with(spot, changed, changed if original is spot.statement else spot.statement, header)
-            line = getattr(original, "lineno", 0)
-            yield Mutant(file, line, spot.place, before, after, partial(_with, spot, changed, tree, ast.unparse))
-
-
-def _with(spot: _Spot, changed: ast.AST, shown: ast.AST, write: Callable[[ast.AST], str]) -> str:
-    """Return how a tree is written while a part of it is replaced."""
-    original = spot.node
-    spot.put(changed)
-    try:
-        return write(shown)
-    finally:
-        spot.put(original)
+            shown = changed if original is spot.statement else spot.statement
+            after = slot.written_with(changed, partial(header, shown))
+            write = partial(slot.written_with, changed, partial(ast.unparse, tree))
+            yield Mutant(file, getattr(original, "lineno", 0), spot.place, header(spot.statement), after, write)
 
 
 def header(node: ast.AST) -> str:
@@ -128,7 +134,8 @@ def _spots(node: ast.AST, place: str, statement: ast.AST | None, returns_bool: b
                 here = f"{place}.{child.name}".lstrip(".")
                 answers = isinstance(child, _FUNCTIONS) and _is_bool(child.returns)
             if within is not None:
-                yield _Spot(node, name, index if isinstance(value, list) else None, here, within, answers)
+                slot = Slot(node, name, index if isinstance(value, list) else None)
+                yield _Spot(slot, here, within, answers)
             yield from _spots(child, here, within, answers)
 
 
@@ -206,6 +213,6 @@ def _may_be_negated(node: ast.AST, spot: _Spot) -> bool:
     """Whether it decides, and no other error here says nearly the same."""
     if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Constant)) or not isinstance(node, ast.expr):
         return False
-    if isinstance(spot.parent, ast.Return):
+    if isinstance(spot.slot.parent, ast.Return):
         return spot.returns_bool
-    return (isinstance(spot.parent, _TESTED) and spot.name == "test") or spot.name == "ifs"
+    return (isinstance(spot.slot.parent, _TESTED) and spot.slot.name == "test") or spot.slot.name == "ifs"

@@ -179,6 +179,17 @@ def test_nothing_of_a_round_happens_before_all_salvos_are_given() -> None:
     assert (game.over, game.winner, game.winners, game.places()) == (True, None, (0, 1), [1, 1])
     assert [salvo[:5] for salvo in game.salvos] == [(1, 0, 2, 2, [True, True]), (2, 1, 2, 2, [True, True])]
     assert [salvo.defeated for salvo in game.salvos] == [(1,), (0,)]
+    assert (game.turn, game.shots_left) == (2, 0)
+
+
+def test_shots_of_a_round_may_be_given_one_by_one() -> None:
+    game = game_of(tiny(SMACKDOWN, 1, 1))
+    for left in (1, 0):
+        game.fire([(1, left)])
+        assert (game.shots_left, game.salvos) == (left, [])
+    game.end_turn()
+    game.fire_salvo([(0, 3)])
+    assert [salvo.shots for salvo in game.salvos] == [2, 1]
 
 
 def test_a_round_has_as_many_shots_as_ships_were_afloat_at_its_begin() -> None:
@@ -196,10 +207,32 @@ def test_who_falls_in_a_round_is_asked_no_more_and_shares_the_place_of_that_roun
     for shot in [(3, 0), (0, 0), (3, 5), (3, 5)]:  # 2 sinks 3, 3 sinks 0, 0 and 1 miss
         game.fire_salvo([shot])
     assert (game.fallen, game.current, game.over) == ([3, 0], 2, False)
+    assert [salvo[1] for salvo in game.salvos] == [2, 3, 0, 1]
     game.fire_salvo([(1, 0)])
     assert game.current == 1
     game.fire_salvo([(0, 7)])
     assert (game.winner, game.places()) == (2, [3, 2, 1, 3])
+
+
+def test_who_falls_by_silence_and_by_a_hit_in_one_round_falls_once() -> None:
+    game = game_of(tiny(SMACKDOWN, 1), players=3)
+    game.fire_salvo([(1, 0)])
+    game.defeat(1)
+    game.end_turn()
+    game.fire_salvo([(1, 5)])
+    assert (game.fallen, game.places(), game.current) == ([1], [1, 3, 1], 0)
+    assert [salvo.defeated for salvo in game.salvos] == [(1,), (), ()]
+
+
+@pytest.mark.parametrize("order", [Order.ROTATION, Order.ROUNDS])
+def test_where_a_turn_has_one_shot_every_turn_has_one(order: Order) -> None:
+    game = game_of(tiny(replace(SMACKDOWN, shots=Shots.ONE, order=order), 2, 1))
+    for shots in ([(0, 7)], [], [], [(1, 0)], [(1, 1)]):
+        assert game.shots_left == 1
+        if shots:
+            game.fire_salvo(shots)
+        else:
+            game.end_turn()
 
 
 def test_silence_defeats_when_the_round_is_resolved() -> None:
@@ -208,7 +241,7 @@ def test_silence_defeats_when_the_round_is_resolved() -> None:
     game.end_turn()
     assert not any(game.out)
     game.fire_salvo([(0, 5)])
-    assert (game.over, game.winner) == (True, 1)
+    assert (game.over, game.winner, game.shots_left) == (True, 1, 0)
 
 
 def test_a_hit_has_the_next_turn_too_and_a_miss_has_not() -> None:

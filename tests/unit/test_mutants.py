@@ -158,6 +158,7 @@ def test_a_dict_is_a_table_with_its_key_in_a_column_and_may_hold_dicts() -> None
         "A: frozenset({Y})",
     ]
     nested = "T = {A: {'go': B}, B: {'go': C, 'stop': A}}"
+    assert "B: 'go': C" in {mutant.before for mutant in arrow_mutants("file.py", nested, "T")}
     texts = [mutant.write() for mutant in arrow_mutants("file.py", nested, "T")]
     assert "T = {A: {'go': B}, B: {'stop': A}}" in texts
     assert "T = {A: {'go': A}, B: {'go': C, 'stop': A}}" in texts

@@ -34,7 +34,7 @@ from salvo.rules import (
 )
 from salvo.rules import fleet as drawing
 from salvo.rules.fleet import _drawn_mask
-from salvo.rules.game import Game, draw_starter
+from salvo.rules.game import Game, draw_fair_starter, draw_starter
 from salvo.testing import board, draw
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
@@ -297,10 +297,22 @@ def test_the_void_shots_of_a_salvo_are_not_counted() -> None:
     game = duel(tiny(1, 1))
     game.fire([(1, 0), (1, 4)])
     game.end_turn()
-    assert [tally.shots for tally in game.tally()] == [2, 0]
-    three = Game(tiny(1, 1, 1), [fleet(tiny(1, 1, 1), (1, 1, H), (2, 1, H), (3, 1, H))] * 2, 0)
-    three.defeat(1)
-    assert three.over
+    assert game.tally() == [(1, 2, 2, 2), (0, 0, 0, 0)]
+
+
+def test_nothing_is_struck_by_the_void_shots_of_a_salvo() -> None:
+    game = duel(tiny(1, 1, 1))
+    game.fire_salvo([(1, 0)])
+    game.fire_salvo([(0, 3)])
+    game.fire_salvo([(1, 4), (1, 8), (0, 0), (0, 4)])
+    assert (game.over, game.winner, game.afloat) == (True, 0, [3, 0])
+    assert game.salvos[-1][2:5] == (2, 2, [True, True])
+
+
+def test_a_duel_is_over_when_one_player_is_defeated() -> None:
+    game = duel(tiny(1, 1, 1))
+    game.defeat(1)
+    assert game.over
 
 
 def test_a_player_defeated_by_silence_stays_out_when_its_ships_sink_later() -> None:
@@ -333,6 +345,7 @@ def test_play_goes_on_where_one_salvo_brings_down_its_own_player_and_the_next() 
     game.fire_salvo([(0, 0), (4, 0)])
     game.fire_salvo([(4, 1), (0, 1)])  # seat 0 sinks the last one, then itself
     assert (game.fallen, game.current) == ([4, 0], 1)
+    assert game.places() == [4, 1, 1, 1, 5]
     order = []
     for _ in range(4):
         order.append(game.current)
@@ -345,6 +358,17 @@ def test_what_a_salvo_did_is_known_although_the_turn_was_fired_in_parts() -> Non
     game.fire([(1, 4)])
     game.fire_salvo([(1, 11)])  # nothing itself, but the turn had sunk a ship
     assert game.salvos[0][1:6] == (0, 2, 1, [True, False], ((1, 1),))
+
+
+def test_a_player_that_leaves_in_the_turn_of_another_falls_in_that_turn() -> None:
+    book = tiny(1)
+    game = Game(book, [fleet(book, (1, 1, H))] * 3, starter=0)
+    game.defeat(2)
+    game.fire_salvo([(1, 11)])
+    assert [salvo.defeated for salvo in game.salvos] == [(2,)]
+    game.fire_salvo([(0, 11)])
+    assert [salvo.defeated for salvo in game.salvos] == [(2,), ()]
+    assert game.current == 0
 
 
 def test_a_hit_shoots_again_where_the_book_says_so() -> None:
@@ -374,6 +398,15 @@ def test_the_starter_is_drawn_evenly_and_always_the_same_for_a_seed() -> None:
     assert drawn[:12] == GOLDEN_STARTERS
     assert all(850 < drawn.count(seat) < 1150 for seat in range(4))
     assert draw_starter(tiny(1, starter=Starter.FIRST), 7, "", 1, 4) == 0
+
+
+def test_a_fair_starter_is_drawn_from_the_secret_and_every_message() -> None:
+    """Verifiers in other languages draw the same: SALVO-LOG-8."""
+    messages = [b"one".ljust(16), b"two".ljust(16)]
+    assert draw_fair_starter(SALVO, bytes(32), messages, 10**9) == 215340735
+    for others in (messages[::-1], messages[:1]):
+        assert draw_fair_starter(SALVO, bytes(32), others, 10**9) != 215340735
+    assert draw_fair_starter(tiny(1, starter=Starter.FIRST), bytes(32), messages, 10**9) == 0
 
 
 GOLDEN_STARTERS = [3, 1, 1, 2, 0, 2, 3, 3, 3, 2, 3, 3]

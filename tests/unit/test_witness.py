@@ -370,7 +370,8 @@ def test_an_old_game_that_somebody_says_again_is_not_asked_for() -> None:
 
 
 def test_who_has_heard_nothing_yet_asks_for_nothing() -> None:
-    assert [Team().witness.missed(float(now)) for now in range(9)] == [None] * 9
+    team = Team()
+    assert [team.witness.missed(float(now)) for now in range(9)] == [None] * 9
 
 
 def test_only_the_last_entry_said_again_shows_that_nothing_is_missing() -> None:
@@ -465,7 +466,7 @@ def test_an_entry_that_the_server_has_not_signed_is_an_impostors() -> None:
 @pytest.mark.parametrize("noise", [b"", b"hello", b'{"entry":{},"sign":"AAAA"}', b"\xff" * 300])
 def test_what_is_no_entry_is_noise(noise: bytes) -> None:
     team = Team().hear(play()[:20])
-    with pytest.raises(WireError, match="^wrong_shape: "):
+    with pytest.raises(WireError, match=r"^wrong_shape: "):
         team.witness.logged(noise)
     assert team.hear(play()[20:]).found == [GameVerified(1, True)]
 
@@ -486,7 +487,7 @@ def test_a_log_of_a_later_form_says_so() -> None:
     [payload] = play()[0].log
     text, _ = take_apart(payload)
     later = text.replace(b'"log":1', b'"log":99', 1)
-    with pytest.raises(WireError, match="^unknown_version: "):
+    with pytest.raises(WireError, match=r"^unknown_version: "):
         Team().witness.logged(sign_entry(later, IDENTITY.sign))
 
 
@@ -639,7 +640,7 @@ def test_a_false_shot_in_the_first_turn_of_the_game_is_found() -> None:
     moments = play(secret=MINE)
     team = Team()
     team.witness.fired(m.ShotContext(1, 1, 1, "you"), Shot("you", 9, 9))
-    with pytest.raises(UnfairGame, match="turn 1: a shot at you .* counted that was never fired"):
+    with pytest.raises(UnfairGame, match=r"turn 1: a shot at you .* counted that was never fired"):
         team.hear([replace(each, command=None) for each in moments])
 
 

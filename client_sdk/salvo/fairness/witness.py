@@ -307,7 +307,7 @@ class Witness:
                 game.at = latest.at
         self._games.insert(0, game)
         if len(self._games) > _MAX_GAMES:
-            self._games.remove(min(reversed(self._games[1:]), key=attrgetter("at")))
+            self._games.remove(min(self._games[1:], key=attrgetter("at")))
         return game
 
     def _follow(self, game: _Game, text: bytes, entry: Entry) -> list[GameVerified]:

@@ -356,7 +356,6 @@ class Rounds(Game):
                 self._fall(seat)
             super()._close_turn()
         self._given = []
-        self._silent = set()
         self._round += 1
         self._waiting = [seat for seat in self._begun_with if not self.out[seat]]
         self.over = len(self._waiting) <= 1
