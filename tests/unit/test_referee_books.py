@@ -247,7 +247,7 @@ def test_a_bank_counts_in_short_turns_too() -> None:
     assert referee.receive(m.TurnDelivered(5), now + 100) == []
     assert referee.deadline() == now + 2000
     referee.receive(m.TimePassed(), now + 2000)
-    assert referee.players[name].bank_ms == 61_000 - 1900
+    assert referee.match.players[name].bank_ms == 61_000 - 1900
 
 
 def test_without_the_limit_all_turns_are_as_long_as_they_were() -> None:

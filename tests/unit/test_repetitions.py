@@ -64,7 +64,7 @@ def test_a_salvo_of_which_the_broker_lost_a_shot_is_whole_when_it_was_sent_again
     assert stage.fired() == 1
     assert fire(stage, signed(stage, (1, 2, 3, 4, 5))) == []
     assert stage.current != shooter
-    assert [shot.x for shot in stage.referee.players[shooter].shots] == [1, 2, 3, 4, 5]
+    assert [shot.x for shot in stage.referee.match.players[shooter].shots] == [1, 2, 3, 4, 5]
 
 
 def test_a_salvo_that_is_sent_again_after_its_result_is_no_shot_too_many(stage: Stage) -> None:
@@ -78,7 +78,7 @@ def test_the_salvo_that_won_is_sent_again_without_an_answer(stage: Stage) -> Non
     """The last three of its shots were void, which is no mistake of whoever fired them (SALVO-FIRE-12)."""
     winner, target, game = stage.current, stage.others()[0], stage.referee.game
     assert game is not None
-    cells = [SALVO.grid.xy(cell) for cell in game.fleets[stage.referee.players[target].seat].cells]
+    cells = [SALVO.grid.xy(cell) for cell in game.fleets[stage.referee.match.players[target].seat].cells]
     for start in range(0, len(cells), 5):
         salvo = [*cells[start : start + 5], *[(1, 1)] * 5][:5]
         contexts = [m.ShotContext(1, game.turn, number, target) for number in range(1, 6)]
