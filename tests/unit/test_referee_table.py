@@ -132,7 +132,7 @@ DOT, STRAY = place("b", "dot", 4), m.Fire("a", "b", 4, 4)
 MISS, SKIP, TIME = m.Fire("a", "b", 3, 4), m.Skip("a"), m.TimePassed()
 NEXT = "SalvoResolved TurnBegan"
 END = "SalvoResolved PlayerStats PlayerStats GameWon StateChanged"
-NOT_OVER, NOT_LOBBY = "lobby turn pause", "turn pause over"
+NOT_LOBBY = "turn pause over"
 UNREADABLE = [m.Unreadable("a", "", "not_json", "?"), m.Unreadable("a", "", "not_json", "?", True)]
 UNLISTED: list[m.Input] = [
     m.Leave("z"),
@@ -163,8 +163,9 @@ CASES = [
     *same(Event.LEAVE, m.Leave("a", 2), m.Leave("a", 0), said=refused("stale_context"), where="lobby"),
     *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), said="PlayerLeft PlayersListed", where="lobby"),
     *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), said="", where=NOT_LOBBY),
+    Case(Turn, Event.STRUCK_OFF, m.StruckOff("a"), "", Turn, lambda: turn(bank_ms=9_000)),
     #
-    *same(Event.PLACE, DOT, said="PlacementRefused:wrong_state", where=NOT_LOBBY),
+    *same(Event.PLACE, DOT, place("a", "dot", 4), said="PlacementRefused:wrong_state", where=NOT_LOBBY),
     Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby),
     Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby, lambda: lobby(players=3)),
     Case(Lobby, Event.PLACE, DOT, "PlacementJudged StateChanged TurnBegan", Turn, lambda: lobby(players=2)),
@@ -214,6 +215,7 @@ CASES = [
     *same(Event.UNREADABLE, *UNREADABLE, said=refused("not_json")),
     *same(Event.UNREADABLE, m.Unreadable("a", "dot", "too_deep", "?"), said="PlacementRefused:too_deep"),
     *same(Event.UNLISTED, *UNLISTED, said=""),
+    *(Case(Turn, Event.UNLISTED, command, "", Turn, lambda: turn(bank_ms=9_000)) for command in UNLISTED),
     #
     Case(
         Lobby,

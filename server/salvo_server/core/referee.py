@@ -93,7 +93,7 @@ class Referee:
                 return [m.CommandRefused(name, error.code, error.text)]
             case m.Leave(player) | m.PlaceShip(player) | m.Fire(player) | m.Skip(player):
                 return self.players[player].refuse(command, error)
-        return []
+        raise error  # the server's own inputs are not refused
 
     def configure(
         self, seed: int | str, limits: Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
