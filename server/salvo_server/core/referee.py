@@ -125,16 +125,6 @@ class Referee:
         return self.terms.number
 
     @property
-    def seed(self) -> int | str:
-        """What all draws of the game come from."""
-        return self.terms.seed
-
-    @property
-    def draw(self) -> m.Draw:
-        """What the seed is."""
-        return self.terms.draw
-
-    @property
     def book(self) -> RuleBook:
         """The rules of the game."""
         return self.terms.book

@@ -66,10 +66,8 @@ class Table:
         self._begin_game()
 
     def _begin_game(self) -> None:
-        referee = self.referee
-        self.header = Header(
-            __version__, referee.number, str(referee.seed), referee.rules, referee.limits, referee.draw
-        )
+        terms = self.referee.terms
+        self.header = Header(__version__, terms.number, str(terms.seed), terms.rules, terms.limits, terms.draw)
         self.steps = 0
         self.check = header_check(self.header)
 

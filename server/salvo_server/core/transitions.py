@@ -1,7 +1,7 @@
 """The referee's theory in one table: what follows from every input in every state.
 
-:data:`TABLE` has a row for each pair, and the referee takes from it what to do, so it cannot differ from what is done.
-The published table and the state diagram are printed from it. A state is a value (:class:`Lobby`, :class:`Turn`,
+:data:`TABLE` has a row for each pair, and the referee takes its steps from it, so table and code cannot differ. The
+published table and the state diagram are printed from it. A state is a value (:class:`Lobby`, :class:`Turn`,
 :class:`Pause`, :class:`Over`); a step is a function of state, input and time that returns what is announced and the
 next state. A step that is not allowed raises :class:`~salvo.errors.IllegalCommand` before it has changed anything.
 """
@@ -127,97 +127,69 @@ _WON = Arrow(Over, "one player left", "SALVO-END-1")
 _FORGOTTEN = Arrow(Lobby, "time of the result ends", "SALVO-END-4")
 _TURN_ENDS = (_NEXT, _NEXT._replace(target=Pause), _WON)
 
-_WRONG_STATE = Row(_refuse, Answer.REFUSED, "SALVO-GAME-6", ("wrong_state",))
-_TAKEN = Row(_refuse_name, Answer.REFUSED, "SALVO-JOIN-8", ("name_taken",))
-_BACK = Row(_recap, Answer.RECAP, "SALVO-JOIN-7")
-_NOISE = Row(_answer, Answer.OWN_CODE, "SALVO-ERR-3")
-_UNLISTED = Row(_ignore, Answer.IGNORED, "SALVO-ERR-2")
-_STAYS = Row(_ignore, Answer.IGNORED, "SALVO-ACCESS-8")
-_NO_TIME_TO_ACT = Row(_ignore, Answer.IGNORED, "SALVO-BACK-2")
-_NO_BANK_COUNTS = Row(_ignore, Answer.IGNORED, "SALVO-TIME-2")
-
-_OK = Answer.ACCEPTED
 _PLACING = ("fleet_final", "off_grid", "overlap", "too_close")
 _AIMING = ("unknown_target", "off_grid", "own_board", "shot_before", "stale_context")
 _SKIPPING = ("no_skipping", "not_your_turn")
 _OUT_OF_TURN = ("not_your_turn", "too_many_shots")
+_OUT_OF_TIME = ("turn_timeout", "bank_empty")
+
+_OK, _NO, _IGNORED = Answer.ACCEPTED, Answer.REFUSED, Answer.IGNORED
+
+_STATE = Row(_refuse, _NO, "SALVO-GAME-6", ("wrong_state",))
+_TAKEN = Row(_refuse_name, _NO, "SALVO-JOIN-8", ("name_taken",))
+_RECAP = Row(_recap, Answer.RECAP, "SALVO-JOIN-7")
+_NOISE = Row(_answer, Answer.OWN_CODE, "SALVO-ERR-3")
+_UNLISTED = Row(_ignore, _IGNORED, "SALVO-ERR-2")
+
+_ADMIT = Row(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full",))
+_LEAVE = Row(Lobby.leave, _OK, "SALVO-JOIN-15", ("stale_context",))
+_STRIKE = Row(Lobby.strike_off, _OK, "SALVO-ACCESS-8")
+_STAYS = Row(_ignore, _IGNORED, "SALVO-ACCESS-8")
+_PLACE = Row(Lobby.place, _OK, "SALVO-PLACE-7", _PLACING, (_WAITS, _COMPLETE))
+
+_FIRE = Row(Turn.fire, _OK, "SALVO-FIRE-6", (*_OUT_OF_TURN, *_AIMING), _TURN_ENDS)
+_EARLY = Row(Pause.fire, _NO, "SALVO-PACE-2", _OUT_OF_TURN)
+_VOID = Row(_fire_after_the_end, _IGNORED, "SALVO-FIRE-12", ("wrong_state",))
+_SKIP = Row(Turn.skip, _OK, "SALVO-BOOK-7", (*_SKIPPING, "stale_context"), _TURN_ENDS)
+_NO_SKIP = Row(Pause.skip, _NO, "SALVO-PACE-2", _SKIPPING)
+
+_START = Row(Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW))
+_RUN_OUT = Row(Turn.run_out, _OK, "SALVO-TURN-5", _OUT_OF_TIME, _TURN_ENDS)
+_GO_ON = Row(Pause.end, _OK, "SALVO-PACE-1", (), (_BEGINS,))
+_REOPEN = Row(_reopen, _OK, "SALVO-END-4", (), (_FORGOTTEN,))
+
+_LOBBY_AGAIN = Row(Lobby.resume, _OK, "SALVO-BACK-2")
+_TURN_AGAIN = Row(Turn.resume, _OK, "SALVO-BACK-2")
+_PAUSE_AGAIN = Row(Pause.resume, _OK, "SALVO-PACE-5")
+_NO_MATTER = Row(_ignore, _IGNORED, "SALVO-BACK-2")
+_COUNT = Row(Turn.count_from, _OK, "SALVO-TIME-2")
+_NO_BANK = Row(_ignore, _IGNORED, "SALVO-TIME-2")
+
+# fmt: off
+_ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
+    #                  lobby         turn         pause         over
+    Event.NEW:        (_ADMIT,       _STATE,      _STATE,       _STATE),
+    Event.BACK:       (_RECAP,       _RECAP,      _RECAP,       _RECAP),
+    Event.TAKEN:      (_TAKEN,       _TAKEN,      _TAKEN,       _TAKEN),
+    Event.LEAVE:      (_LEAVE,       _STATE,      _STATE,       _STATE),
+    Event.STRUCK_OFF: (_STRIKE,      _STAYS,      _STAYS,       _STAYS),
+    Event.PLACE:      (_PLACE,       _STATE,      _STATE,       _STATE),
+    Event.FIRE:       (_STATE,       _FIRE,       _EARLY,       _VOID),
+    Event.SKIP:       (_STATE,       _SKIP,       _NO_SKIP,     _STATE),
+    Event.UNREADABLE: (_NOISE,       _NOISE,      _NOISE,       _NOISE),
+    Event.UNLISTED:   (_UNLISTED,    _UNLISTED,   _UNLISTED,    _UNLISTED),
+    Event.DEADLINE:   (_START,       _RUN_OUT,    _GO_ON,       _REOPEN),
+    Event.RESUMED:    (_LOBBY_AGAIN, _TURN_AGAIN, _PAUSE_AGAIN, _NO_MATTER),
+    Event.DELIVERED:  (_NO_BANK,     _COUNT,      _NO_BANK,     _NO_BANK),
+}
+# fmt: on
 
 TABLE: dict[type[TableState], dict[Event, Row]] = {
-    Lobby: {
-        Event.NEW: Row(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full",)),
-        Event.BACK: _BACK,
-        Event.TAKEN: _TAKEN,
-        Event.LEAVE: Row(Lobby.leave, _OK, "SALVO-JOIN-15", ("stale_context",)),
-        Event.STRUCK_OFF: Row(Lobby.strike_off, _OK, "SALVO-ACCESS-8"),
-        Event.PLACE: Row(Lobby.place, _OK, "SALVO-PLACE-7", _PLACING, (_WAITS, _COMPLETE)),
-        Event.FIRE: _WRONG_STATE,
-        Event.SKIP: _WRONG_STATE,
-        Event.UNREADABLE: _NOISE,
-        Event.UNLISTED: _UNLISTED,
-        Event.DEADLINE: Row(
-            Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW)
-        ),
-        Event.RESUMED: Row(Lobby.resume, _OK, "SALVO-BACK-2"),
-        Event.DELIVERED: _NO_BANK_COUNTS,
-    },
-    Turn: {
-        Event.NEW: _WRONG_STATE,
-        Event.BACK: _BACK,
-        Event.TAKEN: _TAKEN,
-        Event.LEAVE: _WRONG_STATE,
-        Event.STRUCK_OFF: _STAYS,
-        Event.PLACE: _WRONG_STATE,
-        Event.FIRE: Row(Turn.fire, _OK, "SALVO-FIRE-6", (*_OUT_OF_TURN, *_AIMING), _TURN_ENDS),
-        Event.SKIP: Row(Turn.skip, _OK, "SALVO-BOOK-7", (*_SKIPPING, "stale_context"), _TURN_ENDS),
-        Event.UNREADABLE: _NOISE,
-        Event.UNLISTED: _UNLISTED,
-        Event.DEADLINE: Row(Turn.run_out, _OK, "SALVO-TURN-5", ("turn_timeout", "bank_empty"), _TURN_ENDS),
-        Event.RESUMED: Row(Turn.resume, _OK, "SALVO-BACK-2"),
-        Event.DELIVERED: Row(Turn.count_from, _OK, "SALVO-TIME-2"),
-    },
-    Pause: {
-        Event.NEW: _WRONG_STATE,
-        Event.BACK: _BACK,
-        Event.TAKEN: _TAKEN,
-        Event.LEAVE: _WRONG_STATE,
-        Event.STRUCK_OFF: _STAYS,
-        Event.PLACE: _WRONG_STATE,
-        Event.FIRE: Row(Pause.fire, Answer.REFUSED, "SALVO-PACE-2", _OUT_OF_TURN),
-        Event.SKIP: Row(Pause.skip, Answer.REFUSED, "SALVO-PACE-2", _SKIPPING),
-        Event.UNREADABLE: _NOISE,
-        Event.UNLISTED: _UNLISTED,
-        Event.DEADLINE: Row(Pause.end, _OK, "SALVO-PACE-1", (), (_BEGINS,)),
-        Event.RESUMED: Row(Pause.resume, _OK, "SALVO-PACE-5"),
-        Event.DELIVERED: _NO_BANK_COUNTS,
-    },
-    Over: {
-        Event.NEW: _WRONG_STATE,
-        Event.BACK: _BACK,
-        Event.TAKEN: _TAKEN,
-        Event.LEAVE: _WRONG_STATE,
-        Event.STRUCK_OFF: _STAYS,
-        Event.PLACE: _WRONG_STATE,
-        Event.FIRE: Row(_fire_after_the_end, Answer.IGNORED, "SALVO-FIRE-12", ("wrong_state",)),
-        Event.SKIP: _WRONG_STATE,
-        Event.UNREADABLE: _NOISE,
-        Event.UNLISTED: _UNLISTED,
-        Event.DEADLINE: Row(_reopen, _OK, "SALVO-END-4", (), (_FORGOTTEN,)),
-        Event.RESUMED: _NO_TIME_TO_ACT,
-        Event.DELIVERED: _NO_BANK_COUNTS,
-    },
+    state: {event: rows[column] for event, rows in _ROWS.items()} for column, state in enumerate(STATES)
 }
 
-_EVENTS: dict[type[m.Input], Event] = {
-    m.Participate: Event.NEW,
-    m.Leave: Event.LEAVE,
-    m.StruckOff: Event.STRUCK_OFF,
-    m.PlaceShip: Event.PLACE,
-    m.Fire: Event.FIRE,
-    m.Skip: Event.SKIP,
-    m.Unreadable: Event.UNREADABLE,
-    m.Resumed: Event.RESUMED,
-    m.TurnDelivered: Event.DELIVERED,
-}
+_PLAIN = (m.Leave, m.StruckOff, m.PlaceShip, m.Fire, m.Skip, m.Unreadable, m.Resumed, m.TurnDelivered)
+_EVENTS: dict[type[m.Input], Event] = {m.Participate: Event.NEW, **{kind: Event(kind.__name__) for kind in _PLAIN}}
 
 #: The states in which a command can be accepted, which a refusal names.
 ACCEPTED: dict[type[m.Input], list[State]] = {
