@@ -6,7 +6,7 @@ import pytest
 
 from salvo import messages as m
 from salvo.messages import Limits, State
-from salvo.rules import SALVO, Orientation, Placement
+from salvo.rules import SALVO, XBS, Orientation, Placement
 from salvo_server.core.referee import Referee
 
 NOW = 1_000_000
@@ -101,6 +101,22 @@ def test_play_order_is_the_order_of_complete_fleets() -> None:
     for ship in ROWS:
         said += referee.receive(place("first", ship), NOW)
     assert [a.names for a in said if isinstance(a, m.PlayersListed)][-1] == ("second", "first")
+
+
+def test_an_outage_restarts_the_placement_time_and_a_new_team_lets_the_count_begin_again() -> None:
+    referee = Referee(7)
+    seat(referee, "a")
+    for number in (1, 2):
+        referee.receive(m.Resumed(), NOW + number)
+        assert (referee.extensions, referee.deadline()) == (number, NOW + number + 60_000)
+    referee.receive(m.Participate("b", b"b"), NOW + 3)
+    assert referee.extensions == 0
+
+
+def test_where_no_placement_time_runs_an_outage_starts_none() -> None:
+    referee = Referee(7)
+    assert referee.receive(m.Resumed(), NOW) == []
+    assert (referee.extensions, referee.deadline()) == (0, None)
 
 
 def test_a_refused_placement_leaves_the_earlier_one_in_force() -> None:
@@ -270,6 +286,51 @@ def test_the_next_lobby_knows_nothing_of_the_game() -> None:
     assert said == [m.TableReset(), m.TableOpened(2), m.StateChanged(State.LOBBY)]
     assert (referee.players, referee.game, referee.results, referee.deadline()) == ({}, None, [], None)
     assert kinds(seat(referee, "a"))[0] == "PlayersListed"
+
+
+def test_the_next_lobby_counts_no_extensions_of_the_former_one() -> None:
+    """A lobby before its first team had inherited them, and looked as if it had been held up."""
+    referee = Referee(7, limits=Limits(players=2))
+    referee.receive(m.Participate("a", b"a"), NOW)
+    referee.receive(m.Resumed(), NOW)
+    referee.receive(m.Leave("a"), NOW)
+    seat(referee, "b")
+    referee.receive(m.Participate("c", b"c"), NOW)
+    referee.receive(m.Resumed(), NOW)
+    for ship in ROWS:
+        referee.receive(place("c", ship), NOW)
+    assert referee.extensions == 0
+    now = NOW
+    while referee.number == 1:
+        now = referee.deadline() or 0
+        referee.handle_timer(now)
+    assert (referee.state, referee.extensions) == (State.LOBBY, 0)
+
+
+def test_only_other_limits_or_rules_of_the_next_game_make_it_differ() -> None:
+    referee = finished()
+    assert not referee.next_differs
+    referee.configure(8, referee.limits)
+    assert not referee.next_differs
+    for limits, book in [(Limits(players=3), SALVO), (referee.limits, XBS)]:
+        referee.configure(8, limits, book=book)
+        assert referee.next_differs
+    referee.handle_timer(NOW + 300_000)
+    assert not referee.next_differs
+    assert (referee.number, referee.book, referee.terms.seed) == (2, XBS, 8)
+
+
+def test_a_match_is_there_from_the_first_turn_to_the_next_lobby() -> None:
+    referee = Referee(7)
+    with pytest.raises(LookupError, match="game 1 has not begun"):
+        _ = referee.match
+    assert (referee.game, referee.results, referee.recap("a")) == (None, [], None)
+    referee = finished()
+    assert (referee.match.game, referee.match.results) == (referee.game, referee.results)
+
+
+def test_no_seed_is_printed() -> None:
+    assert "secret" not in repr(Referee("secret").terms)
 
 
 # --- recap and answers --------------------------------------------------------------------------------------------

@@ -149,6 +149,11 @@ def test_a_skip_that_is_sent_again_is_known_until_its_player_skips_again() -> No
     assert not referee.has_had(m.Skip("cy", m.TurnContext(1, 1)))
 
 
+def test_a_skip_of_a_turn_that_never_was_is_no_repetition() -> None:
+    referee = playing(SMACKDOWN)
+    assert not any(referee.has_had(m.Skip("ann", m.TurnContext(1, turn))) for turn in (-1, 0, 1))
+
+
 def test_a_skip_that_came_after_the_deadline_was_not_had() -> None:
     referee = playing(SMACKDOWN)
     deadline = referee.deadline()
