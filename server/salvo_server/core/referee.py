@@ -117,27 +117,27 @@ class Referee:
     @property
     def table(self) -> str:
         """Its name; empty for the default one."""
-        return self.terms.table
+        return self.stage.terms.table
 
     @property
     def number(self) -> int:
         """The running number of the game, from 1; the next game gets its number with its lobby."""
-        return self.terms.number
+        return self.stage.terms.number
 
     @property
     def book(self) -> RuleBook:
         """The rules of the game."""
-        return self.terms.book
+        return self.stage.terms.book
 
     @property
     def limits(self) -> Limits:
         """The limits of the game."""
-        return self.terms.limits
+        return self.stage.terms.limits
 
     @property
     def rules(self) -> m.RulesAnnounced:
         """What ``/game/rules`` says."""
-        return self.terms.rules
+        return self.stage.terms.rules
 
     @property
     def next_differs(self) -> bool:
