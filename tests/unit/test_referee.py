@@ -329,8 +329,10 @@ def test_a_match_is_there_from_the_first_turn_to_the_next_lobby() -> None:
     assert (referee.match.game, referee.match.results) == (referee.game, referee.results)
 
 
-def test_no_seed_is_printed() -> None:
-    assert "secret" not in repr(Referee("secret").terms)
+def test_no_seed_and_no_credential_is_printed() -> None:
+    referee = Referee("secret")
+    referee.receive(m.Participate("a", b"secret"), NOW)
+    assert "secret" not in repr(referee.stage)
 
 
 # --- recap and answers --------------------------------------------------------------------------------------------
