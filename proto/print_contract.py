@@ -15,7 +15,7 @@ from salvo.session.placing import PLACING
 from salvo.session.playing import PLAYING
 from salvo.session.session import FOLLOWING, RETURNING, SERVER
 from salvo.topics import TOPICS
-from salvo_server.core.referee import ACCEPTED, TRANSITIONS
+from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState, transitions
 
 README = Path(__file__).parent / "README.md"
 
@@ -33,13 +33,27 @@ def topics() -> str:
 
 
 def states() -> str:
-    """The state diagram, drawn and in plain text, and what is accepted where."""
+    """The state diagram, drawn and in plain text, and what follows from every input in every state."""
     lines = ["```mermaid", "stateDiagram-v2", "    [*] --> lobby"]
-    lines += [f"    {t.source} --> {t.target}: {t.event} ({t.sentence})" for t in TRANSITIONS]
+    lines += [f"    {t.source} --> {t.target}: {t.event} ({t.sentence})" for t in transitions()]
     lines += ["```", "", "The same without a program that draws:", "", "```text", *plain_states(), "```", ""]
-    lines += ["| command | accepted in |", "|---|---|"]
-    lines += [f"| {command.__name__} | {', '.join(sorted(states))} |" for command, states in ACCEPTED.items()]
+    lines += [f"| input | {' | '.join(state.__name__.lower() for state in STATES)} |", "|---|" + "---|" * len(STATES)]
+    lines += [f"| {event} | {' | '.join(cell(state, event) for state in STATES)} |" for event in Event]
     return "\n".join(lines)
+
+
+def cell(state: type[TableState], event: Event) -> str:
+    """What follows from one input in one state."""
+    row = TABLE[state][event]
+    codes = ", ".join(f"`{code}`" for code in row.codes)
+    if row.answer is Answer.REFUSED:
+        return f"{codes} ({row.sentence})"
+    text = str(row.answer)
+    if row.arrows:
+        text += f", then {' or '.join(dict.fromkeys(arrow.target.__name__.lower() for arrow in row.arrows))}"
+    if codes:
+        text += f"; {'with' if event is Event.DEADLINE else 'or'} {codes}"
+    return f"{text} ({row.sentence})"
 
 
 def plain_states() -> list[str]:
@@ -51,7 +65,7 @@ def plain_states() -> list[str]:
     column = list(State)
     chart: list[str] = []
     for state, below in zip(column, [*column[1:], column[0]], strict=True):
-        leaving = [t for t in TRANSITIONS if t.source is state]
+        leaving = [t for t in transitions() if t.source is state]
         loops = [f"{t.event} ({t.sentence})" for t in leaving if t.target is state]
         steps = [f"{t.event} ({t.sentence})" for t in leaving if t.target is below]
         if len(loops) > 1 or len(loops) + len(steps) != len(leaving):

@@ -24,7 +24,6 @@ from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import Role
 from salvo_server import service as services
 from salvo_server.core import authenticator as gates
-from salvo_server.core import referee as referees
 from salvo_server.core.admission import AdmissionPolicy
 from salvo_server.core.authenticator import Authenticator, Bucket, Opened
 from salvo_server.core.chat import Chat
@@ -616,11 +615,11 @@ def _count_levels_by_recursion(patch: Patch) -> None:
 
 
 def _answer_without_end(patch: Patch) -> None:
-    patch.setattr("salvo_server.core.referee.ANSWERS_PER_SHIP", 1_000_000)
+    patch.setattr("salvo_server.core.team.ANSWERS_PER_SHIP", 1_000_000)
 
 
 def _let_ships_be_placed_for_ever(patch: Patch) -> None:
-    patch.setattr(referees, "MAX_PLACEMENTS", 1_000_000)
+    patch.setattr("salvo_server.core.lobby.MAX_PLACEMENTS", 1_000_000)
 
 
 def _extend_lobbies_for_ever(patch: Patch) -> None:

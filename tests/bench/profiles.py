@@ -219,7 +219,7 @@ class Match(Played):
         while (current := referee.current) is not None:
             target, cell = aims[current.name].pop()
             assert referee.game is not None
-            if target != current.name and not referee.game.out[referee.players[target].seat]:
+            if target != current.name and not referee.game.out[referee.match.players[target].seat]:
                 self.shot(target, *grid.xy(cell))
         return self
 

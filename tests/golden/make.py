@@ -265,7 +265,9 @@ class Made:
             m.Resumed(),
         ]
         if self.plan.book is not SALVO and self.plan.book is not SMALL:
-            taken = [m.Fire(current, name, x, y) for name, p in self.referee.players.items() for x, y in p.landed[-1:]]
+            taken = [
+                m.Fire(current, name, x, y) for name, p in self.referee.match.players.items() for x, y in p.landed[-1:]
+            ]
             trouble += [m.Skip(rival), m.Skip(current, m.TurnContext(3, turn + 1)), m.Fire(current, current, 1, 1)]
             trouble += taken if self.plan.book.repeats is Repeats.REFUSED else []
         self.do(self.random.choice(trouble))

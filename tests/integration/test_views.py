@@ -23,7 +23,7 @@ from salvo.fairness.proof import ProofConnection
 from salvo.messages import State
 from salvo.rules import SALVO, Fleet
 from salvo.topics import Role
-from salvo_server.core.referee import Player
+from salvo_server.core.match import Player
 from salvo_server.service import epoch_clock
 from salvo_server.spectate import watching
 from salvo_server.spectate.watching import RefereeWatcher, TeamWatcher, Watcher
@@ -76,14 +76,14 @@ def test_each_onlooker_of_a_real_game_sees_his_own_view(
 
         referee = contest.service.tables[""].referee
         assert referee.game is not None
-        _equals_the_game(judge, referee.game.fleets, referee.players)
+        _equals_the_game(judge, referee.game.fleets, referee.match.players)
         turns = [news.record["turn"] for news in heard[judge] if news.record["event"] == "boards"]
         assert turns == sorted(set(turns))
         assert turns[-1] == len(referee.results)
         assert isinstance(hall, RefereeWatcher)
         assert hall.view is None
         hits = [(news.record["x"], news.record["y"]) for news in heard[red] if news.record["event"] == "hit"]
-        assert hits == referee.players["red"].landed
+        assert hits == referee.match.players["red"].landed
         assert not any(news.record["event"] in ("hit", "error", "recap") for news in heard[spy])
         for watcher in (judge, hall, red, spy):
             watcher.close()

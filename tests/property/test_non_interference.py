@@ -441,7 +441,7 @@ def test_the_log_differs_in_commitments_and_what_follows_from_them_only(
 ) -> None:
     """A fair draw depends on the placements' messages, which are random; here the same player begins all the same."""
     monkeypatch.setattr(
-        "salvo_server.core.referee.draw_fair_starter",
+        "salvo_server.core.lobby.draw_fair_starter",
         lambda book, drawn, messages, players: draw_starter(SALVO, 7, "", 1, players),
     )
     differed: set[str] = set()

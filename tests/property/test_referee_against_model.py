@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -10,7 +12,9 @@ from conformance.naive_model import LENGTHS, NaiveTable
 from salvo import messages as m
 from salvo.messages import Limits
 from salvo.rules import SALVO, Orientation, Placement
+from salvo_server.core.lobby import Entrant, Lobby
 from salvo_server.core.referee import Referee
+from salvo_server.core.team import Team
 
 NAMES = ("ann", "Bob", "cy")
 names = st.sampled_from(NAMES)
@@ -22,14 +26,18 @@ rows = st.sampled_from((1, 1, 3, 3, 5, 7, 9, 2, 0, 11))
 
 def board_state(referee: Referee) -> str:
     """Everything that a refusal must leave as it was; how often it may still be answered is no part of the game."""
-    players = [
-        (p.name, p.credential, p.placements, p.spellings, p.seat, p.silent_turns, p.shots, p.landed)
-        for p in referee.players.values()
-    ]
-    game = referee.game
+    stage, game = referee.stage, referee.game
+    teams = [(team.credential, _without_answers(team)) for team in referee.players.values()]
+    order = [entrant.name for entrant in stage.complete] if isinstance(stage, Lobby) else []
     engine = [] if game is None else [getattr(game, slot) for slot in type(game).__slots__ if slot not in _CONSTANT]
-    order = [player.name for player in referee._order]
-    return repr((referee.state, referee.number, players, order, referee.results, referee.deadline(), engine))
+    when = referee.deadline(), referee.extensions, referee.awaits_delivery()
+    return repr((referee.state, referee.number, teams, order, referee.results, when, engine))
+
+
+def _without_answers(team: Team) -> Team:
+    if isinstance(team, Entrant):
+        team = replace(team, answered={})
+    return replace(team, answers=0, open_answers=0)
 
 
 _CONSTANT = ("fleets", "book")

@@ -169,7 +169,7 @@ def check_with_the_engine(watcher: Watcher, referee: Referee) -> None:
     game, book = referee.game, referee.book
     if game is None or book.order is Order.ROUNDS or (game.shots_fired and not game.over):
         return
-    for player in referee.players.values():
+    for player in referee.match.players.values():
         board = watcher.boards[player.name]
         assert board.out == game.out[player.seat]
         if book.sinkings is Sinkings.TOLD:

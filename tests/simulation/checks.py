@@ -19,8 +19,9 @@ from salvo.session import Session
 from salvo.view import Shot, View
 from salvo_server.core.identity import Identity
 from salvo_server.core.log import GameLog, game_secret
+from salvo_server.core.match import Player
 from salvo_server.core.recovery import execute_step, open_table
-from salvo_server.core.referee import Player, Referee
+from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step
 from salvo_server.verify import verify_lines
 from simulation.disk import every_game
@@ -49,7 +50,7 @@ def when_over(contest: Contest) -> None:
     game = referee.game
     assert game is not None
     contest.statistics["games"] += 1
-    contest.statistics["shots"] += sum(len(player.shots) for player in referee.players.values())
+    contest.statistics["shots"] += sum(len(player.shots) for player in referee.match.players.values())
     _retained(contest)
     results = _results(referee)
     _stream(contest.said, referee, results, "the broker")
@@ -58,7 +59,7 @@ def when_over(contest: Contest) -> None:
         _chain(contest.observer.heard)
     _log(contest.said, referee, "the broker")
     for team in contest.teams:
-        player = referee.players.get(team.name)
+        player = referee.match.players.get(team.name)
         if player is None:
             only_lost = all(fault.action == "lose" for fault in contest.world.happened)
             hold(not only_lost, "%s was left in the lobby", team.name)
@@ -131,7 +132,7 @@ def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, expected: Sequ
             landed[topic.split("/")[2]].append((cell["x"], cell["y"]))
     hold(known == len(expected), "%s heard %d results of %d", who, known, len(expected))
     hold(len(turns) - 1 == len(expected), "%s heard of %d turns of %d", who, len(turns) - 1, len(expected))
-    for name, player in referee.players.items():
+    for name, player in referee.match.players.items():
         hold(_covers(landed[name], player.landed), "%s heard other hits on %s than fell", who, name)
 
 
@@ -206,7 +207,9 @@ def _view(session: Session, player: Player, referee: Referee) -> None:
     if view.rules.sinkings is Sinkings.TOLD:
         facts += [("sunk", view.sunk, _sunk(referee)), ("afloat", view.ships_afloat, _afloat(referee, game))]
     if view.rules.announce is Announce.CELLS:
-        facts += [("marks", view.marks(name), other.seen) for name, other in referee.players.items() if other != player]
+        facts += [
+            ("marks", view.marks(name), other.seen) for name, other in referee.match.players.items() if other != player
+        ]
     for what, seen, truth in facts:
         hold(seen == truth, "%s's view, %s: %s, not %s", name, what, *_difference(seen, truth))
 
@@ -230,7 +233,7 @@ def _sunk(referee: Referee) -> dict[str, tuple[str, ...]]:
 
 
 def _afloat(referee: Referee, game: Game) -> dict[str, int]:
-    return {name: game.afloat[player.seat] for name, player in referee.players.items()}
+    return {name: game.afloat[player.seat] for name, player in referee.match.players.items()}
 
 
 def _fallen(referee: Referee, game: Game) -> tuple[str, ...]:
@@ -252,7 +255,7 @@ def _own_salvos(player: Player, referee: Referee) -> list[tuple[int, list[Shot]]
 
 def _untouched(view: View, player: Player, referee: Referee) -> set[Shot]:
     grid = view.rules.grid
-    seen = referee.players.values() if view.rules.announce is Announce.CELLS else [player]
+    seen = referee.match.players.values() if view.rules.announce is Announce.CELLS else [player]
     fired = {(shot.target, shot.x, shot.y) for each in seen for shot in each.shots}
     cells = [grid.xy(cell) for cell in range(grid.size)]
     return {Shot(rival, x, y) for rival in view.opponents for x, y in cells if (rival, x, y) not in fired}
@@ -288,7 +291,7 @@ def _shots(contest: Contest, team: Team, player: Player, referee: Referee) -> No
         wanted, got = chosen.get(result.turn, []), accepted.get(result.turn, [])
         doubled = Counter(got) - Counter(wanted)
         hold(not doubled, "turn %d: %s's shots were accepted and never chosen: %s", result.turn, team.name, doubled)
-        if result.turn in referee._cut_short:
+        if result.turn in referee.match.cut_short:
             contest.statistics["turns that ran out"] += 1
             skipped = referee.book.skipping and result.turn in given_up
             hold(skipped or not contest.scenario.strict, "turn %d of %s ran out", result.turn, team.name)

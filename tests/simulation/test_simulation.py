@@ -20,12 +20,14 @@ from salvo.session.playing import PLAYING, Playing, PlayingEvent
 from salvo.view import Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.journal import Batch, SavedGame
+from salvo_server.core.lobby import Lobby
 from salvo_server.core.log import TableLog
+from salvo_server.core.match import Match
 from salvo_server.core.recovery import Recovered, open_table, recover
-from salvo_server.core.referee import Referee
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
+from salvo_server.core.turn import Turn
 from salvo_server.service import Service
 from simulation import crypto, faults, game, run, sharing
 from simulation.disk import SimJournal, every_game
@@ -225,7 +227,7 @@ def _leave_what_is_retained(patch: pytest.MonkeyPatch) -> None:
 def _draw_the_starter_anew(patch: pytest.MonkeyPatch) -> None:
     draws = iter(range(1_000_000))
     patch.setattr(
-        "salvo_server.core.referee.draw_starter", lambda book, seed, table, number, players: next(draws) % players
+        "salvo_server.core.lobby.draw_starter", lambda book, seed, table, number, players: next(draws) % players
     )
 
 
@@ -296,16 +298,12 @@ def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def _let_nobody_else_shoot(patch: pytest.MonkeyPatch) -> None:
-    def began(self: Referee, now: int) -> Any:
-        began = _begin_turn(self, now)
-        return began if now % 7 else type(began)(began.game, began.turn - 1, *_fields(began)[2:])
+    def begin(match: Match, now: int) -> Any:
+        [began], turn = _begin(match, now)
+        return [began if now % 7 else replace(began, turn=began.turn - 1)], turn  # type: ignore[type-var, union-attr]
 
-    _begin_turn = Referee._begin_turn
-    patch.setattr(Referee, "_begin_turn", began)
-
-
-def _fields(value: Any) -> list[Any]:
-    return [getattr(value, name) for name in type(value).__slots__]
+    _begin = Turn.begin
+    patch.setattr(Turn, "begin", begin)
 
 
 def _never_ask_for_the_log(patch: pytest.MonkeyPatch) -> None:
@@ -335,7 +333,9 @@ def _replay_the_next_lobby_with_the_settings_of_its_game(patch: pytest.MonkeyPat
 def _play_on_with_the_new_settings(patch: pytest.MonkeyPatch) -> None:
     def take_over(self: Service, recovered: Recovered, *given: Any) -> None:
         _take_over(self, recovered, *given)
-        recovered.table.referee.limits = self._limits[recovered.table.name]
+        stage = recovered.table.referee.stage
+        holder: Lobby | Match = stage if isinstance(stage, Lobby) else stage.match
+        holder.terms = replace(holder.terms, limits=self._limits[recovered.table.name])
 
     patch.setattr(Service, "_take_over", take_over)
 

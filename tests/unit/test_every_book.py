@@ -102,7 +102,7 @@ class Game:
         """Cells of players that stand, in a random order: those where nobody has fired, now and then after others."""
         game, grid = self.referee.game, self.referee.book.grid
         assert game is not None
-        rivals = [p.name for p in self.referee.players.values() if p.name != shooter and not game.out[p.seat]]
+        rivals = [p.name for p in self.referee.match.players.values() if p.name != shooter and not game.out[p.seat]]
         cells = [Shot(rival, *grid.xy(cell)) for rival in rivals for cell in range(grid.size)]
         self.random.shuffle(cells)
         if self.spent and self.referee.book.repeats is not Repeats.REFUSED and self.random.random() < 0.1:
@@ -261,7 +261,7 @@ def test_a_session_takes_up_a_recap_in_mid_game(book: RuleBook, turns: int) -> N
     game = Game(book, 3, turns).play(turns)
     if game.referee.state is State.TURN:  # a shot that waits for its result, and in a round a whole salvo
         game.do(m.Fire(game.referee.current.name, *next(game.targets(game.referee.current.name))))  # type: ignore[union-attr]
-    for name, player in game.referee.players.items():
+    for name, player in game.referee.match.players.items():
         view = taken_up(recap_of(game.referee, name), book)
         assert view.results == [
             each._replace(sunk=tuple(m.SunkShip(s.player, s.ship, s.ship) for s in each.sunk))
@@ -270,7 +270,7 @@ def test_a_session_takes_up_a_recap_in_mid_game(book: RuleBook, turns: int) -> N
         assert view.incoming == player.landed
         if book.announce is Announce.CELLS:
             assert {n: view.marks(n) for n in game.names if n != name} == {
-                n: other.seen for n, other in game.referee.players.items() if n != name
+                n: other.seen for n, other in game.referee.match.players.items() if n != name
             }
         if game.referee.state is State.OVER:
             assert view.winners == announced(game, m.GameWon)[0].winners

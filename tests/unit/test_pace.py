@@ -60,7 +60,7 @@ def salvo(referee: Referee, now: int) -> list[m.Announcement]:
     rival = next(name for name in referee.players if name != me)
     said: list[m.Announcement] = []
     for _ in range(referee.game.shots_left):
-        number = len(referee.players[me].shots)
+        number = len(referee.match.players[me].shots)
         said += referee.receive(m.Fire(me, rival, number % 10 + 1, 10 - number // 10), now)
     return said
 
@@ -171,7 +171,7 @@ def test_in_a_pause_a_skip_is_refused_and_the_turn_to_come_is_whole() -> None:
         assert code(referee.receive(m.Skip(name), NOW + 1)) == "not_your_turn"
     referee.receive(m.TimePassed(), NOW + 800)
     assert current(referee) == rival
-    assert [player.silent_turns for player in referee.players.values()] == [0, 0]
+    assert [player.silent_turns for player in referee.match.players.values()] == [0, 0]
 
 
 def test_refusals_in_a_pause_are_counted_with_those_of_the_turn_before() -> None:
@@ -207,14 +207,14 @@ def test_no_time_of_a_pause_is_taken_off_a_turn_or_a_bank() -> None:
     assert referee.awaits_delivery() is None
     for turn in (1, 2):  # the broker confirms the turn that has ended; none has begun
         assert referee.receive(m.TurnDelivered(turn), NOW + 2_100) == []
-    assert [referee.players[name].bank_ms for name in (me, rival)] == [9_000, 10_000]
+    assert [referee.match.players[name].bank_ms for name in (me, rival)] == [9_000, 10_000]
     [began] = referee.receive(m.TimePassed(), NOW + 2_950)  # the server was a little late
     assert isinstance(began, m.TurnBegan)
     assert (began.now, began.deadline) == (NOW + 2_950, NOW + 13_950)
     assert referee.awaits_delivery() == 2
     referee.receive(m.TurnDelivered(2), NOW + 3_000)
     salvo(referee, NOW + 3_500)
-    assert [referee.players[name].bank_ms for name in (me, rival)] == [9_000, 10_500]
+    assert [referee.match.players[name].bank_ms for name in (me, rival)] == [9_000, 10_500]
 
 
 def test_an_outage_lets_the_pause_begin_anew_and_says_nothing() -> None:

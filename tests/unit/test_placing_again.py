@@ -16,7 +16,7 @@ from proofs import verify
 from salvo.codec.commands import write_participation, write_placement
 from salvo.messages import State
 from salvo.rules import Orientation, Placement
-from salvo_server.core import referee as referees
+from salvo_server.core import lobby as lobbies
 from simulation import crypto
 from unit.test_log_recovery import LoggedWorld
 from unit.test_recovery import SEALERS
@@ -130,7 +130,9 @@ class Lobby(LoggedWorld):
 
     @property
     def placed(self) -> int:
-        return self.table.referee.players["ann"].placed["carrier"]
+        stage = self.table.referee.stage
+        assert isinstance(stage, lobbies.Lobby)
+        return stage.players["ann"].placed["carrier"]
 
 
 @pytest.fixture
@@ -154,7 +156,7 @@ def test_a_lobby_without_the_bound_comes_out_of_the_journal_as_it_was(
 ) -> None:
     """An earlier server wrote it; this one continues the game, and the log verifies."""
     with monkeypatch.context() as before:
-        before.setattr(referees, "MAX_PLACEMENTS", 1000)
+        before.setattr(lobbies, "MAX_PLACEMENTS", 1000)
         world.again(3 * MOST)
     world.restart()
     assert world.placed == 3 * MOST

@@ -53,7 +53,7 @@ def play(referee: Referee, turns: int = 10**9, *, seed: int = 1) -> Referee:
         assert game is not None
         shooter = referee.current
         assert shooter is not None
-        rivals = [p.name for p in referee.players.values() if p is not shooter and game.afloat[p.seat]]
+        rivals = [p.name for p in referee.match.players.values() if p is not shooter and game.afloat[p.seat]]
         target = random.choice(rivals)
         cells = left[shooter.name][target] or list(range(grid.size))
         referee.receive(m.Fire(shooter.name, target, *grid.xy(cells.pop())), NOW)

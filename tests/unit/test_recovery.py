@@ -117,7 +117,7 @@ def state(table: Table) -> object:
         referee.number,
         list(referee.players),
         referee.results,
-        {p.name: (p.shots, p.landed, p.placements, p.answers, p.silent_turns) for p in referee.players.values()},
+        list(referee.players.values()),
         (game.turn, game.current, game.shots_left, game.afloat, game.salvos) if game else None,
         table.check,
     )
@@ -216,7 +216,7 @@ def test_a_message_that_comes_again_after_a_restart_is_a_duplicate(world: World)
     world.restart()
     world.wire.give(*message)
     world.run()
-    assert len(world.table.referee.players[_shooter(world)].shots) == 1
+    assert len(world.table.referee.match.players[_shooter(world)].shots) == 1
     assert not any(topic.endswith("/error") for topic in world.wire.topics_said())
 
 
@@ -256,7 +256,7 @@ def test_nothing_is_said_or_acknowledged_before_it_is_durable(world: World) -> N
     world.run()
     assert len(world.wire.said) == before + 1
     assert len(world.wire.acknowledged) == acknowledged
-    assert len(world.table.referee.players[_shooter(world)].shots) == 1  # the second one waits unread
+    assert len(world.table.referee.match.players[_shooter(world)].shots) == 1  # the second one waits unread
     full.full = False
     world.service._stalled_until = 0
     world.run()

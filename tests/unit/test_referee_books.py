@@ -227,6 +227,16 @@ def test_who_is_gone_where_nobody_is_out_costs_two_seconds_a_round_until_it_fire
     assert referee.deadline() == now + 31_999
 
 
+def test_only_who_is_gone_counts_as_absent_and_nobody_does_in_the_next_lobby() -> None:
+    referee, name, other, now = gone(over_ms=1000)
+    assert [referee.is_absent(each) for each in (name, other, "nobody")] == [True, False, False]
+    while referee.number == 1:
+        now = referee.deadline() or now
+        referee.receive(m.TimePassed(), now)
+    referee.receive(m.Participate(name, b""), now)
+    assert not referee.is_absent(name)
+
+
 def test_who_skips_is_not_gone() -> None:
     referee, name, _, now = gone()
     referee.receive(m.Skip(name), now)
@@ -247,7 +257,7 @@ def test_a_bank_counts_in_short_turns_too() -> None:
     assert referee.receive(m.TurnDelivered(5), now + 100) == []
     assert referee.deadline() == now + 2000
     referee.receive(m.TimePassed(), now + 2000)
-    assert referee.players[name].bank_ms == 61_000 - 1900
+    assert referee.match.players[name].bank_ms == 61_000 - 1900
 
 
 def test_without_the_limit_all_turns_are_as_long_as_they_were() -> None:

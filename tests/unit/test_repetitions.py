@@ -64,7 +64,7 @@ def test_a_salvo_of_which_the_broker_lost_a_shot_is_whole_when_it_was_sent_again
     assert stage.fired() == 1
     assert fire(stage, signed(stage, (1, 2, 3, 4, 5))) == []
     assert stage.current != shooter
-    assert [shot.x for shot in stage.referee.players[shooter].shots] == [1, 2, 3, 4, 5]
+    assert [shot.x for shot in stage.referee.match.players[shooter].shots] == [1, 2, 3, 4, 5]
 
 
 def test_a_salvo_that_is_sent_again_after_its_result_is_no_shot_too_many(stage: Stage) -> None:
@@ -78,7 +78,7 @@ def test_the_salvo_that_won_is_sent_again_without_an_answer(stage: Stage) -> Non
     """The last three of its shots were void, which is no mistake of whoever fired them (SALVO-FIRE-12)."""
     winner, target, game = stage.current, stage.others()[0], stage.referee.game
     assert game is not None
-    cells = [SALVO.grid.xy(cell) for cell in game.fleets[stage.referee.players[target].seat].cells]
+    cells = [SALVO.grid.xy(cell) for cell in game.fleets[stage.referee.match.players[target].seat].cells]
     for start in range(0, len(cells), 5):
         salvo = [*cells[start : start + 5], *[(1, 1)] * 5][:5]
         contexts = [m.ShotContext(1, game.turn, number, target) for number in range(1, 6)]
@@ -147,6 +147,11 @@ def test_a_skip_that_is_sent_again_is_known_until_its_player_skips_again() -> No
     assert not referee.has_had(m.Skip("ann"))
     assert not referee.has_had(m.Skip("ann", m.TurnContext(2, 1)))
     assert not referee.has_had(m.Skip("cy", m.TurnContext(1, 1)))
+
+
+def test_a_skip_of_a_turn_that_never_was_is_no_repetition() -> None:
+    referee = playing(SMACKDOWN)
+    assert not any(referee.has_had(m.Skip("ann", m.TurnContext(1, turn))) for turn in (-1, 0, 1))
 
 
 def test_a_skip_that_came_after_the_deadline_was_not_had() -> None:

@@ -108,7 +108,7 @@ def test_in_a_game_it_plays_on_with_its_new_secret_and_the_former_one_is_worth_n
     [recap] = [payload for topic, payload in stage.heard if topic == f"/players/{name}/recap"]
     blob = parse_blob(recap.decode())
     assert b"fleet" in open_blob(blob, key_to_team(derive_key("rotated", blob.salt)))
-    shots = stage.referee.players[name].shots
+    shots = stage.referee.match.players[name].shots
     before = len(shots)
     stage.fire(other, stage.shot(name))  # by whoever has found the former one
     assert len(shots) == before

@@ -55,7 +55,7 @@ def test_the_bank_counts_from_the_broker_s_confirmation_to_the_last_shot() -> No
     salvo(referee, NOW + 3_400)
     assert first.bank_ms == 8_000
     salvo(referee, NOW + 9_000)  # of a turn that was not confirmed before its end nothing is taken
-    assert [player.bank_ms for player in referee.players.values() if player is not first] == [11_000]
+    assert [player.bank_ms for player in referee.match.players.values() if player is not first] == [11_000]
     assert first.bank_ms == 9_000
     assert referee.awaits_delivery() == 3
 
@@ -90,7 +90,31 @@ def test_the_deadline_of_a_turn_holds_besides() -> None:
     [refused, *_] = referee.receive(m.TimePassed(), NOW + 5_000)
     assert isinstance(refused, m.CommandRefused)
     assert refused.code == "turn_timeout"
-    assert sorted(player.bank_ms for player in referee.players.values()) == [59_000, 60_000]
+    assert sorted(player.bank_ms for player in referee.match.players.values()) == [59_000, 60_000]
+
+
+@pytest.mark.parametrize(("bank_ms", "code"), [(4_999, "bank_empty"), (5_000, "turn_timeout")])
+def test_of_two_ends_in_the_same_millisecond_the_deadline_is_the_one_that_counts(bank_ms: int, code: str) -> None:
+    referee = begun(Limits(players=2, turn_ms=5_000, bank_ms=bank_ms))
+    first = referee.current
+    assert first is not None
+    referee.receive(m.TurnDelivered(1), NOW)
+    assert referee.deadline() == NOW + bank_ms
+    assert referee.receive(m.TimePassed(), NOW + bank_ms - 1) == []
+    [refused, *_] = referee.receive(m.TimePassed(), NOW + bank_ms)
+    assert isinstance(refused, m.CommandRefused)
+    assert (refused.code, first.bank_ms) == (code, 0)
+
+
+def test_a_second_confirmation_of_a_turn_takes_no_time_back() -> None:
+    referee = begun()
+    first = referee.current
+    assert first is not None
+    referee.receive(m.TurnDelivered(1), NOW)
+    assert referee.receive(m.TurnDelivered(1), NOW + 5_000) == []
+    assert referee.deadline() == NOW + 11_000
+    salvo(referee, NOW + 6_001)
+    assert first.bank_ms == 4_999
 
 
 def test_an_outage_takes_nothing_off_the_bank() -> None:
@@ -160,7 +184,7 @@ def world(tmp_path: Path) -> Iterator[BankWorld]:
 
 
 def banks(service: Service) -> dict[str, int]:
-    return {player.name: player.bank_ms for player in service.tables[""].referee.players.values()}
+    return {player.name: player.bank_ms for player in service.tables[""].referee.match.players.values()}
 
 
 def test_the_way_to_the_broker_and_back_is_credited(world: BankWorld) -> None:

@@ -152,8 +152,7 @@ class ServeReport:
     def _report_if_absent(self, table: str, name: str) -> None:
         """Report once that a player is absent, and gets short turns; its further missed turns are not reported."""
         referee = None if self.contest is None else self.contest.service.tables[table].referee
-        player = None if referee is None else referee.players.get(name)
-        if referee is not None and player is not None and referee.is_absent(player):
+        if referee is not None and referee.is_absent(name):
             self._absent.add((table, name))
             self.say(
                 f"{_prefix(table)}{name} is passed over quickly until it comes back",

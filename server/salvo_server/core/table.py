@@ -66,10 +66,9 @@ class Table:
         self._begin_game()
 
     def _begin_game(self) -> None:
-        referee = self.referee
-        self.header = Header(
-            __version__, referee.number, str(referee.seed), referee.rules, referee.limits, referee.draw
-        )
+        terms = self.referee.terms
+        self._number = terms.number
+        self.header = Header(__version__, terms.number, str(terms.seed), terms.rules, terms.limits, terms.draw)
         self.steps = 0
         self.check = header_check(self.header)
 
@@ -80,7 +79,7 @@ class Table:
 
     def carry_out(self, command: m.Input, at: int) -> Step:
         """Give the referee an input and write down what follows."""
-        number = self.referee.number
+        number = self._number
         if self.header.draw is m.Draw.SEED and isinstance(command, m.PlaceShip) and command.message:
             command = replace(command, message=b"")  # its random bytes are not part of a game that the seed decides
         announcements = self.referee.receive(command, at)

@@ -1,0 +1,196 @@
+"""The state of a table whose game has not begun: teams come and go, and place their ships."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from salvo import messages as m
+from salvo.codec.command_reader import read_ship
+from salvo.errors import IllegalCommand
+from salvo.messages import State
+from salvo.rules import RuleBook, check_placement
+from salvo.rules.game import draw_fair_starter, draw_starter, set_starter
+from salvo_server.core.match import Match
+from salvo_server.core.team import Team
+from salvo_server.core.terms import Terms
+from salvo_server.core.turn import Said, Turn
+
+#: Accepted placements of each ship while its team is listed (SALVO-PLACE-7): each is a log entry, and a nonce for ever.
+MAX_PLACEMENTS = 20
+
+
+@dataclass(slots=True)
+class Entrant(Team):
+    """A team that is listed and places its ships.
+
+    Attributes:
+        messages: what stands for the message that a good placement came with, by ship.
+        placed: number of accepted placements, by ship.
+        answered: the spelling used in the last answer, by ship.
+    """
+
+    messages: dict[str, bytes] = field(default_factory=dict)
+    placed: Counter[str] = field(default_factory=Counter)
+    answered: dict[str, str] = field(default_factory=dict)
+
+    def take(self, command: m.PlaceShip) -> None:
+        """Keep a good placement."""
+        ship = command.placement.ship
+        self.placements[ship] = command.placement
+        self.placed[ship] += 1
+        self.spellings[ship] = command.spelling
+        self.messages[ship] = command.message
+
+    def judge(self, spelling: str, approved: bool, book: RuleBook) -> Said:
+        """Answer under the spelling that the team used last, and under no other one (SALVO-PLACE-6)."""
+        ship = read_ship(spelling, book)
+        former = self.answered.get(ship, spelling)
+        self.answered[ship] = spelling
+        dropped: Said = [m.SpellingDropped(self.name, former)] if former != spelling else []
+        return [*dropped, m.PlacementJudged(self.name, spelling, approved)]
+
+
+@dataclass(slots=True)
+class Lobby:
+    """A table that waits for fleets.
+
+    Attributes:
+        players: the listed teams by name, in order of arrival.
+        complete: those with all their ships, in the order in which they were completed (SALVO-TURN-2).
+        deadline: when the placement time ends, in epoch ms; None when it does not run: before the first team, and
+            after it has ended without a game.
+        extensions: how often the placement time has been restarted since the newest team was listed.
+    """
+
+    state: ClassVar[State] = State.LOBBY
+    terms: Terms
+    players: dict[str, Entrant] = field(default_factory=dict)
+    complete: list[Entrant] = field(default_factory=list)
+    deadline: int | None = None
+    extensions: int = 0
+
+    def recap(self, name: str) -> m.Recap:
+        """Return what a team may know: who is listed, and its own ships."""
+        fleet = tuple(self.players[name].placements.values())
+        return m.Recap(name, self.terms.number, 0, fleet, (), (), (), tuple(self.players))
+
+    def one_too_many(self, command: m.PlaceShip) -> m.Unreadable | None:
+        """Return the refusal of a placement too many; None for one that may be given to :meth:`place`."""
+        entrant, ship = self.players.get(command.player), command.placement.ship
+        if entrant is None or self._is_complete(entrant) or entrant.placed[ship] < MAX_PLACEMENTS:
+            return None
+        text = f"{ship} was placed {entrant.placed[ship]} times, {MAX_PLACEMENTS} at most; its last place stays"
+        return m.Unreadable(entrant.name, command.spelling, "rate_limited", text, proven=True)
+
+    def _is_complete(self, entrant: Entrant) -> bool:
+        return len(entrant.placements) == len(self.terms.book.fleet)
+
+    def _listing(self) -> m.PlayersListed:
+        return m.PlayersListed(tuple(self.players))
+
+    # --- participation (SALVO-JOIN) -----------------------------------------------------------------------------
+
+    def admit(self, command: m.Participate, now: int) -> tuple[Said, Lobby]:
+        """List a new team, and restart the placement time for all (SALVO-JOIN-4)."""
+        if len(self.players) >= self.terms.limits.most_players:
+            raise IllegalCommand("table_full", f"{len(self.players)} teams take part; that is the most")
+        self.players[command.name] = Entrant(command.name, command.credential)
+        self.extensions = 0
+        self.deadline = now + self.terms.limits.placement_ms
+        for entrant in self.players.values():
+            self._refill(entrant)
+        return [self._listing()], self
+
+    def _refill(self, entrant: Entrant) -> None:
+        entrant.refill(len(self.terms.book.fleet))
+
+    def leave(self, command: m.Leave, now: int) -> tuple[Said, Lobby]:
+        """Let a team leave by its own will (SALVO-JOIN-15)."""
+        if command.game not in (None, self.terms.number):
+            text = f"signed for game {command.game}; this is game {self.terms.number}"
+            raise IllegalCommand("stale_context", text)
+        return self._take_off_list(command.player)
+
+    def strike_off(self, command: m.StruckOff, now: int) -> tuple[Said, Lobby]:
+        """Take a team off the list, with a fleet that is complete, too (SALVO-ACCESS-8)."""
+        return self._take_off_list(command.name)
+
+    def _take_off_list(self, name: str) -> tuple[Said, Lobby]:
+        gone = self.players.pop(name)
+        self.complete = [entrant for entrant in self.complete if entrant is not gone]
+        return [m.PlayerLeft(name), self._listing()], self
+
+    # --- placement (SALVO-PLACE) --------------------------------------------------------------------------------
+
+    def place(self, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | Turn]:
+        """Judge a placement; the game begins with the fleet that was still missing (SALVO-JOIN-6)."""
+        entrant, placement, book = self.players[command.player], command.placement, self.terms.book
+        if self._is_complete(entrant):
+            raise IllegalCommand("fleet_final", f"all {len(book.fleet)} ships are placed; the fleet is final")
+        try:
+            others = [other for ship, other in entrant.placements.items() if ship != placement.ship]
+            check_placement(book, placement, others)
+        except IllegalCommand as error:
+            refused = entrant.refuse(command, error)
+            return [*entrant.judge(command.spelling, False, book), *refused] if refused else [], self
+        return self._accept(entrant, command, now)
+
+    def _accept(self, entrant: Entrant, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | Turn]:
+        entrant.take(command)
+        self._refill(entrant)
+        said = entrant.judge(command.spelling, True, self.terms.book)
+        if not self._is_complete(entrant):
+            return said, self
+        self.complete.append(entrant)
+        if len(self.complete) != self.terms.limits.players:
+            return said, self
+        started, turn = self._start(now)
+        return said + started, turn
+
+    # --- the placement time (SALVO-JOIN-4) ----------------------------------------------------------------------
+
+    def resume(self, command: m.Resumed, now: int) -> tuple[Said, Lobby]:
+        """Restart the placement time, because no team could place (SALVO-BACK-2)."""
+        if self.deadline is not None:
+            self.extensions += 1
+            self.deadline = now + self.terms.limits.placement_ms
+        return [], self
+
+    def end_placement_time(self, following: Terms, now: int) -> tuple[Said, Lobby | Turn]:
+        """Begin with the fleets that are complete, or wait on with them (SALVO-JOIN-5)."""
+        if len(self.complete) >= 2:
+            return self._start(now)
+        self.deadline = None
+        return self._dismiss_incomplete(), self
+
+    def _dismiss_incomplete(self) -> Said:
+        """Strike all teams without a complete fleet off the list."""
+        leaving = [entrant for entrant in self.players.values() if not self._is_complete(entrant)]
+        said: Said = []
+        for entrant in leaving:
+            placed = f"{len(entrant.placements)} of {len(self.terms.book.fleet)} ships were placed in time"
+            text = f"{placed}; ask to take part again"
+            said += [m.CommandRefused(entrant.name, "placement_timeout", text), m.PlayerLeft(entrant.name)]
+            del self.players[entrant.name]
+        return [*said, self._listing()] if leaving else []
+
+    def _start(self, now: int) -> tuple[Said, Turn]:
+        said = self._dismiss_incomplete()
+        match = Match(self.terms, self.complete, self._starter())
+        if list(match.players) != list(self.players):  # in play order from now on (SALVO-JOIN-10)
+            said.append(m.PlayersListed(tuple(match.players)))
+        began, turn = Turn.begin(match, now)
+        return [*said, m.StateChanged(State.TURN), *began], turn
+
+    def _starter(self) -> int:
+        terms = self.terms
+        names = [entrant.name for entrant in self.complete]
+        seat = set_starter(terms.book, terms.number, names)
+        if seat is not None:
+            return seat
+        if terms.draw is m.Draw.SEED:
+            return draw_starter(terms.book, terms.seed, terms.table, terms.number, len(names))
+        messages = [entrant.messages[ship.name] for entrant in self.complete for ship in terms.book.fleet]
+        return draw_fair_starter(terms.book, bytes.fromhex(str(terms.seed)), messages, len(names))

@@ -1,0 +1,238 @@
+"""One game at a table, without its clock: the engine's game, whose seats are whose, and what is announced of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from salvo import messages as m
+from salvo.errors import IllegalCommand
+from salvo.rules import Announce, Fleet, Order, Repeats, Salvo, Targets
+from salvo.rules.game import begin
+from salvo_server.core.team import Team
+from salvo_server.core.terms import Terms
+
+
+@dataclass(slots=True)
+class Player(Team):
+    """A team with a seat in a game.
+
+    Attributes:
+        seat: its place in play order, from 0.
+        bank_ms: what is left of the time for all salvos of the game, where there is such a limit.
+        silent_turns: turns in a row without a shot.
+        missed_turns: those of them, the last ones, that ended by their time and not by a skip.
+        skipped: the last turn that it ended by a skip.
+        shots: own ones that count, those of a round that is not resolved too.
+        landed: cells of its own board that were shot at, as far as the player knows.
+        seen: by rules that announce cells: those of its own board that were shot at, and whether they were hits.
+    """
+
+    seat: int = field(kw_only=True)
+    bank_ms: int = field(kw_only=True)
+    silent_turns: int = 0
+    missed_turns: int = 0
+    skipped: int | None = None
+    shots: list[m.OwnShot] = field(default_factory=list)
+    landed: list[tuple[int, int]] = field(default_factory=list)
+    seen: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    def shot(self, turn: int, number: int) -> m.OwnShot | None:
+        """Return the shot of a turn with this number, from 1; None when there is none."""
+        place = bisect_left(self.shots, turn, key=lambda shot: shot.turn) + number - 1
+        return self.shots[place] if 0 <= place < len(self.shots) else None
+
+
+class Match:
+    """A game from its first turn on.
+
+    Attributes:
+        game: the engine's.
+        players: by name, in play order.
+        seats: the same by seat.
+        results: of all turns that are resolved, in order.
+        cut_short: turns that ended before their last shot, by their time or by a skip.
+    """
+
+    __slots__ = ("cut_short", "game", "players", "results", "seats", "terms")
+
+    def __init__(self, terms: Terms, teams: Iterable[Team], starter: int) -> None:
+        """Seat teams with complete fleets in the order given."""
+        bank_ms = terms.limits.bank_ms or 0
+        self.terms = terms
+        self.seats = [
+            Player(team.name, team.credential, team.placements, team.spellings, seat=seat, bank_ms=bank_ms)
+            for seat, team in enumerate(teams)
+        ]
+        self.players = {player.name: player for player in self.seats}
+        fleets = [Fleet(terms.book, list(player.placements.values())) for player in self.seats]
+        self.game = begin(terms.book, fleets, starter)
+        self.results: list[m.SalvoResolved] = []
+        self.cut_short: set[int] = set()
+
+    # --- queries ------------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> Player:
+        """Whose turn it is, or is to begin after a pause; whose turn ended the game."""
+        return self.seats[self.game.current]
+
+    def recap(self, name: str) -> m.Recap:
+        """Return all that a player may know of the game so far."""
+        player = self.players[name]
+        return m.Recap(
+            to=name,
+            game=self.terms.number,
+            turn=self.game.turn,
+            fleet=tuple(player.placements.values()),
+            shots=tuple(player.shots),
+            landed=tuple(player.landed),
+            results=tuple(self.results),
+            players=tuple(self.players),
+        )
+
+    def has_had(self, command: m.Input) -> bool:
+        """Whether a shot or a skip is the repetition of one that counted (SALVO-FIRE-13).
+
+        Only a command that tells its occasion can be one: without it, the same shot again is another shot.
+        """
+        match command:
+            case m.Skip(name, m.TurnContext(game, turn)) if name in self.players:
+                return (game, turn) == (self.terms.number, self.players[name].skipped)
+            case m.Fire(name, target, x, y, m.ShotContext(game, turn, number, to)) if name in self.players:
+                had = self.players[name].shot(turn, number)
+                return (game, to) == (self.terms.number, target) and m.OwnShot(turn, target, x, y) == had
+        return False
+
+    def is_absent(self, player: Player) -> bool:
+        """Whether a player has missed so many turns that its next ones are short (SALVO-TURN-8)."""
+        limits = self.terms.limits
+        return limits.absent_ms is not None and player.missed_turns >= limits.empty_turns
+
+    def turn_ms(self, player: Player) -> int:
+        """How long a player's turn may take."""
+        limits = self.terms.limits
+        absent_ms = limits.absent_ms
+        return limits.turn_ms if absent_ms is None or not self.is_absent(player) else absent_ms
+
+    def _check_aim(self, player: Player, command: m.Fire) -> tuple[Player, int]:
+        target = self.players.get(command.target)
+        if target is None:
+            raise IllegalCommand(
+                "unknown_target", f"no player {command.target[:40]!r}; the players are {', '.join(self.players)}"
+            )
+        book = self.terms.book
+        cell = book.grid.cell(command.x, command.y)
+        if target is player and book.targets is Targets.OTHERS:
+            raise IllegalCommand("own_board", f"the rules {book.name} have no shots at the own board")
+        if book.repeats is Repeats.REFUSED and (command.x, command.y) in target.landed:
+            text = f"{book.grid.name(cell)} of {target.name} was shot at before; take another cell"
+            raise IllegalCommand("shot_before", text)
+        if command.context is not None:
+            self._check_context(command.context, target)
+        return target, cell
+
+    def _check_context(self, context: m.ShotContext, target: Player) -> None:
+        game = self.game
+        expected = m.ShotContext(self.terms.number, game.turn, game.shots_fired + 1, target.name)
+        if context != expected:
+            raise IllegalCommand(
+                "stale_context",
+                f"signed for game {context.game}, turn {context.turn}, shot {context.shot} "
+                f"at {context.target[:40]!r}; this is game {expected.game}, turn {expected.turn}, "
+                f"shot {expected.shot} at {expected.target!r}",
+            )
+
+    def out_of_turn(self, player: Player, whose: str, otherwise: str = "") -> IllegalCommand:
+        """Return the refusal of a shot by a player whose turn it is not, or not any more.
+
+        Args:
+            whose: tells whose turn it is.
+            otherwise: what is added for a player that has not just fired its last shot.
+        """
+        last = self.results[-1] if self.results else None
+        if last is not None and last.player == player.name and last.turn not in self.cut_short:
+            return IllegalCommand("too_many_shots", f"your salvo had {last.shots} shots; {whose}")
+        return IllegalCommand("not_your_turn", whose + otherwise)
+
+    # --- what happens -------------------------------------------------------------------------------------------
+
+    def begin_turn(self) -> None:
+        """Give the current player its increment, and everybody the answers of a turn."""
+        self.current.bank_ms += self.terms.limits.increment_ms or 0
+        for player in self.seats:
+            player.refill(self.game.afloat[player.seat])
+
+    def fire(self, player: Player, command: m.Fire) -> m.Announcement:
+        """Carry out a shot of the current player; return what is said of it.
+
+        Raises:
+            IllegalCommand: ``unknown_target``, ``off_grid``, ``own_board``, ``shot_before`` or ``stale_context``.
+        """
+        target, cell = self._check_aim(player, command)
+        x, y = command.x, command.y
+        player.missed_turns = 0
+        player.shots.append(m.OwnShot(self.game.turn, target.name, x, y))
+        self.game.fire(((target.seat, cell),))
+        if self.terms.book.order is Order.ROUNDS:
+            return m.ShotAccepted(player.name, target.name, x, y)
+        return self._land(target, x, y)
+
+    def _land(self, target: Player, x: int, y: int) -> m.ShotLanded:
+        target.landed.append((x, y))
+        return m.ShotLanded(target.name, x, y)
+
+    def cut_turn_short(self) -> bool:
+        """Count a turn that ends before its last shot; return whether its player is defeated (SALVO-TURN-6)."""
+        game, player = self.game, self.current
+        self.cut_short.add(game.turn)
+        player.silent_turns = 0 if game.shots_fired else player.silent_turns + 1
+        return game.judge_silence([each.silent_turns for each in self.seats], self.terms.limits.empty_turns)
+
+    def end_turn(self) -> tuple[list[m.Announcement], int]:
+        """End the turn; return what is said of all turns that this resolves, and how many they are."""
+        self.game.end_turn()
+        resolved = self.game.salvos[len(self.results) :]
+        return [announcement for salvo in resolved for announcement in self._tell(salvo)], len(resolved)
+
+    def _tell(self, salvo: Salvo) -> list[m.Announcement]:
+        """Return what is announced of a turn, and to the targets of a round that it resolves."""
+        book = self.terms.book
+        result = self._result(salvo)
+        self.results.append(result)
+        in_rounds, all_see = book.order is Order.ROUNDS, book.announce is Announce.CELLS
+        if not (in_rounds or all_see):
+            return [result]
+        aims = [(self.seats[seat], *book.grid.xy(cell)) for seat, cell in salvo.aims]
+        landed = [self._land(*aim) for aim in aims] if in_rounds else []
+        if not all_see:
+            return [*landed, result]
+        for (target, x, y), hit in zip(aims, salvo.outcomes, strict=True):
+            target.seen[x, y] = hit or target.seen.get((x, y), False)
+        targets = {target.name: target for target, _, _ in aims}
+        return [*landed, result, *map(self._show, targets.values())]
+
+    def _show(self, player: Player) -> m.BoardShown:
+        grid, letter = self.terms.book.grid, {None: ".", False: "0", True: "X"}
+        return m.BoardShown(player.name, "".join(letter[player.seen.get(grid.xy(cell))] for cell in range(grid.size)))
+
+    def _result(self, salvo: Salvo) -> m.SalvoResolved:
+        names, spellings = [p.name for p in self.seats], [p.spellings for p in self.seats]
+        return m.SalvoResolved.of(self.terms.number, names, self.terms.book, salvo, spellings)
+
+    # --- the end (SALVO-END) ------------------------------------------------------------------------------------
+
+    def figures(self) -> list[m.Announcement]:
+        """Return what is told of a game that is over: fleets, figures, who won."""
+        game = self.game
+        figures = zip(self.seats, game.tally(), game.places(), strict=True)
+        stats = [m.PlayerStats(p.name, t.shots, t.hits, t.sank, t.turns, place) for p, t, place in figures]
+        winners = tuple(self.seats[seat].name for seat in game.winners)
+        won = m.GameWon(winners[0]) if len(winners) == 1 else m.GameWon("", winners)
+        return [*self._reveal(), *stats, won]
+
+    def _reveal(self) -> list[m.Announcement]:
+        """Reveal all fleets where the rule book says so (SALVO-BOOK-11)."""
+        fleets = self.game.fleets if self.terms.book.reveal else ()
+        return [m.FleetRevealed(p.name, f.placements) for p, f in zip(self.seats, fleets, strict=False)]

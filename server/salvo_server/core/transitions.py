@@ -1,0 +1,237 @@
+"""The referee's theory in one table: what follows from every input in every state.
+
+:data:`TABLE` has a row for each pair, and the referee takes its steps from it, so table and code cannot differ. The
+published table and the state diagram are printed from it. A state is a value (:class:`Lobby`, :class:`Turn`,
+:class:`Pause`, :class:`Over`); a step is a function of state, input and time that returns what is announced and the
+next state. A step that is not allowed raises :class:`~salvo.errors.IllegalCommand` before it has changed anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, NamedTuple, NoReturn
+
+from salvo import messages as m
+from salvo.errors import IllegalCommand
+from salvo.messages import State
+from salvo_server.core.lobby import Lobby
+from salvo_server.core.team import Team
+from salvo_server.core.terms import Terms
+from salvo_server.core.turn import Over, Pause, Said, Turn
+
+TableState = Lobby | Turn | Pause | Over
+STATES: tuple[type[TableState], ...] = (Lobby, Turn, Pause, Over)
+
+
+class Event(StrEnum):
+    """An input, as far as its sender and the list of players make a difference."""
+
+    NEW = "Participate, a new name"
+    BACK = "Participate, a listed team"
+    TAKEN = "Participate, a listed name with another secret or spelling"
+    LEAVE = "Leave"
+    STRUCK_OFF = "StruckOff"
+    PLACE = "PlaceShip"
+    FIRE = "Fire"
+    SKIP = "Skip"
+    UNREADABLE = "Unreadable"
+    UNLISTED = "Leave, StruckOff, PlaceShip, Fire, Skip or Unreadable, a name that is not listed"
+    DEADLINE = "TimePassed at the deadline"
+    RESUMED = "Resumed"
+    DELIVERED = "TurnDelivered"
+
+
+class Answer(StrEnum):
+    """What follows from an input that is not refused by one of the row's codes."""
+
+    ACCEPTED = "accepted"
+    RECAP = "recap"
+    OWN_CODE = "refused with its own code"
+    REFUSED = "refused"
+    IGNORED = "ignored"
+
+
+class Arrow(NamedTuple):
+    """A way to a state; those with a description are drawn in the diagram."""
+
+    target: type[TableState]
+    event: str = ""
+    sentence: str = ""
+
+
+class Row(NamedTuple):
+    """What follows from an input in a state.
+
+    Attributes:
+        step: of (state, input, now); the input of a deadline is the terms of the game after this one.
+        codes: refusals that may follow; at a deadline, what a player may be told.
+        arrows: to all states that may follow; none where the state stays.
+    """
+
+    step: Callable[[Any, Any, int], tuple[Said, TableState]]
+    answer: Answer
+    sentence: str
+    codes: tuple[str, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+
+
+# --- steps that are the same in several states --------------------------------------------------------------------
+
+
+def _ignore(state: TableState, command: m.Input, now: int) -> tuple[Said, TableState]:
+    return [], state
+
+
+def _recap(state: TableState, command: m.Participate, now: int) -> tuple[Said, TableState]:
+    return [state.recap(command.name)], state
+
+
+def _answer(state: TableState, command: m.Unreadable, now: int) -> tuple[Said, TableState]:
+    return state.players[command.player].answer_unreadable(command), state
+
+
+def _refuse_name(state: TableState, command: m.Participate, now: int) -> NoReturn:
+    raise IllegalCommand("name_taken", f"{command.name!r} is taken, by a team with another secret or spelling")
+
+
+def _refuse(state: TableState, command: m.Command, now: int) -> NoReturn:
+    kind = type(command)
+    text = f"{kind.__name__} is accepted in state {' and '.join(ACCEPTED[kind])}; the state is {state.state}"
+    raise IllegalCommand("wrong_state", text)
+
+
+def _fire_after_the_end(over: Over, command: m.Fire, now: int) -> tuple[Said, TableState]:
+    if not over.is_void(command):
+        _refuse(over, command, now)
+    return [], replace(over, void_shots=over.void_shots - 1)
+
+
+def _reopen(over: Over, following: Terms, now: int) -> tuple[Said, TableState]:
+    """Forget the game, its secrets and its boards, and open the next lobby."""
+    former, terms = over.terms, replace(following, number=over.terms.number + 1)
+    changed = [] if terms.rules == former.rules else [terms.rules]
+    return [m.TableReset(), m.TableOpened(terms.number), *changed, m.StateChanged(State.LOBBY)], Lobby(terms)
+
+
+# --- the table ----------------------------------------------------------------------------------------------------
+
+_WAITS = Arrow(Lobby)  # until the last fleet is complete
+_COMPLETE = Arrow(Turn, "the operator's number of fleets is complete", "SALVO-JOIN-6")
+_IN_TIME = Arrow(Turn, "placement time ends, two or more fleets complete", "SALVO-JOIN-5")
+_TOO_FEW = Arrow(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5")
+_BEGINS = Arrow(Turn)  # after a pause
+_NEXT = Arrow(Turn, "a turn ends, two or more players left", "SALVO-TURN-3")
+_WON = Arrow(Over, "one player left", "SALVO-END-1")
+_FORGOTTEN = Arrow(Lobby, "time of the result ends", "SALVO-END-4")
+_TURN_ENDS = (_NEXT, _NEXT._replace(target=Pause), _WON)
+
+_PLACING = ("fleet_final", "off_grid", "overlap", "too_close")
+_AIMING = ("unknown_target", "off_grid", "own_board", "shot_before", "stale_context")
+_SKIPPING = ("no_skipping", "not_your_turn")
+_OUT_OF_TURN = ("not_your_turn", "too_many_shots")
+_OUT_OF_TIME = ("turn_timeout", "bank_empty")
+
+_OK, _NO, _IGNORED = Answer.ACCEPTED, Answer.REFUSED, Answer.IGNORED
+
+_STATE = Row(_refuse, _NO, "SALVO-GAME-6", ("wrong_state",))
+_TAKEN = Row(_refuse_name, _NO, "SALVO-JOIN-8", ("name_taken",))
+_RECAP = Row(_recap, Answer.RECAP, "SALVO-JOIN-7")
+_NOISE = Row(_answer, Answer.OWN_CODE, "SALVO-ERR-3")
+_UNLISTED = Row(_ignore, _IGNORED, "SALVO-ERR-2")
+
+_ADMIT = Row(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full",))
+_LEAVE = Row(Lobby.leave, _OK, "SALVO-JOIN-15", ("stale_context",))
+_STRIKE = Row(Lobby.strike_off, _OK, "SALVO-ACCESS-8")
+_STAYS = Row(_ignore, _IGNORED, "SALVO-ACCESS-8")
+_PLACE = Row(Lobby.place, _OK, "SALVO-PLACE-7", _PLACING, (_WAITS, _COMPLETE))
+
+_FIRE = Row(Turn.fire, _OK, "SALVO-FIRE-6", (*_OUT_OF_TURN, *_AIMING), _TURN_ENDS)
+_EARLY = Row(Pause.fire, _NO, "SALVO-PACE-2", _OUT_OF_TURN)
+_VOID = Row(_fire_after_the_end, _IGNORED, "SALVO-FIRE-12", ("wrong_state",))
+_SKIP = Row(Turn.skip, _OK, "SALVO-BOOK-7", (*_SKIPPING, "stale_context"), _TURN_ENDS)
+_NO_SKIP = Row(Pause.skip, _NO, "SALVO-PACE-2", _SKIPPING)
+
+_START = Row(Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW))
+_RUN_OUT = Row(Turn.run_out, _OK, "SALVO-TURN-5", _OUT_OF_TIME, _TURN_ENDS)
+_GO_ON = Row(Pause.end, _OK, "SALVO-PACE-1", (), (_BEGINS,))
+_REOPEN = Row(_reopen, _OK, "SALVO-END-4", (), (_FORGOTTEN,))
+
+_LOBBY_AGAIN = Row(Lobby.resume, _OK, "SALVO-BACK-2")
+_TURN_AGAIN = Row(Turn.resume, _OK, "SALVO-BACK-2")
+_PAUSE_AGAIN = Row(Pause.resume, _OK, "SALVO-PACE-5")
+_NO_MATTER = Row(_ignore, _IGNORED, "SALVO-BACK-2")
+_COUNT = Row(Turn.count_from, _OK, "SALVO-TIME-2")
+_NO_BANK = Row(_ignore, _IGNORED, "SALVO-TIME-2")
+
+# fmt: off
+_ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
+    #                  lobby         turn         pause         over
+    Event.NEW:        (_ADMIT,       _STATE,      _STATE,       _STATE),
+    Event.BACK:       (_RECAP,       _RECAP,      _RECAP,       _RECAP),
+    Event.TAKEN:      (_TAKEN,       _TAKEN,      _TAKEN,       _TAKEN),
+    Event.LEAVE:      (_LEAVE,       _STATE,      _STATE,       _STATE),
+    Event.STRUCK_OFF: (_STRIKE,      _STAYS,      _STAYS,       _STAYS),
+    Event.PLACE:      (_PLACE,       _STATE,      _STATE,       _STATE),
+    Event.FIRE:       (_STATE,       _FIRE,       _EARLY,       _VOID),
+    Event.SKIP:       (_STATE,       _SKIP,       _NO_SKIP,     _STATE),
+    Event.UNREADABLE: (_NOISE,       _NOISE,      _NOISE,       _NOISE),
+    Event.UNLISTED:   (_UNLISTED,    _UNLISTED,   _UNLISTED,    _UNLISTED),
+    Event.DEADLINE:   (_START,       _RUN_OUT,    _GO_ON,       _REOPEN),
+    Event.RESUMED:    (_LOBBY_AGAIN, _TURN_AGAIN, _PAUSE_AGAIN, _NO_MATTER),
+    Event.DELIVERED:  (_NO_BANK,     _COUNT,      _NO_BANK,     _NO_BANK),
+}
+# fmt: on
+
+TABLE: dict[type[TableState], dict[Event, Row]] = {
+    state: {event: rows[column] for event, rows in _ROWS.items()} for column, state in enumerate(STATES)
+}
+
+_PLAIN = (m.Leave, m.StruckOff, m.PlaceShip, m.Fire, m.Skip, m.Unreadable, m.Resumed, m.TurnDelivered)
+_EVENTS: dict[type[m.Input], Event] = {m.Participate: Event.NEW, **{kind: Event(kind.__name__) for kind in _PLAIN}}
+
+#: The states in which a command can be accepted, which a refusal names.
+ACCEPTED: dict[type[m.Input], list[State]] = {
+    kind: sorted({state.state for state in STATES if TABLE[state][event].answer is Answer.ACCEPTED})
+    for kind, event in _EVENTS.items()
+}
+
+
+def event_of(command: m.Input, players: Mapping[str, Team]) -> Event:
+    """Return what an input is at a table with these players."""
+    if isinstance(command, (m.Fire, m.PlaceShip, m.Skip, m.Leave, m.Unreadable)):
+        return _EVENTS[type(command)] if command.player in players else Event.UNLISTED
+    if isinstance(command, m.StruckOff):
+        return Event.STRUCK_OFF if command.name in players else Event.UNLISTED
+    if isinstance(command, m.Participate):
+        return _asked(command, players)
+    return _EVENTS[type(command)]
+
+
+def _asked(command: m.Participate, players: Mapping[str, Team]) -> Event:
+    known = players.get(command.name)
+    if known is not None and known.credential == command.credential:
+        return Event.BACK
+    return Event.TAKEN if any(command.name.lower() == other.lower() for other in players) else Event.NEW
+
+
+class Transition(NamedTuple):
+    """One arrow of the state diagram."""
+
+    source: State
+    event: str
+    target: State
+    sentence: str
+
+
+def transitions() -> list[Transition]:
+    """Return every arrow once; a pause is part of the state ``turn`` (SALVO-PACE-3)."""
+    drawn = [
+        Transition(source.state, arrow.event, arrow.target.state, arrow.sentence)
+        for source, rows in TABLE.items()
+        for row in rows.values()
+        for arrow in row.arrows
+        if arrow.event
+    ]
+    return list(dict.fromkeys(drawn))
