@@ -35,7 +35,6 @@ from salvo.codec.command_reader import (
 )
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.codec.log import SECRET_BYTES
-from salvo.codec.recap_writer import write_recap
 from salvo.codec.transcript import read_header, write_header
 from salvo.errors import SealError, WireError
 from salvo.messages import Limits, State
@@ -44,7 +43,7 @@ from salvo.rules import SALVO, RuleBook
 from salvo.topics import Publisher
 from salvo_server import __version__
 from salvo_server.core.admission import AdmissionPolicy
-from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Proof, SealedRecap
+from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Proof
 from salvo_server.core.chat import Chat
 from salvo_server.core.identity import Identity
 from salvo_server.core.journal import (
@@ -59,6 +58,7 @@ from salvo_server.core.journal import (
     TeamAdmitted,
 )
 from salvo_server.core.log import TableLog
+from salvo_server.core.recaps import Recaps
 from salvo_server.core.recovery import Recovered, recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.register import Register
@@ -221,6 +221,7 @@ class Service:
         self.tables: dict[str, Table] = {}
         self._journal = journal or NoJournal()
         self.gate = gate or Authenticator(wake=edge.wake, pepper=self._journal.pepper)
+        self._recaps = Recaps(self.tables, self.gate.keyring, self.gate.worker)
         self._identity = identity
         self._edge = edge
         self._clock = clock or epoch_clock()
@@ -314,9 +315,9 @@ class Service:
         table.referee.configure(self._next_seed(), self._limits[table.name], self._draw, book)
         for team in recovered.game.teams:
             if team.name in table.referee.players:
-                self.gate.admit(table.name, team.name, team.secret, self._now())
-                self.gate.restore(table.name, team.name, team.keys)
-                table.referee.players[team.name].credential = self.gate.credential(team.name, team.secret)
+                self.gate.keyring.admit(table.name, team.name, team.secret, self._now())
+                self.gate.keyring.restore(table.name, team.name, team.keys)
+                table.referee.players[team.name].credential = self.gate.keyring.credential(team.name, team.secret)
         self._outbox += recovered.unsent
         self._outbox += self._follower.catch_up(self._now())
         self._schedule(table)
@@ -357,8 +358,7 @@ class Service:
                 self._admit_opened(opened, self._now())
             if isinstance(receipt, Inbound):
                 self._receipts.append(receipt)
-        for table, player in self.gate.keyed():
-            self._recall(table, player)
+        self._outbox += self._recaps.take_due()
         self._keep_keys()
         if self._edge.connected:
             self._run_timers()
@@ -621,7 +621,7 @@ class Service:
                 self._outbox += write_announcement(refused, table.name)
             return
         self._pass_time(table, now)
-        command = m.Participate(request.name, self.gate.credential(request.name, request.secret))
+        command = m.Participate(request.name, self.gate.keyring.credential(request.name, request.secret))
         known = table.referee.players.get(request.name)
         rotated = self._entrance.vouches and known is not None and known.credential != command.credential
         if known is not None and rotated:  # the roster vouches for the secret: the team plays on with it
@@ -637,7 +637,7 @@ class Service:
     def _admit(self, table: Table, request: ParticipationRequest, now: int) -> None:
         admitted = TeamAdmitted(self._games[table.name], request.name, request.secret)
         self._batch.teams = [team for team in self._batch.teams if team[:2] != admitted[:2]] + [admitted]
-        self.gate.admit(table.name, request.name, request.secret, now)
+        self.gate.keyring.admit(table.name, request.name, request.secret, now)
 
     def _strike_off(self) -> None:
         """Take teams that the roster no longer has out of their lobbies (SALVO-ACCESS-8), which they would hold up."""
@@ -645,7 +645,7 @@ class Service:
             return
         now = self._now()
         for table in self.tables.values():
-            gone = self._entrance.struck_off(self.gate.teams(table.name))
+            gone = self._entrance.struck_off(self.gate.keyring.teams(table.name))
             if gone:
                 self._pass_time(table, now)
             for name in gone:
@@ -660,9 +660,9 @@ class Service:
         announcements = () if repeated else self._carry_out(table, command, now, opened.proof)
         refused = isinstance(command, m.Unreadable) or not announcements or _refused(announcements, command.player)
         if opened.spent and not refused:
-            self.gate.refund(opened.table, command.player)
+            self.gate.keyring.refund(opened.table, command.player)
         if refused and opened.proof is not None:
-            self.gate.penalize(opened.table, command.player, now)
+            self.gate.keyring.penalize(opened.table, command.player, now)
 
     def _answer_unreadable(self, table: Table, address: topics.Address, error: WireError, now: int) -> None:
         """Answer the player in the topic, or for a shot the one whose turn it is."""
@@ -715,14 +715,14 @@ class Service:
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
-                    self._recall(table.name, to)
+                    self._outbox += self._recaps.recall(table.name, to)
                 case m.PlayerLeft():
-                    self.gate.retain(table.name, table.referee.players)
+                    self.gate.keyring.retain(table.name, table.referee.players)
                 case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
                     self._begun[table.name] = turn
                     self._undelivered.pop(table.name, None)
                 case m.TableReset():
-                    self.gate.retain(table.name, ())
+                    self.gate.keyring.retain(table.name, ())
                     self._batch.closed.append(self._games[table.name])
                     self._enter_game(table)
                 case _:
@@ -750,20 +750,8 @@ class Service:
             self._earliest = due
 
     def _keep_keys(self) -> None:
-        if not self.gate.learned:
-            return
-        learned, self.gate.learned = self.gate.learned, []
+        learned = self.gate.keyring.take_learned()
         self._batch.keys += [KeyLearned(self._games[k.table], k.name, k.salt, k.key) for k in learned]
-
-    def _recall(self, table: str, player: str) -> None:
-        """Send a team its recap, as of now; without a key for it yet, the gate asks again when there is one."""
-        referee = self.tables[table].referee
-        recap = referee.recap(player)
-        if recap is None:
-            return
-        sealed = self.gate.seal_recap(table, player, write_recap(recap, referee.book.grid))
-        if sealed is not None:
-            self._outbox.append(_recap_publication(sealed))
 
     def _status(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
         first = referee.table == self._first_table
@@ -783,10 +771,6 @@ def _long_for(referee: Referee, away_ms: int) -> bool:
 
 def _keys(identity: Identity | None) -> m.ServerKeys | None:
     return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
-
-
-def _recap_publication(sealed: SealedRecap) -> Publication:
-    return Publication(topics.RECAP.of(sealed.table, player=sealed.player), sealed.payload, False)
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:

@@ -26,8 +26,11 @@ from salvo_server import service as services
 from salvo_server.core import authenticator as gates
 from salvo_server.core import referee as referees
 from salvo_server.core.admission import AdmissionPolicy
-from salvo_server.core.authenticator import Authenticator, Bucket, Opened
+from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat import Chat
+from salvo_server.core.keyring import Keyring, Member
+from salvo_server.core.rate_limit import Bucket, Buckets
+from salvo_server.core.recaps import Recaps
 from salvo_server.core.register import Account, Register
 from salvo_server.core.resend import Resends
 from salvo_server.service import Service
@@ -145,7 +148,7 @@ def _try_every_teams_key(patch: Patch) -> None:
     opened = Authenticator.open
 
     def generous(self: Authenticator, request: Any, likely: Any, now: int, **more: Any) -> Any:
-        return opened(self, request, list(self._members[request.table]), now, **more)
+        return opened(self, request, list(dict(self.keyring.teams(request.table))), now, **more)
 
     patch.setattr(Authenticator, "open", generous)
 
@@ -162,14 +165,22 @@ def _remember_nothing(patch: Patch) -> None:
 
 
 def _forget_nonces_with_the_game(patch: Patch) -> None:
-    retain = Authenticator.retain
+    retain, opened = Keyring.retain, Authenticator.open
+    emptied: list[Keyring] = []
 
-    def forgetful(self: Authenticator, table: str, names: Any) -> None:
+    def noticed(self: Keyring, table: str, names: Any) -> None:
         retain(self, table, names)
-        self._burned.clear()
-        self._recent = gates._Remembered(1)
+        emptied.append(self)
 
-    patch.setattr(Authenticator, "retain", forgetful)
+    def forgetful(self: Authenticator, *given: Any, **more: Any) -> Any:
+        if self.keyring in emptied:
+            emptied.clear()
+            self._burned.clear()
+            self._recent = gates._Remembered(1)
+        return opened(self, *given, **more)
+
+    patch.setattr(Keyring, "retain", noticed)
+    patch.setattr(Authenticator, "open", forgetful)
 
 
 def _burn_only_what_is_accepted(patch: Patch) -> None:
@@ -218,8 +229,8 @@ def _take_a_name(name: str) -> Callable[[], bool]:
 
 
 def _believe_any_secret(patch: Patch) -> None:
-    credential = Authenticator.credential
-    patch.setattr(Authenticator, "credential", lambda self, name, secret: credential(self, name, ""))
+    credential = Keyring.credential
+    patch.setattr(Keyring, "credential", lambda self, name, secret: credential(self, name, ""))
 
 
 def _believe_any_name(patch: Patch) -> None:
@@ -281,9 +292,10 @@ def _fire_with_a_signed_body(body: str) -> Callable[[], bool]:
 def _fire_a_blob_of_the_servers() -> bool:
     """Have what the server sealed for a team, such as where a shot fell, pass for the team's own signature."""
     stage = Stage()
-    sealed = stage.gate.seal_recap("", stage.current, b'{"x":4,"y":4}')
+    recaps = Recaps(stage.service.tables, stage.gate.keyring, stage.gate.worker)
+    sealed = recaps.seal("", stage.current, b'{"x":4,"y":4}')
     assert sealed is not None
-    stage.fire(stage.others()[0], json.dumps({"data": {"x": 4, "y": 4}, "signature": sealed.payload.decode()}).encode())
+    stage.fire(stage.others()[0], json.dumps({"data": {"x": 4, "y": 4}, "signature": sealed.decode()}).encode())
     return stage.fired() == 1
 
 
@@ -345,7 +357,7 @@ def _let_the_last_key_win(patch: Patch) -> None:
 
 
 def _use_one_key_both_ways(patch: Patch) -> None:
-    patch.setattr(gates, "key_to_team", lambda key: key)
+    patch.setattr("salvo_server.core.recaps.key_to_team", lambda key: key)
 
 
 # --- what it costs ------------------------------------------------------------------------------------------------
@@ -483,7 +495,7 @@ def _have_shown(text: str) -> Callable[[], bool]:
 
 
 def _limit_no_lines(patch: Patch) -> None:
-    patch.setattr(gates.Buckets, "take", lambda self, key, now: True)
+    patch.setattr(Buckets, "take", lambda self, key, now: True)
 
 
 def _know_everybody(patch: Patch) -> None:
@@ -598,7 +610,7 @@ def _wait_for_no_broker(patch: Patch) -> None:
 
 
 def _know_no_salts(patch: Patch) -> None:
-    patch.setattr(gates._Member, "learn", lambda self, salt, key: None)
+    patch.setattr(Member, "learn", lambda self, salt, key: None)
 
 
 def _read_any_size(patch: Patch) -> None:

@@ -488,7 +488,7 @@ class _Server:
             for placement in _fleet().placements:
                 self.service._carry_out(self.service.tables[""], m.PlaceShip(name, placement.ship, placement), self.now)
             self.service.step()
-        self.service.gate.restore("", "ann", [(bytes(16), bytes(32))])
+        self.service.gate.keyring.restore("", "ann", [(bytes(16), bytes(32))])
         assert self.service.tables[""].referee.state is m.State.TURN
 
     def hear(self, data: bytes) -> None:

@@ -60,7 +60,7 @@ def test_it_leaves_the_list_and_all_that_was_kept_of_it_goes(stage: Stage) -> No
     assert json.loads(said["/players/list"]) == [BOB, CY]
     assert said["/players/count"] == b"2"
     assert said[f"/players/{ANN}/ships/carrier/approved"] == b""
-    assert ANN not in dict(stage.gate.teams(""))
+    assert ANN not in dict(stage.gate.keyring.teams(""))
 
 
 @pytest.mark.parametrize("game", [1, None])

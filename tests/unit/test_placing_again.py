@@ -18,6 +18,7 @@ from salvo.messages import State
 from salvo.rules import Orientation, Placement
 from salvo_server.core import referee as referees
 from simulation import crypto
+from unbrokered import learn
 from unit.test_log_recovery import LoggedWorld
 from unit.test_recovery import SEALERS
 
@@ -108,7 +109,7 @@ class Lobby(LoggedWorld):
         for name, sealer in SEALERS.items():
             self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
             self.run()
-            self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
+            learn(self.service.gate, name, sealer)
 
     def place(self, name: str, *placements: Placement) -> None:
         for each in placements:

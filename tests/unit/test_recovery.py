@@ -24,7 +24,7 @@ from salvo_server.core.table import Table
 from salvo_server.service import Resume, Service
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.journal.database import DatabaseJournal
-from unbrokered import Wire
+from unbrokered import Wire, learn
 
 SEALERS = {name: Sealer(f"secret {name}", bytes((number,)) * 16) for number, name in enumerate(("ann", "bob"))}
 
@@ -86,7 +86,7 @@ class World:
         for name, sealer in SEALERS.items():
             self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
             self.run()
-            self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
+            learn(self.service.gate, name, sealer)
             for place in random_fleet(SALVO, generator(name)).placements:
                 self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
         self.run()

@@ -13,8 +13,9 @@ from salvo import messages as m
 from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import SealError
-from salvo_server.core.authenticator import BUCKET_REFILL_A_SECOND, BUCKET_SIZE, Buckets, Command
+from salvo_server.core.authenticator import Command
 from salvo_server.core.identity import Identity
+from salvo_server.core.rate_limit import BUCKET_REFILL_A_SECOND, BUCKET_SIZE, Buckets
 from salvo_server.core.register import Register
 
 #: Names whose answered requests are counted, 300 bytes each: a flood in more names than that drowns out no other team.

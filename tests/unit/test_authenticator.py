@@ -1,19 +1,18 @@
-"""The gate: who sent it, is it fresh, and what a flood costs."""
+"""Who sent a sealed message, and whether it is fresh."""
 
 from __future__ import annotations
 
 import hashlib
-from concurrent.futures import Executor, Future
-from typing import Any
 
 import pytest
 
+from by_hand import ByHand
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedPlacement, SignedShot, read_command
 from salvo.codec.commands import write_placement
 from salvo.rules import SALVO, Orientation, Placement
-from salvo.seal import Sealer, derive_key, key_to_team, make_blob, open_blob, parse_blob
+from salvo.seal import Sealer, make_blob, parse_blob
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Proof, Waiting
 
 NOW = 1_000_000
@@ -26,24 +25,6 @@ def _keys_cost_little() -> None:
     """Derive with the contract's work, in place of the other unit tests' least: ANN and BOB have done so on import."""
 
 
-class ByHand(Executor):
-    """Derives only when the test says so."""
-
-    def __init__(self) -> None:
-        self.waiting: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        self.waiting.append((future, fn, args))
-        return future
-
-    def work(self) -> int:
-        waiting, self.waiting = self.waiting, []
-        for future, fn, args in waiting:
-            future.set_result(fn(*args))
-        return len(waiting)
-
-
 @pytest.fixture
 def worker() -> ByHand:
     return ByHand()
@@ -52,8 +33,8 @@ def worker() -> ByHand:
 @pytest.fixture
 def gate(worker: ByHand) -> Authenticator:
     gate = Authenticator(executor=worker)
-    gate.admit("", "ann", "ann's", NOW)
-    gate.admit("", "bob", "bob's", NOW)
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    gate.keyring.admit("", "bob", "bob's", NOW)
     return gate
 
 
@@ -143,8 +124,8 @@ def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
-    gate.retain("", ())
-    gate.admit("blue", "ann", "ann's", NOW)
+    gate.keyring.retain("", ())
+    gate.keyring.admit("blue", "ann", "ann's", NOW)
     moved = SignedShot("blue", "bob", request.body, request.blob)
     assert gate.open(moved, ["ann"], NOW) is WAITING  # its salt is unknown at this table: a derivation
     worker.work()
@@ -154,11 +135,11 @@ def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker:
 def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authenticator, worker: ByHand) -> None:
     """He took the name at a table of his own and copied the nonce of a message that waited for its derivation."""
     namesake = Sealer("a stranger's", SALT_B)
-    gate.admit("blue", "ann", "a stranger's", NOW)
+    gate.keyring.admit("blue", "ann", "a stranger's", NOW)
     waiting = shot(ANN)
     copied = shot(namesake, nonce=waiting.blob.nonce)
     overtaking = SignedShot("blue", copied.target, copied.body, copied.blob)
-    gate.restore("blue", "ann", [(namesake.salt, namesake.key)])
+    gate.keyring.restore("blue", "ann", [(namesake.salt, namesake.key)])
     assert gate.open(waiting, ["ann"], NOW) is WAITING
     assert isinstance(gate.open(overtaking, ["ann"], NOW), Opened)
     worker.work()
@@ -182,8 +163,8 @@ def test_what_one_run_has_burned_is_burned_in_the_next(worker: ByHand) -> None:
     proofs: list[Proof] = []
     for opens in (True, False):
         gate = Authenticator(executor=worker, pepper=bytes(32))
-        gate.admit("", "ann", "ann's", NOW)
-        gate.restore("", "ann", [(ANN.salt, ANN.key)])
+        gate.keyring.admit("", "ann", "ann's", NOW)
+        gate.keyring.restore("", "ann", [(ANN.salt, ANN.key)])
         gate.burn(proofs)
         moved = SignedShot("", "bob" if opens else "cy", request.body, request.blob)
         opened = gate.open(moved, ["ann"], NOW)
@@ -213,10 +194,10 @@ def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker:
 def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Authenticator, worker: ByHand) -> None:
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
-    gate.retain("", ())
+    gate.keyring.retain("", ())
     worker.work()
     assert gate.finished() == [(None, None)]
-    gate.admit("", "ann", "ann's", NOW)
+    gate.keyring.admit("", "ann", "ann's", NOW)
     gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
     worker.work()
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
@@ -276,53 +257,14 @@ def test_an_accepted_command_gives_its_derivation_back(gate: Authenticator, work
     requests = fresh(30)
     for number, request in enumerate(requests):
         assert gate.open(request, ["ann"], NOW) is WAITING, number
-        gate.refund("", "ann")
+        gate.keyring.refund("", "ann")
 
 
 def test_the_queue_of_derivations_is_bounded(worker: ByHand) -> None:
     gate = Authenticator(executor=worker)
     names = [f"team{number}" for number in range(10)]
     for name in names:
-        gate.admit("", name, name, NOW)
+        gate.keyring.admit("", name, name, NOW)
     for number, request in enumerate(fresh(120)):
         gate.open(request, [names[number % 10]], NOW)
     assert len(worker.waiting) == MAX_QUEUE_LENGTH
-
-
-def test_a_recap_opens_with_the_sub_key_only(gate: Authenticator, worker: ByHand) -> None:
-    prove(gate, worker, ANN, "ann")
-    recap = gate.seal_recap("", "ann", b'{"game": 1}')
-    assert recap is not None
-    blob = parse_blob(recap.payload.decode())
-    assert open_blob(blob, key_to_team(ANN.key)).strip() == b'{"game": 1}'
-    with pytest.raises(Exception, match="forged"):
-        open_blob(blob, ANN.key)
-
-
-def test_a_recap_waits_for_a_key_when_none_is_known(gate: Authenticator, worker: ByHand) -> None:
-    assert gate.seal_recap("", "ann", b"{}") is None
-    worker.work()
-    assert gate.keyed() == [("", "ann")]
-    recap = gate.seal_recap("", "ann", b"{}")
-    assert recap is not None
-    blob = parse_blob(recap.payload.decode())
-    assert open_blob(blob, key_to_team(derive_key("ann's", blob.salt))).strip() == b"{}"
-
-
-def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(gate: Authenticator) -> None:
-    assert gate.credential("ann", "s") == gate.credential("ann", "s")
-    assert len({gate.credential("ann", "s"), gate.credential("ann", "t"), gate.credential("bob", "s")}) == 3
-    assert gate.credential("ann", "s") != Authenticator(executor=ByHand()).credential("ann", "s")
-    assert "secret" not in repr(m.Participate("ann", b"secret"))
-
-
-def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Authenticator, worker: ByHand) -> None:
-    """The worker kept its latest keys, by their secrets, for ever."""
-    prove(gate, worker, ANN, "ann")
-    prove(gate, worker, BOB, "bob")
-    gate.learned.clear()  # the service has taken them to the journal
-    gate.retain("", ["bob"])
-    left = repr([vars(gate), [member.secret for members in gate._members.values() for member in members.values()]])
-    assert "ann's" not in left
-    assert repr(ANN.key) not in left
-    assert "bob's" in left
