@@ -8,6 +8,7 @@ from pathlib import Path
 from salvo.errors import CODES
 from salvo.messages import State
 from salvo.topics import TOPICS
+from salvo_server.core.fates import FATES
 from salvo_server.core.referee import ACCEPTED, TRANSITIONS
 
 README = Path(__file__).parent / "README.md"
@@ -65,9 +66,17 @@ def errors() -> str:
     return "\n".join(["| code | meaning | answered | sentence |", "|---|---|---|---|", *rows])
 
 
+def fates() -> str:
+    """What becomes of a sealed message."""
+    rows = [f"| {row.state} | {row.event} | {row.outcome} | {row.target} | {row.sentence} |" for row in FATES]
+    return "\n".join(
+        ["| the message is | what happens | what comes of it | then it is | sentence |", "|---|---|---|---|---|", *rows]
+    )
+
+
 def printed(text: str) -> str:
     """Return the README with its tables printed anew."""
-    for name, table in (("states", states()), ("topics", topics()), ("errors", errors())):
+    for name, table in (("states", states()), ("topics", topics()), ("fates", fates()), ("errors", errors())):
         section = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
         text = section.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)  # type: ignore[misc]
     return text
