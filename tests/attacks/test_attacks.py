@@ -16,24 +16,26 @@ import pytest
 from attacks.stage import TEAMS, Stage, fleet, secret
 from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
+from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
 from salvo.codec.commands import Line, write_leave, write_participation, write_placement, write_resend
 from salvo.codec.json_codec import Codec
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import Role
-from salvo_server import service as services
 from salvo_server.core import authenticator as gates
+from salvo_server.core import outages
 from salvo_server.core import referee as referees
-from salvo_server.core.admission import AdmissionPolicy
+from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat import Chat
+from salvo_server.core.effects import Effect
+from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.register import Account, Register
 from salvo_server.core.resend import Resends
-from salvo_server.service import Service
 from simulation import crypto
 
 Patch = pytest.MonkeyPatch
@@ -184,16 +186,16 @@ def _forget_nonces_with_the_game(patch: Patch) -> None:
 
 
 def _burn_only_what_is_accepted(patch: Patch) -> None:
-    admit = Service._admit_opened
+    carry_out = Inbox._carry_out
 
-    def lenient(self: Service, opened: Opened, now: int) -> None:
-        before = len(self._outbox)
-        admit(self, opened, now)
-        refused = any(topic.endswith("/error") for topic, _, _ in self._outbox[before:])
+    def lenient(self: Inbox, opened: Opened, now: int) -> list[Effect]:
+        effects = carry_out(self, opened, now)
+        refused = any(isinstance(each, Publication) and each.topic.endswith("/error") for each in effects)
         if refused and opened.proof is not None:
-            self.gate._burned.discard(opened.proof.nonce)
+            self._gate._burned.discard(opened.proof.nonce)
+        return effects
 
-    patch.setattr(Service, "_admit_opened", lenient)
+    patch.setattr(Inbox, "_carry_out", lenient)
 
 
 def _forget_what_was_turned_away(patch: Patch) -> None:
@@ -559,8 +561,7 @@ def _hold_a_lobby_open() -> bool:
     """Slow the server down again and again until it believes that it was away."""
     stage = Stage(("ann",), play=False)
     for _ in range(20):
-        stage.service._held_up_ms = 30_000
-        stage.wait(30)
+        stage.hold_up(30)
     return bool(stage.referee.players)
 
 
@@ -601,7 +602,7 @@ def _limit_no_derivations(patch: Patch) -> None:
 
 
 def _answer_every_request(patch: Patch) -> None:
-    patch.setattr(AdmissionPolicy, "may_answer", lambda *given: True)
+    patch.setattr(Admission, "may_answer", lambda *given: True)
 
 
 def _wait_for_no_broker(patch: Patch) -> None:
@@ -636,12 +637,12 @@ def _let_ships_be_placed_for_ever(patch: Patch) -> None:
 
 
 def _extend_lobbies_for_ever(patch: Patch) -> None:
-    patch.setattr(services, "MAX_EXTENSIONS", 1_000_000)
+    patch.setattr(outages, "MAX_EXTENSIONS", 1_000_000)
 
 
 def _take_kept_commands(patch: Patch) -> None:
-    read = Service._read
-    patch.setattr(Service, "_read", lambda self, message: read(self, message._replace(retain=False)))
+    receive = Inbox.receive
+    patch.setattr(Inbox, "receive", lambda self, message, now: receive(self, message._replace(retain=False), now))
 
 
 def _pad_nothing(patch: Patch) -> None:

@@ -229,7 +229,7 @@ def run_recovery(tables: int) -> None:
         service.step()
     start = time.perf_counter()
     Service(edge, names, seed=1, limits=LIMITS, gate=Authenticator(), journal=journal, resume="always")
-    print(json.dumps({"s": time.perf_counter() - start, "steps": service._last_step}))
+    print(json.dumps({"s": time.perf_counter() - start, "steps": service.last_step}))
     gate.close()
 
 

@@ -50,14 +50,14 @@ def test_a_ship_is_accepted_twenty_times_and_its_last_place_stays() -> None:
         stage.hush()
         place(stage, "ann", y=number % 10 + 1)
         assert ("/players/ann/ships/carrier/approved", b"true") in stage.heard
-    steps = stage.service._last_step
+    steps = stage.service.last_step
     stage.hush()
     place(stage, "ann", y=5)
     text = b"rate_limited: carrier was placed 20 times, 20 at most; its last place stays"
     assert stage.heard == [("/players/ann/ships/carrier/error", text)]
     last = Placement("carrier", 1, 10, Orientation.HORIZONTAL)
     assert stage.referee.players["ann"].placements == {"carrier": last}
-    assert stage.service._last_step == steps + 1  # its nonce is used up, as that of every refusal
+    assert stage.service.last_step == steps + 1  # its nonce is used up, as that of every refusal
 
 
 def test_what_is_refused_does_not_count() -> None:

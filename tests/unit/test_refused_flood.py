@@ -8,10 +8,10 @@ from salvo_server.core.rate_limit import REFUSED_REFILL_A_SECOND, REFUSED_SIZE
 
 def flood(stage: Stage, team: str, count: int) -> int:
     """Fire out of turn; return how many steps the game has more."""
-    before = stage.service._last_step
+    before = stage.service.last_step
     for _ in range(count):
         stage.fire(stage.current, stage.shot(team))
-    return stage.service._last_step - before
+    return stage.service.last_step - before
 
 
 def learnt(stage: Stage) -> str:
