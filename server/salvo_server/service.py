@@ -34,25 +34,24 @@ from salvo_server import __version__
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat import Chat
-from salvo_server.core.clock import SteadyClock
 from salvo_server.core.delivery import Delivery
-from salvo_server.core.effects import Pending
-from salvo_server.core.follower import Follower as Follower
-from salvo_server.core.follower import NoFollower as NoFollower
+from salvo_server.core.effects import Ledger, Pending
 from salvo_server.core.identity import Identity
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable, NoJournal
-from salvo_server.core.ledger import Ledger
 from salvo_server.core.log import TableLog
 from salvo_server.core.openings import Openings
-from salvo_server.core.outages import Duty, Event, Outages, Presence
+from salvo_server.core.outages import Duty, Outages
 from salvo_server.core.play import Play
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee
 from salvo_server.core.register import Register
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.table import Follower as Follower
+from salvo_server.core.table import NoFollower as NoFollower
 from salvo_server.core.table import Table
+from salvo_server.core.timers import SteadyClock
 
 log = logging.getLogger(__name__)
 
@@ -196,7 +195,7 @@ class Service:
         self._play = play
         self._resends = Resends(play.logs)
         self._sweep = RetainedSync(self.tables, tables[0], follower.retained)
-        self._admission = Admission(profile, register, identity, play, self.gate.keyring, self.counts)
+        self._admission = Admission(profile, register, identity, play, self.counts)
         talk = Chat(self.counts, on=chat)
         self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts)
         self._next_look = 0
@@ -227,9 +226,9 @@ class Service:
         """Return how long the next round may wait for a message."""
         if self._outages.paused:
             longest_seconds = min(longest_seconds, JOURNAL_RETRY_MS / 1000)
-        if self._outages.state in (Presence.BACK, Presence.PAUSED_BACK):
+        if self._outages.state in ("just back", "journal stalled, just back"):
             return 0.0
-        if self._outages.state is not Presence.SERVING:
+        if self._outages.state != "serving":
             return longest_seconds
         if self._pending.publications:
             return 0.0
@@ -263,9 +262,9 @@ class Service:
         """Wait for the next message, timer or derivation, and do what follows from it."""
         arrived = self._poll(longest_seconds)
         duty = self._outages.begin_round()
-        if duty is Duty.SAY_PAUSED:
+        if duty == "say paused":
             self._say_paused()
-        if self._outages.on(Event.ARRIVED) is Duty.HOLD:
+        if self._outages.on("messages arrive") == "hold":
             self._held += arrived
             if not self._retry():
                 return
@@ -290,11 +289,11 @@ class Service:
 
         It comes before what has arrived meanwhile: that is not late.
         """
-        if duty is Duty.BEGIN_ANEW:
+        if duty == "begin anew":
             self._pending.add(self._play.restart_time(self.tables.values(), self.now()))
             self._greet()
-        if duty is not Duty.RESTART:
-            return duty is Duty.BEGIN_ANEW
+        if duty != "restart":
+            return duty == "begin anew"
         away = [table for table in self.tables.values() if self._outages.shortens(table.referee)]
         self._pending.add(self._play.restart_time(away, self.now()))
         if away:
@@ -313,7 +312,7 @@ class Service:
             self._edge.unsubscribe(self._sweep.filters())
         pending.add(self._inbox.finished(self.now()))
         pending.add(play.take_derived())
-        if self._outages.on(Event.TIMER) is Duty.RUN:
+        if self._outages.on("timer due") == "run":
             pending.add(play.pass_times(self.now()))
             published = self._edge.published + len(pending.publications)
             pending.add(self._resends.take_due(self.now(), self._edge.delivered, published))
@@ -351,7 +350,7 @@ class Service:
         try:
             self._journal.commit(self._pending.batch)
         except JournalUnavailable as error:
-            if self._outages.on(Event.REFUSED) is Duty.SAY_PAUSED:
+            if self._outages.on("journal refuses") == "say paused":
                 log.error("%s; nothing is accepted until there is room, nothing accepted is lost", error)
                 self._say_paused()
             self._outages.retry_at = self.now() + JOURNAL_RETRY_MS
@@ -363,7 +362,7 @@ class Service:
         """Try the journal again; once it takes the batch, say what came of it."""
         if self.now() < self._outages.retry_at or not self._commit():
             return False
-        self._outages.on(Event.ACCEPTED)
+        self._outages.on("journal accepts")
         log.warning("the journal can be written again; the game goes on")
         self._settle()
         return True
@@ -385,7 +384,7 @@ class Service:
         self._edge.subscribe([*self._command_filters(), *self._sweep.filters()])
         self._next_look = self.now() + KEPT_COMMANDS_MS
         self._sweep.begin()
-        self._outages.on(Event.CONNECTED)
+        self._outages.on("connected")
 
     def _greet(self) -> None:
         """Publish the status of all tables; the first table's ends the sweep."""

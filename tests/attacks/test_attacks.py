@@ -192,7 +192,7 @@ def _burn_only_what_is_accepted(patch: Patch) -> None:
         effects = carry_out(self, opened, now)
         refused = any(isinstance(each, Publication) and each.topic.endswith("/error") for each in effects)
         if refused and opened.proof is not None:
-            self._gate._burned.discard(opened.proof.nonce)
+            self.gate._burned.discard(opened.proof.nonce)
         return effects
 
     patch.setattr(Inbox, "_carry_out", lenient)

@@ -335,7 +335,7 @@ def _replay_the_next_lobby_with_the_settings_of_its_game(patch: pytest.MonkeyPat
 def _play_on_with_the_new_settings(patch: pytest.MonkeyPatch) -> None:
     def take_over(self: Play, game: SavedGame, *given: Any) -> list[Publication]:
         unsent = _take_over(self, game, *given)
-        self.tables[game.opened.table].referee.limits = self._openings.limits[game.opened.table]
+        self.tables[game.opened.table].referee.limits = self.openings.limits[game.opened.table]
         return unsent
 
     patch.setattr(Play, "_take_over", take_over)

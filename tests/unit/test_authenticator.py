@@ -25,7 +25,7 @@ from salvo_server.core.authenticator import (
     Proof,
     Waiting,
 )
-from salvo_server.core.rate_limit import REFUSED_SIZE, Bucket
+from salvo_server.core.rate_limit import REFUSALS, Bucket
 
 NOW = 1_000_000
 SALT_A, SALT_B = bytes(16), bytes(range(16))
@@ -400,7 +400,7 @@ def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: ByHan
     prove(gate, worker, ANN, "ann")
     member = gate.keyring.member("", "ann")
     assert member is not None
-    for _ in range(int(REFUSED_SIZE) - 1):
+    for _ in range(int(REFUSALS.size) - 1):
         gate.keyring.penalize("", "ann", NOW)
     for x in range(1, 4):
         opened = gate.open(shot(ANN, x=x), ["ann"], NOW)

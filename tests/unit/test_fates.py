@@ -13,7 +13,7 @@ from salvo.topics import parse
 from salvo_server.core import authenticator
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Proof, Waiting
 from salvo_server.core.fates import ARRIVALS, FATES, Event, Fate, Outcome
-from salvo_server.core.rate_limit import REFUSED_SIZE
+from salvo_server.core.rate_limit import REFUSALS
 from simulation import crypto
 
 SECRET, SALT, NONCE, PEPPER = "ann's", bytes(range(16)), bytes(range(24)), bytes(32)
@@ -152,7 +152,7 @@ class Bench:
                 self.prove(bytes(32))
             case Event.REFUSALS_SPENT:
                 self.prove(self.key)
-                for _ in range(int(REFUSED_SIZE)):
+                for _ in range(int(REFUSALS.size)):
                     self.gate.keyring.penalize("", "ann", self.now)
             case Event.NONCE_USED:
                 self.prove(self.key)

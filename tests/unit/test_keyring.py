@@ -6,7 +6,7 @@ import pytest
 
 from salvo import messages as m
 from salvo_server.core.keyring import MAX_SALTS, Keyring, Learned, Member
-from salvo_server.core.rate_limit import BUCKET_SIZE, REFUSED_REFILL_A_SECOND, REFUSED_SIZE
+from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS
 
 NOW = 1_000_000
 
@@ -127,18 +127,18 @@ def test_who_leaves_is_forgotten_with_what_was_to_be_written_of_it(keyring: Keyr
 
 
 def test_refusals_are_counted_up_to_a_bound_and_forgiven_with_time(keyring: Keyring) -> None:
-    for _ in range(int(REFUSED_SIZE) - 1):
+    for _ in range(int(REFUSALS.size) - 1):
         keyring.penalize("", "ann", NOW)
     assert member(keyring).refused.has_one(NOW)
     keyring.penalize("", "ann", NOW)
     assert not member(keyring).refused.has_one(NOW)
     assert member(keyring, "bob").refused.has_one(NOW)
-    assert member(keyring).refused.has_one(NOW + 1000 // int(REFUSED_REFILL_A_SECOND))
+    assert member(keyring).refused.has_one(NOW + 1000 // int(REFUSALS.a_second))
 
 
 def test_a_derivation_that_was_well_spent_is_given_back(keyring: Keyring) -> None:
     bucket = member(keyring).bucket
-    for _ in range(int(BUCKET_SIZE)):
+    for _ in range(int(DERIVATIONS.size)):
         assert bucket.take(NOW)
     assert not bucket.take(NOW)
     keyring.refund("", "bob")

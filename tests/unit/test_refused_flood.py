@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attacks.stage import Stage
-from salvo_server.core.rate_limit import REFUSED_REFILL_A_SECOND, REFUSED_SIZE
+from salvo_server.core.rate_limit import REFUSALS
 
 
 def flood(stage: Stage, team: str, count: int) -> int:
@@ -26,11 +26,11 @@ def test_a_flood_of_refused_shots_is_kept_up_to_a_bound() -> None:
     team = learnt(stage)
     burned = stage.gate.counts["opened"]
     answers = 15  # each of them is a step, too (SALVO-ERR-4)
-    assert flood(stage, team, 2000) <= REFUSED_SIZE + answers
-    assert stage.gate.counts["opened"] - burned <= REFUSED_SIZE
-    assert stage.gate.counts["rate_limited"] >= 2000 - REFUSED_SIZE
+    assert flood(stage, team, 2000) <= REFUSALS.size + answers
+    assert stage.gate.counts["opened"] - burned <= REFUSALS.size
+    assert stage.gate.counts["rate_limited"] >= 2000 - REFUSALS.size
     stage.wait(1)
-    assert flood(stage, team, 300) == REFUSED_REFILL_A_SECOND
+    assert flood(stage, team, 300) == REFUSALS.a_second
 
 
 def test_it_is_told_why_and_may_play_again_in_a_moment() -> None:

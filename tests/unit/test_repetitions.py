@@ -14,7 +14,7 @@ from salvo import topics
 from salvo.codec.commands import write_participation, write_shot
 from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
-from salvo_server.core.rate_limit import REFUSED_SIZE
+from salvo_server.core.rate_limit import REFUSALS
 from salvo_server.core.referee import Referee
 from simulation import crypto
 
@@ -119,7 +119,7 @@ def test_a_flood_of_repetitions_fills_the_memory_up_to_the_bound_of_refused_comm
     fire(stage, signed(stage, (1,)))
     before = stage.gate.counts["opened"]
     fire(stage, signed(stage, [1] * 1100))
-    assert stage.gate.counts["opened"] - before <= REFUSED_SIZE
+    assert stage.gate.counts["opened"] - before <= REFUSALS.size
     assert stage.gate.counts["rate_limited"] >= 100
 
 

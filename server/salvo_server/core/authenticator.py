@@ -26,28 +26,14 @@ from typing import Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.command_reader import (
-    Sealed,
-    SealedPlacement,
-    SignedLeave,
-    SignedSkip,
-    read_leave,
-    read_placement,
-    read_shot,
-    read_skip,
-)
+from salvo.codec import command_reader as reader
+from salvo.codec.command_reader import Sealed, SealedPlacement, SignedLeave, SignedSkip
 from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
 from salvo_server.core.key_worker import Found, KeyWorker, try_key
 from salvo_server.core.keyring import Keyring, Member
-from salvo_server.core.rate_limit import (
-    BUCKET_REFILL_A_SECOND,
-    BUCKET_SIZE,
-    REFUSED_REFILL_A_SECOND,
-    REFUSED_SIZE,
-    Bucket,
-)
+from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: SALVO-FRESH-6. Three seconds of derivations; what comes on top is refused at once.
 MAX_QUEUE_LENGTH: Final = 64
@@ -55,10 +41,8 @@ MAX_QUEUE_LENGTH: Final = 64
 MAX_RECENT: Final = 4096
 #: Messages turned away unopened that are remembered: about an hour of a heavy flood, 6 MB.
 MAX_TURNED_AWAY: Final = 65_536
-_TOO_MANY_SALTS: Final = (
-    f"too many fresh salts; {BUCKET_SIZE:g}, then {BUCKET_REFILL_A_SECOND:g} a second; keep to one salt"
-)
-_TOO_MANY_REFUSED: Final = f"too many refused commands; {REFUSED_SIZE:g}, then {REFUSED_REFILL_A_SECOND:g} a second"
+_TOO_MANY_SALTS: Final = f"too many fresh salts; {DERIVATIONS}; keep to one salt"
+_TOO_MANY_REFUSED: Final = f"too many refused commands; {REFUSALS}"
 
 
 class _Remembered:
@@ -162,7 +146,7 @@ class Authenticator:
         self.keyring = Keyring(pepper, random_bytes)
         self.worker = KeyWorker(wake, executor)
         self.counts: Counter[str] = Counter()
-        self._shared_bucket = Bucket(BUCKET_SIZE, BUCKET_REFILL_A_SECOND, 0)
+        self._shared_bucket = Bucket(DERIVATIONS, 0)
         self._jobs: OrderedDict[bytes, _Job] = OrderedDict()
         self._burned: set[bytes] = set()
         self._recent = _Remembered(MAX_RECENT)
@@ -175,13 +159,7 @@ class Authenticator:
             self._recent.add(message)
 
     def open(
-        self,
-        request: Sealed,
-        likely: Sequence[str],
-        now: int,
-        *,
-        expected: bool = True,
-        receipt: object = None,
+        self, request: Sealed, likely: Sequence[str], now: int, *, expected: bool = True, receipt: object = None
     ) -> Opened | Waiting | None:
         """Open a message, or start to.
 
@@ -222,13 +200,7 @@ class Authenticator:
         return self._queue(request, unknown, mark, now, expected, receipt)
 
     def _queue(
-        self,
-        request: Sealed,
-        unknown: Sequence[Member],
-        mark: bytes,
-        now: int,
-        expected: bool,
-        receipt: object,
+        self, request: Sealed, unknown: Sequence[Member], mark: bytes, now: int, expected: bool, receipt: object
     ) -> Opened | Waiting:
         """Give a message under a fresh salt to the worker, as far as the buckets allow.
 
@@ -318,13 +290,13 @@ class Authenticator:
         command: Command
         try:
             if isinstance(request, SealedPlacement):
-                command = replace(read_placement(request, found.plaintext), message=_message_digest(request))
+                command = replace(reader.read_placement(request, found.plaintext), message=_message_digest(request))
             elif isinstance(request, SignedSkip):
-                command = read_skip(request, found.plaintext)
+                command = reader.read_skip(request, found.plaintext)
             elif isinstance(request, SignedLeave):
-                command = read_leave(request, found.plaintext)
+                command = reader.read_leave(request, found.plaintext)
             else:
-                command = read_shot(request, found.member.name, found.plaintext)
+                command = reader.read_shot(request, found.member.name, found.plaintext)
         except WireError as error:
             command = _unreadable(request, found.member.name, error.code, error.text, True)
         return Opened(request.table, command, spent, Proof(burned, digest))

@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
+from salvo.codec.transcript import write_header
 from salvo.net.inbound import Inbound
-from salvo_server.core.journal import Batch, Record
+from salvo_server.core.authenticator import Proof
+from salvo_server.core.journal import Batch, GameOpened, Record, StepTaken
+from salvo_server.core.table import Step, Table
 
 
 class News(NamedTuple):
@@ -25,6 +28,31 @@ class News(NamedTuple):
 Effect = Record | Publication | Inbound | News
 
 
+class Ledger:
+    """The numbers of games and steps, on from what the journal has.
+
+    Attributes:
+        last_step: the number of the latest step of any table.
+        games: the numbers of the games in play, by table.
+    """
+
+    def __init__(self, last_game: int, last_step: int) -> None:
+        self.last_step = last_step
+        self.games: dict[str, int] = {}
+        self._last_game = last_game
+
+    def open_game(self, table: Table, at: int) -> GameOpened:
+        """Number a table's next game."""
+        self._last_game += 1
+        self.games[table.name] = self._last_game
+        return GameOpened(self._last_game, table.name, table.referee.number, at, write_header(table.header))
+
+    def take(self, step: Step, proof: Proof | None) -> StepTaken:
+        """Number a step."""
+        self.last_step += 1
+        return StepTaken(self.last_step, self.games[step.table], step.at, step.text, step.check, proof)
+
+
 @dataclass(slots=True)
 class Pending:
     """Effects that wait to be carried out: those of this round, and all since journal or broker are away."""
@@ -37,12 +65,11 @@ class Pending:
     def add(self, effects: Iterable[Effect]) -> None:
         """Take effects, each kind in its order."""
         for effect in effects:
-            match effect:
-                case Publication():
-                    self.publications.append(effect)
-                case Inbound():
-                    self.receipts.append(effect)
-                case News():
-                    self.news.append(effect)
-                case _:
-                    self.batch.add(effect)
+            if isinstance(effect, Publication):
+                self.publications.append(effect)
+            elif isinstance(effect, Inbound):
+                self.receipts.append(effect)
+            elif isinstance(effect, News):
+                self.news.append(effect)
+            else:
+                self.batch.add(effect)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from salvo import messages as m
 from salvo import topics
@@ -35,27 +36,21 @@ from salvo_server.core.table import Table
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class Inbox:
-    """Reads the messages of all teams at all tables."""
+    """Reads the messages of all teams at all tables.
 
-    def __init__(
-        self,
-        play: Play,
-        gate: Authenticator,
-        admission: Admission,
-        chat: Chat,
-        resends: Resends,
-        sync: RetainedSync,
-        counts: Counter[str],
-    ) -> None:
-        """Count what is refused in ``counts``, by code."""
-        self._play = play
-        self._gate = gate
-        self._admission = admission
-        self._chat = chat
-        self._resends = resends
-        self._sync = sync
-        self._counts = counts
+    Attributes:
+        counts: refused inputs by error code.
+    """
+
+    play: Play
+    gate: Authenticator
+    admission: Admission
+    chat: Chat
+    resends: Resends
+    sync: RetainedSync
+    counts: Counter[str]
 
     def receive(self, message: Inbound, now: int) -> list[Effect]:
         """Return what follows from a message, its receipt at the end; nothing while it waits for a key."""
@@ -65,8 +60,8 @@ class Inbox:
             self._count(error, message)
             return [message]
         if address.topic.publisher is Publisher.SERVER:
-            return [*self._sync.receive(address, message), message]
-        table = self._play.tables.get(address.table)
+            return [*self.sync.receive(address, message), message]
+        table = self.play.tables.get(address.table)
         if table is None or not message.payload:
             return [message]
         if message.retain:
@@ -78,7 +73,7 @@ class Inbox:
     def finished(self, now: int) -> list[Effect]:
         """Return what follows from the messages whose key is there now."""
         effects: list[Effect] = []
-        for receipt, opened in self._gate.finished():
+        for receipt, opened in self.gate.finished():
             if opened is not None:
                 effects += self._carry_out(opened, now)
             if isinstance(receipt, Inbound):
@@ -88,39 +83,39 @@ class Inbox:
     def _read(self, table: Table, address: topics.Address, message: Inbound, now: int) -> list[Effect] | Waiting:
         """Read a command of a table; ``WAITING`` when its key must be derived first."""
         if address.topic is topics.SAY:
-            return [*self._chat.hear(address, message.payload, table.referee.players, now)]
+            return [*self.chat.hear(address, message.payload, table.referee.players, now)]
         try:
             request = read_command(address, message.payload, table.referee.book)
             sealed = isinstance(request, SealedParticipation)
             if isinstance(request, SealedParticipation):
-                request = self._admission.unseal(table.name, request)
+                request = self.admission.unseal(table.name, request)
         except (SealError, WireError) as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, error, now)
         if isinstance(request, ParticipationRequest):
-            return self._admission.participate(table, request, now, sealed=sealed)
+            return self.admission.participate(table, request, now, sealed=sealed)
         if isinstance(request, ResendRequest):
             if request.player in table.referee.players:
-                self._resends.ask(table.name, request.player, request.first, now)
+                self.resends.ask(table.name, request.player, request.first, now)
             return []
         likely, expected = _senders(table.referee, request)
-        result = self._gate.open(request, likely, now, expected=expected, receipt=message)
+        result = self.gate.open(request, likely, now, expected=expected, receipt=message)
         return self._carry_out(result, now) if isinstance(result, Opened) else result or []
 
     def _carry_out(self, opened: Opened, now: int) -> list[Effect]:
         """Give a table what a team has said, and settle what that costs the team."""
-        table = self._play.tables[opened.table]
-        effects = self._play.pass_time(table, now)
-        command = table.referee.hold_to_bounds(self._admission.hold_to_profile(opened.command))
+        table = self.play.tables[opened.table]
+        effects = self.play.pass_time(table, now)
+        command = table.referee.hold_to_bounds(self.admission.hold_to_profile(opened.command))
         refused = True
         if not table.referee.has_had(command):  # a repetition changes nothing, so it need not be remembered either
             step = table.carry_out(command, now)
-            effects += self._play.follow(table, step, opened.proof)
+            effects += self.play.follow(table, step, opened.proof)
             refused = isinstance(command, m.Unreadable) or _refused(step.announcements, command.player)
         if opened.spent and not refused:
-            self._gate.keyring.refund(opened.table, command.player)
+            self.gate.keyring.refund(opened.table, command.player)
         if refused and opened.proof is not None:
-            self._gate.keyring.penalize(opened.table, command.player, now)
+            self.gate.keyring.penalize(opened.table, command.player, now)
         return effects
 
     def _answer_unreadable(
@@ -138,10 +133,10 @@ class Inbox:
                 command = m.Unreadable(current.name, "", error.code, error.text)
             case _:
                 return []
-        return self._play.pass_time(table, now) + self._play.carry_out(table, command, now)
+        return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
 
     def _count(self, error: SealError | WireError, message: Inbound) -> None:
-        self._counts[error.code] += 1
+        self.counts[error.code] += 1
         # A text names the value that was wrong; of a request to take part that may be the secret, in the wrong place.
         asked = message.topic.endswith(topics.REQUEST_PARTICIPATION.pattern)
         log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)

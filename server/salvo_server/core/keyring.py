@@ -9,13 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from salvo_server.core.rate_limit import (
-    BUCKET_REFILL_A_SECOND,
-    BUCKET_SIZE,
-    REFUSED_REFILL_A_SECOND,
-    REFUSED_SIZE,
-    Bucket,
-)
+from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.
 MAX_SALTS: Final = 16
@@ -90,10 +84,8 @@ class Keyring:
         credential = self.credential(name, secret)
         if known is not None and known.credential == credential:
             return
-        if known is None:
-            bucket = Bucket(BUCKET_SIZE, BUCKET_REFILL_A_SECOND, now)
-            refused = Bucket(REFUSED_SIZE, REFUSED_REFILL_A_SECOND, now)
-        else:
+        bucket, refused = Bucket(DERIVATIONS, now), Bucket(REFUSALS, now)
+        if known is not None:
             bucket, refused = known.bucket, known.refused
             self._unlearn(table, {name})
         self._members.setdefault(table, {})[name] = Member(name, secret, credential, bucket, refused)

@@ -7,8 +7,7 @@ acknowledged (SALVO-BACK-1, SALVO-BACK-3). A pair of state and event without a r
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from salvo.messages import State
 from salvo_server.core.referee import Referee
@@ -22,39 +21,20 @@ HELD_UP_SHARE: Final = 10
 MAX_EXTENSIONS: Final = 3
 
 
-class Presence(StrEnum):
-    """How server and broker stand."""
-
-    SERVING = "serving"
-    AWAY = "broker away"
-    BACK = "just back"
-    PAUSED = "journal stalled"
-    PAUSED_BACK = "journal stalled, just back"
-
-
-class Event(StrEnum):
-    """What happens."""
-
-    CONNECTED = "connected"
-    DISCONNECTED = "disconnected"
-    REFUSED = "the journal refuses"
-    ACCEPTED = "the journal accepts again"
-    ROUND = "a round begins"
-    HELD_UP = "the machine stood still"
-    ARRIVED = "messages arrive"
-    TIMER = "a timer is due"
-
-
-class Duty(StrEnum):
-    """What the loop does about it."""
-
-    NOTHING = "nothing"
-    BEGIN_ANEW = "restarts every time to act, says the status of all tables"
-    RESTART = "restarts the times to act that are much shortened"
-    SAY_PAUSED = "says that it is paused"
-    READ = "reads them"
-    HOLD = "keeps them unread"
-    RUN = "runs it"
+Presence = Literal["serving", "broker away", "just back", "journal stalled", "journal stalled, just back"]
+Event = Literal[
+    "connected",
+    "disconnected",
+    "journal refuses",
+    "journal accepts",
+    "round begins",
+    "held up",
+    "messages arrive",
+    "timer due",
+]
+#: What the loop does: nothing; restart every time to act and say the status of all tables; restart those times to act
+#: that are much shortened; say that the server is paused; read the messages, or keep them unread; run the timer.
+Duty = Literal["nothing", "begin anew", "restart", "say paused", "read", "hold", "run"]
 
 
 class Row(NamedTuple):
@@ -67,25 +47,24 @@ class Row(NamedTuple):
     sentence: str
 
 
-_S, _A, _B, _P, _PB = Presence
 OUTAGES: Final = (
-    Row(_S, Event.CONNECTED, _B, Duty.NOTHING, "SALVO-BACK-2"),
-    Row(_S, Event.DISCONNECTED, _A, Duty.NOTHING, "SALVO-BACK-2"),
-    Row(_S, Event.REFUSED, _P, Duty.SAY_PAUSED, "SALVO-BACK-3"),
-    Row(_S, Event.HELD_UP, _S, Duty.RESTART, "SALVO-BACK-5"),
-    Row(_S, Event.ARRIVED, _S, Duty.READ, "SALVO-BACK-1"),
-    Row(_S, Event.TIMER, _S, Duty.RUN, "SALVO-TURN-5"),
-    Row(_A, Event.CONNECTED, _B, Duty.NOTHING, "SALVO-BACK-2"),
-    Row(_A, Event.REFUSED, _P, Duty.SAY_PAUSED, "SALVO-BACK-3"),
-    Row(_A, Event.ARRIVED, _A, Duty.READ, "SALVO-BACK-1"),
-    Row(_B, Event.ROUND, _S, Duty.BEGIN_ANEW, "SALVO-BACK-2"),
-    Row(_B, Event.REFUSED, _P, Duty.SAY_PAUSED, "SALVO-BACK-3"),
-    Row(_P, Event.CONNECTED, _PB, Duty.NOTHING, "SALVO-BACK-3"),
-    Row(_P, Event.ARRIVED, _P, Duty.HOLD, "SALVO-BACK-3"),
-    Row(_P, Event.ACCEPTED, _B, Duty.NOTHING, "SALVO-BACK-3"),
-    Row(_PB, Event.ROUND, _P, Duty.SAY_PAUSED, "SALVO-BACK-3"),
-    Row(_PB, Event.ARRIVED, _PB, Duty.HOLD, "SALVO-BACK-3"),
-    Row(_PB, Event.ACCEPTED, _B, Duty.NOTHING, "SALVO-BACK-3"),
+    Row("serving", "connected", "just back", "nothing", "SALVO-BACK-2"),
+    Row("serving", "disconnected", "broker away", "nothing", "SALVO-BACK-2"),
+    Row("serving", "journal refuses", "journal stalled", "say paused", "SALVO-BACK-3"),
+    Row("serving", "held up", "serving", "restart", "SALVO-BACK-5"),
+    Row("serving", "messages arrive", "serving", "read", "SALVO-BACK-1"),
+    Row("serving", "timer due", "serving", "run", "SALVO-TURN-5"),
+    Row("broker away", "connected", "just back", "nothing", "SALVO-BACK-2"),
+    Row("broker away", "journal refuses", "journal stalled", "say paused", "SALVO-BACK-3"),
+    Row("broker away", "messages arrive", "broker away", "read", "SALVO-BACK-1"),
+    Row("just back", "round begins", "serving", "begin anew", "SALVO-BACK-2"),
+    Row("just back", "journal refuses", "journal stalled", "say paused", "SALVO-BACK-3"),
+    Row("journal stalled", "connected", "journal stalled, just back", "nothing", "SALVO-BACK-3"),
+    Row("journal stalled", "messages arrive", "journal stalled", "hold", "SALVO-BACK-3"),
+    Row("journal stalled", "journal accepts", "just back", "nothing", "SALVO-BACK-3"),
+    Row("journal stalled, just back", "round begins", "journal stalled", "say paused", "SALVO-BACK-3"),
+    Row("journal stalled, just back", "messages arrive", "journal stalled, just back", "hold", "SALVO-BACK-3"),
+    Row("journal stalled, just back", "journal accepts", "just back", "nothing", "SALVO-BACK-3"),
 )
 _BY_PAIR: Final = {(row.state, row.event): row for row in OUTAGES}
 
@@ -103,24 +82,24 @@ class Outages:
         self.held_up_ms = 0
         self.retry_at = 0
         self._connected = connected
-        self._state = Presence.SERVING
+        self._state: Presence = "serving"
 
     @property
     def state(self) -> Presence:
         """How it stands now; a connection is lost without a word."""
-        if self._state in (Presence.SERVING, Presence.AWAY):
-            return Presence.SERVING if self._connected() else Presence.AWAY
+        if self._state in ("serving", "broker away"):
+            return "serving" if self._connected() else "broker away"
         return self._state
 
     @property
     def paused(self) -> bool:
         """Whether the journal takes nothing."""
-        return self._state in (Presence.PAUSED, Presence.PAUSED_BACK)
+        return self._state in ("journal stalled", "journal stalled, just back")
 
     def begin_round(self) -> Duty:
         """Return what the loop has to do before all else."""
-        duty = self.on(Event.ROUND)
-        return self.on(Event.HELD_UP) if duty is Duty.NOTHING and self.held_up_ms >= HELD_UP_MS else duty
+        duty = self.on("round begins")
+        return self.on("held up") if duty == "nothing" and self.held_up_ms >= HELD_UP_MS else duty
 
     def shortens(self, referee: Referee) -> bool:
         """Whether the standstill cost a player so much of its time to act that the time must be restarted."""
@@ -133,6 +112,6 @@ class Outages:
         """Take an event; return what the loop has to do about it."""
         row = _BY_PAIR.get((self.state, event))
         if row is None:
-            return Duty.NOTHING
+            return "nothing"
         self._state = row.target
         return row.duty

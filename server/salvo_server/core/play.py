@@ -4,60 +4,47 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.messages import State
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.delivery import Delivery
-from salvo_server.core.effects import Effect, News
-from salvo_server.core.follower import Follower
-from salvo_server.core.journal import GameClosed, Saved, SavedGame, TeamAdmitted
+from salvo_server.core.effects import Effect, Ledger, News
+from salvo_server.core.journal import GameClosed, KeyLearned, Saved, SavedGame, TeamAdmitted
 from salvo_server.core.keyring import Keyring
-from salvo_server.core.ledger import Ledger
 from salvo_server.core.log import TableLog
 from salvo_server.core.openings import Openings
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Step, Table
+from salvo_server.core.table import Follower, Step, Table
 from salvo_server.core.timers import Timers
 
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class Play:
     """All tables of a server, and what follows their steps.
 
     Attributes:
         tables: by name.
+        openings: with what they open their games.
+        keyring: the teams at the tables, for whom ``recaps`` seals.
         logs: of the games in play, by table; empty for a server without an identity.
     """
 
-    def __init__(
-        self,
-        tables: dict[str, Table],
-        openings: Openings,
-        ledger: Ledger,
-        delivery: Delivery,
-        keyring: Keyring,
-        recaps: Recaps,
-        follower: Follower,
-    ) -> None:
-        """Play at no table yet.
-
-        Args:
-            recaps: seals for the teams of ``keyring``, at these ``tables``.
-        """
-        self.tables = tables
-        self.logs: dict[str, TableLog] = {}
-        self._openings = openings
-        self._ledger = ledger
-        self._delivery = delivery
-        self._keyring = keyring
-        self._recaps = recaps
-        self._follower = follower
-        self._timers = Timers()
+    tables: dict[str, Table]
+    openings: Openings
+    ledger: Ledger
+    delivery: Delivery
+    keyring: Keyring
+    recaps: Recaps
+    follower: Follower
+    logs: dict[str, TableLog] = field(default_factory=dict)
+    timers: Timers = field(default_factory=Timers)
 
     # --- one step -------------------------------------------------------------------------------------------------
 
@@ -71,34 +58,34 @@ class Play:
         Args:
             proof: what the step has burned.
         """
-        effects: list[Effect] = [self._ledger.take(step, proof)] if step.recorded else []
-        effects += self._follower.follow(table, step)
+        effects: list[Effect] = [self.ledger.take(step, proof)] if step.recorded else []
+        effects += self.follower.follow(table, step)
         effects += step.publications
         if table.name in self.logs:
             effects += self.logs[table.name].take_in(step)
-        effects += self._follower.take_due(step.at)
+        effects += self.follower.take_due(step.at)
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
-                    effects += self._recaps.recall(table.name, to)
+                    effects += self.recaps.recall(table.name, to)
                 case m.PlayerLeft():
-                    self._keyring.retain(table.name, table.referee.players)
+                    self.keyring.retain(table.name, table.referee.players)
                 case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
-                    self._delivery.begin_turn(table.name, turn)
+                    self.delivery.begin_turn(table.name, turn)
                 case m.TableReset():
-                    self._keyring.retain(table.name, ())
-                    effects.append(self._ledger.close_game(table.name))
+                    self.keyring.retain(table.name, ())
+                    effects.append(GameClosed(self.ledger.games[table.name]))
                     effects += self._open_game(table, step.at)
                 case _:
                     pass
-        self._timers.set(table.name, table.referee.deadline())
+        self.timers.set(table.name, table.referee.deadline())
         effects.append(News(table.name, step.at, step.command, step.announcements))
         return effects
 
     def _open_game(self, table: Table, now: int) -> list[Effect]:
-        effects: list[Effect] = [self._ledger.open_game(table, now)]
-        self._openings.configure(table.referee)
-        game_log = self._openings.log(table.header)
+        effects: list[Effect] = [self.ledger.open_game(table, now)]
+        self.openings.configure(table.referee)
+        game_log = self.openings.log(table.header)
         if game_log is not None:
             self.logs[table.name] = game_log
             effects += game_log.opening()
@@ -106,29 +93,30 @@ class Play:
 
     def admit(self, table: Table, name: str, secret: str, now: int) -> TeamAdmitted:
         """Let a listed team be known by its secret."""
-        self._keyring.admit(table.name, name, secret, now)
-        return self._ledger.admit(table.name, name, secret)
+        self.keyring.admit(table.name, name, secret, now)
+        return TeamAdmitted(self.ledger.games[table.name], name, secret)
 
     def take_derived(self) -> list[Effect]:
         """Return what follows from the keys that are there now: recaps that waited, and what the journal keeps."""
-        effects: list[Effect] = [*self._recaps.take_due()]
-        effects += map(self._ledger.learn, self._keyring.take_learned())
+        effects: list[Effect] = [*self.recaps.take_due()]
+        learned = self.keyring.take_learned()
+        effects += [KeyLearned(self.ledger.games[k.table], k.name, k.salt, k.key) for k in learned]
         return effects
 
     # --- time -----------------------------------------------------------------------------------------------------
 
     def deadline(self) -> int | None:
         """Return when time passes next, at a table or for its follower; epoch ms, and perhaps too early."""
-        due = [at for at in (self._timers.earliest, self._follower.deadline()) if at is not None]
+        due = [at for at in (self.timers.earliest, self.follower.deadline()) if at is not None]
         return min(due, default=None)
 
     def pass_times(self, now: int) -> list[Effect]:
         """Run what is due at all tables."""
         effects: list[Effect] = []
-        for name in self._timers.take_due(now):
+        for name in self.timers.take_due(now):
             effects += self.pass_time(self.tables[name], now)
-            self._timers.set(name, self.tables[name].referee.deadline())
-        effects += self._follower.take_due(now)
+            self.timers.set(name, self.tables[name].referee.deadline())
+        effects += self.follower.take_due(now)
         return effects
 
     def pass_time(self, table: Table, now: int) -> list[Effect]:
@@ -147,7 +135,7 @@ class Play:
     def take_delivered(self, delivered: int, now: int) -> list[Effect]:
         """Let banks count whose turn the broker has confirmed to be on (SALVO-TIME-2)."""
         effects: list[Effect] = []
-        for name, turn in self._delivery.take_delivered(delivered):
+        for name, turn in self.delivery.take_delivered(delivered):
             if self.tables[name].referee.awaits_delivery() == turn:
                 effects += self.carry_out(self.tables[name], m.TurnDelivered(turn), now)
         return effects
@@ -175,7 +163,7 @@ class Play:
             if game is not None and goes_on and game.steps:
                 effects += self._take_over(game, saved.sent_through, status, now)
                 continue
-            table = Table(self._openings.set_table(name, game), status)
+            table = Table(self.openings.set_table(name, game), status)
             self.tables[name] = table
             announcements, publications = table.open()
             effects += [GameClosed(game.opened.id)] if game is not None else []
@@ -190,19 +178,19 @@ class Play:
         self, game: SavedGame, sent_through: int, status: Callable[[Referee], m.ServerStatus], now: int
     ) -> list[Publication]:
         """Resume a game; return what of it may not have been published."""
-        recovered = recover(game, status, sent_through, self._follower.follow, self._openings.signer)
+        recovered = recover(game, status, sent_through, self.follower.follow, self.openings.signer)
         table, referee = recovered.table, recovered.table.referee
         self.tables[table.name] = table
-        self._ledger.resume(table.name, game.opened.id)
+        self.ledger.games[table.name] = game.opened.id
         if recovered.log is not None:
             self.logs[table.name] = recovered.log
-        self._openings.configure(referee)
+        self.openings.configure(referee)
         for team in game.teams:
             if team.name in referee.players:
-                self._keyring.admit(table.name, team.name, team.secret, now)
-                self._keyring.restore(table.name, team.name, team.keys)
-                referee.players[team.name].credential = self._keyring.credential(team.name, team.secret)
-        self._timers.set(table.name, referee.deadline())
+                self.keyring.admit(table.name, team.name, team.secret, now)
+                self.keyring.restore(table.name, team.name, team.keys)
+                referee.players[team.name].credential = self.keyring.credential(team.name, team.secret)
+        self.timers.set(table.name, referee.deadline())
         where = (table.name, referee.number, referee.state, table.steps)
         log.info("table %r: game %d resumes in state %s after %d steps", *where)
-        return [*recovered.unsent, *self._follower.catch_up(now)]
+        return [*recovered.unsent, *self.follower.catch_up(now)]
