@@ -1,4 +1,4 @@
-"""Print the tables of proto/README.md from the code: ``python proto/print_contract.py`` rewrites them in place."""
+"""Print tables of proto/README.md and CONTRIBUTING.md: ``python proto/print_contract.py`` rewrites them in place."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from salvo.errors import CODES
 from salvo.messages import State
 from salvo.topics import TOPICS
 from salvo_server.core.fates import FATES
+from salvo_server.core.outages import OUTAGES
 from salvo_server.core.referee import ACCEPTED, TRANSITIONS
 
 README = Path(__file__).parent / "README.md"
+CONTRIBUTING = README.parents[1] / "CONTRIBUTING.md"
 
 
 def topics() -> str:
@@ -74,13 +76,25 @@ def fates() -> str:
     )
 
 
+def outages() -> str:
+    """What the server's loop does in an outage."""
+    rows = [f"| {row.state} | {row.event} | {row.duty} | {row.target} | {row.sentence} |" for row in OUTAGES]
+    return "\n".join(
+        ["| the server is | what happens | what it does | then it is | sentence |", "|---|---|---|---|---|", *rows]
+    )
+
+
+PRINTED = {"states": states, "topics": topics, "fates": fates, "errors": errors, "outages": outages}
+
+
 def printed(text: str) -> str:
-    """Return the README with its tables printed anew."""
-    for name, table in (("states", states()), ("topics", topics()), ("fates", fates()), ("errors", errors())):
+    """Return a document with its tables printed anew."""
+    for name, table in ((name, write()) for name, write in PRINTED.items()):
         section = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
         text = section.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)  # type: ignore[misc]
     return text
 
 
 if __name__ == "__main__":
-    README.write_text(printed(README.read_text()))
+    for document in (README, CONTRIBUTING):
+        document.write_text(printed(document.read_text()))

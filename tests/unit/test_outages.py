@@ -10,7 +10,7 @@ import pytest
 from attacks.stage import Stage
 from salvo import messages as m
 from salvo_server.core.journal import Batch, JournalUnavailable, NoJournal
-from salvo_server.core.outages import OUTAGES, Event, Presence
+from salvo_server.core.outages import OUTAGES, Duty, Event, Presence
 from salvo_server.service import JOURNAL_RETRY_MS
 from simulation import crypto
 
@@ -184,8 +184,52 @@ def test_a_bench_is_in_the_state_that_it_was_made_for() -> None:
     assert [Bench(state).state() for state in get_args(Presence)] == list(get_args(Presence))
 
 
-def test_no_pair_stands_twice_in_the_table() -> None:
+SEEN: dict[Duty, set[str]] = {
+    "begin anew": {"online", "restarted"},
+    "restart": {"restarted"},
+    "say paused": {"paused"},
+    "read": {"read"},
+    "run": {"timed out"},
+}
+
+
+def told(state: Presence, event: Event) -> tuple[Presence, set[str]]:
+    """Return what the table says of an event, with the others that make up a round with it."""
+    rows = {(row.state, row.event): row for row in OUTAGES}
+    done: set[str] = set()
+
+    def take(event: Event) -> Duty:
+        nonlocal state, done
+        row = rows.get((state, event))
+        if row is None:
+            return "nothing"
+        state, done = row.target, done | SEEN.get(row.duty, set())
+        return row.duty
+
+    if event in ("connected", "disconnected"):
+        take(event)
+        return state, done
+    anew = take("round begins") == "begin anew"
+    if event == "journal refuses":
+        if take("messages arrive") == "read":
+            take(event)
+            done -= SEEN["begin anew"]  # what the round would have said waits
+    elif event == "journal accepts":
+        take(event)
+        take("round begins")
+    elif event == "messages arrive" or (event in ("held up", "timer due") and not anew):
+        take(event)
+    return state, done
+
+
+@pytest.mark.parametrize(("state", "event"), PAIRS)
+def test_the_table_says_what_is_done(state: Presence, event: Event) -> None:
+    assert told(state, event) == DONE[state][event]
+
+
+def test_no_pair_stands_twice_in_the_table_and_only_messages_are_read_or_held() -> None:
     assert len({(row.state, row.event) for row in OUTAGES}) == len(OUTAGES)
+    assert {row.event for row in OUTAGES if row.duty in ("read", "hold")} == {"messages arrive"}
 
 
 def test_what_is_held_while_the_journal_takes_nothing_is_acknowledged_when_it_is_durable() -> None:

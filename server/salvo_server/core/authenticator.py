@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 from salvo import messages as m
 from salvo import topics
 from salvo.codec import command_reader as reader
-from salvo.codec.command_reader import Sealed, SealedPlacement, SignedLeave, SignedSkip
+from salvo.codec.command_reader import Sealed, SealedPlacement, SignedShot, SignedSkip
 from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
@@ -289,14 +289,14 @@ class Authenticator:
         self.counts["opened"] += 1
         command: Command
         try:
-            if isinstance(request, SealedPlacement):
+            if isinstance(request, SignedShot):
+                command = reader.read_shot(request, found.member.name, found.plaintext)
+            elif isinstance(request, SealedPlacement):
                 command = replace(reader.read_placement(request, found.plaintext), message=_message_digest(request))
             elif isinstance(request, SignedSkip):
                 command = reader.read_skip(request, found.plaintext)
-            elif isinstance(request, SignedLeave):
-                command = reader.read_leave(request, found.plaintext)
             else:
-                command = reader.read_shot(request, found.member.name, found.plaintext)
+                command = reader.read_leave(request, found.plaintext)
         except WireError as error:
             command = _unreadable(request, found.member.name, error.code, error.text, True)
         return Opened(request.table, command, spent, Proof(burned, digest))
@@ -318,14 +318,14 @@ def _mark(*parts: bytes) -> bytes:
 def _digest(request: Sealed) -> bytes:
     blob = request.blob
     match request:
+        case SignedShot():
+            where = request.target
         case SealedPlacement():
             where = f"{request.player}/{request.ship}"
         case SignedSkip():
             where = f"{request.player}/skip/"  # no ship has a name with a slash
-        case SignedLeave():
-            where = f"{request.player}/leave/"
         case _:
-            where = request.target
+            where = f"{request.player}/leave/"
     return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)
 
 

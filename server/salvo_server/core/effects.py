@@ -65,11 +65,13 @@ class Pending:
     def add(self, effects: Iterable[Effect]) -> None:
         """Take effects, each kind in its order."""
         for effect in effects:
-            if isinstance(effect, Publication):
+            if type(effect) is Publication:
                 self.publications.append(effect)
-            elif isinstance(effect, Inbound):
-                self.receipts.append(effect)
-            elif isinstance(effect, News):
+            elif type(effect) is StepTaken:
+                self.batch.steps.append(effect)
+            elif type(effect) is News:
                 self.news.append(effect)
+            elif type(effect) is Inbound:
+                self.receipts.append(effect)
             else:
-                self.batch.add(effect)
+                self.batch.add(effect)  # type: ignore[arg-type]

@@ -10,14 +10,7 @@ from dataclasses import dataclass
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
-from salvo.codec.command_reader import (
-    Sealed,
-    SealedParticipation,
-    SealedPlacement,
-    SignedLeave,
-    SignedSkip,
-    read_command,
-)
+from salvo.codec.command_reader import Sealed, SealedParticipation, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.errors import SealError, WireError
 from salvo.messages import State
@@ -68,7 +61,10 @@ class Inbox:
             self._count(WireError("retained_command", "commands must not be retained"), message)
             return [Publication(message.topic, b"", True), message]
         effects = self._read(table, address, message, now)
-        return [] if effects is WAITING else [*effects, message]
+        if effects is WAITING:
+            return []
+        effects.append(message)
+        return effects
 
     def finished(self, now: int) -> list[Effect]:
         """Return what follows from the messages whose key is there now."""
@@ -86,8 +82,7 @@ class Inbox:
             return [*self.chat.hear(address, message.payload, table.referee.players, now)]
         try:
             request = read_command(address, message.payload, table.referee.book)
-            sealed = isinstance(request, SealedParticipation)
-            if isinstance(request, SealedParticipation):
+            if sealed := isinstance(request, SealedParticipation):
                 request = self.admission.unseal(table.name, request)
         except (SealError, WireError) as error:
             self._count(error, message)
@@ -145,13 +140,15 @@ class Inbox:
 def _senders(referee: Referee, request: Sealed) -> tuple[list[str], bool]:
     """Return who may have sent a message, the likeliest first, and whether it was to send such a one now."""
     current = referee.current
-    if isinstance(request, (SealedPlacement, SignedLeave)):
-        return [request.player], referee.state is State.LOBBY
+    if isinstance(request, SignedShot):
+        likely = list(referee.players)
+        if current is not None:
+            likely.remove(current.name)
+            likely.insert(0, current.name)
+        return likely, current is not None
     if isinstance(request, SignedSkip):
         return [request.player], current is not None and current.name == request.player
-    if current is None:
-        return list(referee.players), False
-    return [current.name, *(name for name in referee.players if name != current.name)], True
+    return [request.player], referee.state is State.LOBBY
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:
