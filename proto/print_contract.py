@@ -1,4 +1,4 @@
-"""Print the tables of proto/README.md from the code: ``python proto/print_contract.py`` rewrites them in place."""
+"""Print tables of proto/README.md and CONTRIBUTING.md: ``python proto/print_contract.py`` rewrites them in place."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from salvo.session.placing import PLACING
 from salvo.session.playing import PLAYING
 from salvo.session.session import FOLLOWING, RETURNING, SERVER
 from salvo.topics import TOPICS
+from salvo_server.core.fates import FATES
+from salvo_server.core.outages import OUTAGES
 from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState, transitions
 
 README = Path(__file__).parent / "README.md"
+CONTRIBUTING = README.parents[1] / "CONTRIBUTING.md"
 
 
 def topics() -> str:
@@ -124,13 +127,33 @@ def does(arrow: Arrow[Any, Any]) -> str:
     return f"{first[:1].lower()}{first[1:].rstrip('.')}"
 
 
+def fates() -> str:
+    """What becomes of a sealed message."""
+    rows = [f"| {row.state} | {row.event} | {row.outcome} | {row.target} | {row.sentence} |" for row in FATES]
+    return "\n".join(
+        ["| the message is | what happens | what comes of it | then it is | sentence |", "|---|---|---|---|---|", *rows]
+    )
+
+
+def outages() -> str:
+    """What the server's loop does in an outage."""
+    rows = [f"| {row.state} | {row.event} | {row.duty} | {row.target} | {row.sentence} |" for row in OUTAGES]
+    return "\n".join(
+        ["| the server is | what happens | what it does | then it is | sentence |", "|---|---|---|---|---|", *rows]
+    )
+
+
+PRINTED = {"states": states, "client": client, "topics": topics, "fates": fates, "errors": errors, "outages": outages}
+
+
 def printed(text: str) -> str:
-    """Return the README with its tables printed anew."""
-    for name, table in (("states", states()), ("client", client()), ("topics", topics()), ("errors", errors())):
+    """Return a document with its tables printed anew."""
+    for name, table in ((name, write()) for name, write in PRINTED.items()):
         section = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
         text = section.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)  # type: ignore[misc]
     return text
 
 
 if __name__ == "__main__":
-    README.write_text(printed(README.read_text()))
+    for document in (README, CONTRIBUTING):
+        document.write_text(printed(document.read_text()))

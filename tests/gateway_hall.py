@@ -21,6 +21,7 @@ from salvo.seat import Seat
 from salvo.session import Session
 from salvo.topics import check_name
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.keyring import Keyring
 from salvo_server.core.referee import Referee
 from salvo_server.gateways.accounts import Accounts
 from salvo_server.gateways.guest import Guest
@@ -41,13 +42,20 @@ def sealer_of(secret: str) -> Sealer:
     return Sealer(secret, secret.encode()[:16].ljust(16, b"."))
 
 
-class KnowingGate(Authenticator):
-    """A gate that need not derive the key of a guest's session."""
+class KnowingKeyring(Keyring):
+    """Knows the key of a guest's session, which then need not be derived."""
 
     def admit(self, table: str, name: str, secret: str, now: int) -> None:
         super().admit(table, name, secret, now)
         sealer = sealer_of(secret)
         self.restore(table, name, [(sealer.salt, sealer.key)])
+
+
+def knowing_gate() -> Authenticator:
+    """A gate that need not derive the key of a guest's session."""
+    gate = Authenticator(executor=AtOnce())
+    gate.keyring = KnowingKeyring()
+    return gate
 
 
 class NoAccounts:
@@ -239,7 +247,7 @@ class Hall:
             limits=m.Limits(**limits),
             book=book,
             clock=lambda: self.now,
-            gate=KnowingGate(executor=AtOnce()),
+            gate=knowing_gate(),
             listener=lambda table, now, command, announcements: self.announced.extend(announcements),
         )
         self.wire.connect()

@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from salvo.net.inbound import Inbound
+from salvo.seal import Sealer
+from salvo_server.core.authenticator import Authenticator
+
+
+def learn(gate: Authenticator, name: str, sealer: Sealer) -> None:
+    """Have a team of the default table known by its salt, as if it had proven it: a derivation takes 50 ms."""
+    member = gate.keyring.member("", name)
+    assert member is not None
+    gate.keyring.learn("", member, sealer.salt, sealer.key)
 
 
 class Wire:

@@ -19,7 +19,6 @@ from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.identity import Identity
-from salvo_server.core.register import Register
 from salvo_server.service import Service
 from unbrokered import Wire
 
@@ -60,22 +59,20 @@ class Stage:
         heard: what was published since :meth:`hush`, as topic and payload.
     """
 
-    def __init__(self, teams: Sequence[str] = TEAMS, *, play: bool = True, register: Register | None = None) -> None:
+    def __init__(self, teams: Sequence[str] = TEAMS, *, play: bool = True, **given: Any) -> None:
         self.now = 1_000_000
         self.worker = AtOnce()
         self.edge = Wire()
         self.gate = Authenticator(executor=self.worker)
-        limits = m.Limits(players=len(teams), over_ms=60_000)
         self.identity = Identity.fresh()
         self.service = Service(
             self.edge,
             [""],
             seed=7,
-            limits=limits,
             clock=lambda: self.now,
             gate=self.gate,
-            register=register,
             identity=self.identity,
+            **{"limits": m.Limits(players=len(teams), over_ms=60_000)} | given,
         )
         self.referee = self.service.tables[""].referee
         self.sealers = {name: Sealer(secret(name), name.encode().ljust(16, b".")) for name in TEAMS}
@@ -97,6 +94,18 @@ class Stage:
         """Let time go by, and timers run."""
         self.now += round(seconds * 1000)
         self.service.step()
+
+    def hold_up(self, seconds: float) -> None:
+        """Let time go by while the server stands still, waiting for a message."""
+        poll = self.edge.poll
+
+        def slow_poll(timeout_seconds: float) -> Sequence[Inbound]:
+            self.now += round(seconds * 1000)
+            return poll(timeout_seconds)
+
+        self.edge.poll = slow_poll  # type: ignore[method-assign]
+        self.service.step()
+        self.edge.poll = poll  # type: ignore[method-assign]
 
     def hush(self) -> None:
         """Forget what was published so far."""

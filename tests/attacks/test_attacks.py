@@ -16,20 +16,25 @@ import pytest
 from attacks.stage import TEAMS, Stage, fleet, secret
 from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
+from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
 from salvo.codec.commands import Line, write_leave, write_participation, write_placement, write_resend
 from salvo.codec.json_codec import Codec
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import Role
-from salvo_server import service as services
 from salvo_server.core import authenticator as gates
-from salvo_server.core.admission import AdmissionPolicy
-from salvo_server.core.authenticator import Authenticator, Bucket, Opened
+from salvo_server.core import outages
+from salvo_server.core.admission import Admission
+from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat import Chat
+from salvo_server.core.effects import Effect
+from salvo_server.core.inbox import Inbox
+from salvo_server.core.keyring import Keyring, Member
+from salvo_server.core.rate_limit import Bucket, Buckets
+from salvo_server.core.recaps import Recaps
 from salvo_server.core.register import Account, Register
 from salvo_server.core.resend import Resends
-from salvo_server.service import Service
 from simulation import crypto
 
 Patch = pytest.MonkeyPatch
@@ -144,7 +149,7 @@ def _try_every_teams_key(patch: Patch) -> None:
     opened = Authenticator.open
 
     def generous(self: Authenticator, request: Any, likely: Any, now: int, **more: Any) -> Any:
-        return opened(self, request, list(self._members[request.table]), now, **more)
+        return opened(self, request, list(dict(self.keyring.teams(request.table))), now, **more)
 
     patch.setattr(Authenticator, "open", generous)
 
@@ -161,27 +166,35 @@ def _remember_nothing(patch: Patch) -> None:
 
 
 def _forget_nonces_with_the_game(patch: Patch) -> None:
-    retain = Authenticator.retain
+    retain, opened = Keyring.retain, Authenticator.open
+    emptied: list[Keyring] = []
 
-    def forgetful(self: Authenticator, table: str, names: Any) -> None:
+    def noticed(self: Keyring, table: str, names: Any) -> None:
         retain(self, table, names)
-        self._burned.clear()
-        self._recent = gates._Remembered(1)
+        emptied.append(self)
 
-    patch.setattr(Authenticator, "retain", forgetful)
+    def forgetful(self: Authenticator, *given: Any, **more: Any) -> Any:
+        if self.keyring in emptied:
+            emptied.clear()
+            self._burned.clear()
+            self._recent = gates._Remembered(1)
+        return opened(self, *given, **more)
+
+    patch.setattr(Keyring, "retain", noticed)
+    patch.setattr(Authenticator, "open", forgetful)
 
 
 def _burn_only_what_is_accepted(patch: Patch) -> None:
-    admit = Service._admit_opened
+    carry_out = Inbox._carry_out
 
-    def lenient(self: Service, opened: Opened, now: int) -> None:
-        before = len(self._outbox)
-        admit(self, opened, now)
-        refused = any(topic.endswith("/error") for topic, _, _ in self._outbox[before:])
+    def lenient(self: Inbox, opened: Opened, now: int) -> list[Effect]:
+        effects = carry_out(self, opened, now)
+        refused = any(isinstance(each, Publication) and each.topic.endswith("/error") for each in effects)
         if refused and opened.proof is not None:
             self.gate._burned.discard(opened.proof.nonce)
+        return effects
 
-    patch.setattr(Service, "_admit_opened", lenient)
+    patch.setattr(Inbox, "_carry_out", lenient)
 
 
 def _forget_what_was_turned_away(patch: Patch) -> None:
@@ -217,8 +230,8 @@ def _take_a_name(name: str) -> Callable[[], bool]:
 
 
 def _believe_any_secret(patch: Patch) -> None:
-    credential = Authenticator.credential
-    patch.setattr(Authenticator, "credential", lambda self, name, secret: credential(self, name, ""))
+    credential = Keyring.credential
+    patch.setattr(Keyring, "credential", lambda self, name, secret: credential(self, name, ""))
 
 
 def _believe_any_name(patch: Patch) -> None:
@@ -280,9 +293,10 @@ def _fire_with_a_signed_body(body: str) -> Callable[[], bool]:
 def _fire_a_blob_of_the_servers() -> bool:
     """Have what the server sealed for a team, such as where a shot fell, pass for the team's own signature."""
     stage = Stage()
-    sealed = stage.gate.seal_recap("", stage.current, b'{"x":4,"y":4}')
+    recaps = Recaps(stage.service.tables, stage.gate.keyring, stage.gate.worker)
+    sealed = recaps.seal("", stage.current, b'{"x":4,"y":4}')
     assert sealed is not None
-    stage.fire(stage.others()[0], json.dumps({"data": {"x": 4, "y": 4}, "signature": sealed.payload.decode()}).encode())
+    stage.fire(stage.others()[0], json.dumps({"data": {"x": 4, "y": 4}, "signature": sealed.decode()}).encode())
     return stage.fired() == 1
 
 
@@ -344,7 +358,7 @@ def _let_the_last_key_win(patch: Patch) -> None:
 
 
 def _use_one_key_both_ways(patch: Patch) -> None:
-    patch.setattr(gates, "key_to_team", lambda key: key)
+    patch.setattr("salvo_server.core.recaps.key_to_team", lambda key: key)
 
 
 # --- what it costs ------------------------------------------------------------------------------------------------
@@ -482,7 +496,7 @@ def _have_shown(text: str) -> Callable[[], bool]:
 
 
 def _limit_no_lines(patch: Patch) -> None:
-    patch.setattr(gates.Buckets, "take", lambda self, key, now: True)
+    patch.setattr(Buckets, "take", lambda self, key, now: True)
 
 
 def _know_everybody(patch: Patch) -> None:
@@ -546,8 +560,7 @@ def _hold_a_lobby_open() -> bool:
     """Slow the server down again and again until it believes that it was away."""
     stage = Stage(("ann",), play=False)
     for _ in range(20):
-        stage.service._held_up_ms = 30_000
-        stage.wait(30)
+        stage.hold_up(30)
     return bool(stage.referee.players)
 
 
@@ -588,7 +601,7 @@ def _limit_no_derivations(patch: Patch) -> None:
 
 
 def _answer_every_request(patch: Patch) -> None:
-    patch.setattr(AdmissionPolicy, "may_answer", lambda *given: True)
+    patch.setattr(Admission, "may_answer", lambda *given: True)
 
 
 def _wait_for_no_broker(patch: Patch) -> None:
@@ -597,7 +610,7 @@ def _wait_for_no_broker(patch: Patch) -> None:
 
 
 def _know_no_salts(patch: Patch) -> None:
-    patch.setattr(gates._Member, "learn", lambda self, salt, key: None)
+    patch.setattr(Member, "learn", lambda self, salt, key: None)
 
 
 def _read_any_size(patch: Patch) -> None:
@@ -623,12 +636,12 @@ def _let_ships_be_placed_for_ever(patch: Patch) -> None:
 
 
 def _extend_lobbies_for_ever(patch: Patch) -> None:
-    patch.setattr(services, "MAX_EXTENSIONS", 1_000_000)
+    patch.setattr(outages, "MAX_EXTENSIONS", 1_000_000)
 
 
 def _take_kept_commands(patch: Patch) -> None:
-    read = Service._read
-    patch.setattr(Service, "_read", lambda self, message: read(self, message._replace(retain=False)))
+    receive = Inbox.receive
+    patch.setattr(Inbox, "receive", lambda self, message, now: receive(self, message._replace(retain=False), now))
 
 
 def _pad_nothing(patch: Patch) -> None:

@@ -229,7 +229,7 @@ def run_recovery(tables: int) -> None:
         service.step()
     start = time.perf_counter()
     Service(edge, names, seed=1, limits=LIMITS, gate=Authenticator(), journal=journal, resume="always")
-    print(json.dumps({"s": time.perf_counter() - start, "steps": service._last_step}))
+    print(json.dumps({"s": time.perf_counter() - start, "steps": service.last_step}))
     gate.close()
 
 
@@ -270,7 +270,9 @@ def _seat_in_process(edge: Wire, service: Service, gate: Authenticator, names: l
             edge.give(topics.REQUEST_PARTICIPATION.of(name), write_participation(team, f"secret {team}"))
             service.step()
             # As if proven: 2,000 derivations take minutes.
-            gate._learn(name, gate._members[name][team], sealer.salt, sealer.key)
+            member = gate.keyring.member(name, team)
+            assert member is not None
+            gate.keyring.learn(name, member, sealer.salt, sealer.key)
             for place in random_fleet(SALVO, generator(name, team)).placements:
                 topic = topics.PLACE.of(name, player=team, ship=place.ship)
                 edge.give(topic, write_placement(place, sealer))

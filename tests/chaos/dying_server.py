@@ -13,15 +13,15 @@ from collections.abc import Callable
 from typing import Any
 
 from salvo.net import mqtt
-from salvo_server import service
 from salvo_server.cli import main
+from salvo_server.core import inbox, play
 from salvo_server.storage.journal import database
 
 #: Object and name of the function that is each step.
 STEPS: dict[str, tuple[Any, str]] = {
     "receive": (mqtt.Connection, "_arrived"),
-    "decode": (service, "read_command"),
-    "append": (service.Service, "_follow"),
+    "decode": (inbox, "read_command"),
+    "append": (play.Play, "follow"),
     "commit": (database.DatabaseJournal, "commit"),
     "publish": (mqtt.Connection, "publish"),
     "acknowledge": (mqtt.Connection, "acknowledge"),

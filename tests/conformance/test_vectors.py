@@ -268,7 +268,7 @@ def _seed_for(starter: str | None) -> int:
     ("name", "case"), SERVER_CASES, ids=[f"{case['state']}: {case['description']}" for _, case in SERVER_CASES]
 )
 def test_what_a_server_answers(name: str, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.core.authenticator.derive_key", _key)
+    monkeypatch.setattr("salvo_server.core.key_worker.derive_key", _key)
     state = FILES[name]["states"][case["state"]]
     server = Server(state)
     assert server.answers() == []

@@ -35,7 +35,7 @@ from salvo.codec.command_reader import (
     read_ship,
     read_shot,
 )
-from salvo.codec.commands import write_participation, write_say
+from salvo.codec.commands import PLACE, write_participation, write_say
 from salvo.codec.programs import answered_fleet, read_answer, read_told
 from salvo.codec.recap import read_recap
 from salvo.codec.recap_writer import write_recap
@@ -482,13 +482,14 @@ class _Server:
         )
         self.edge.connect()
         self.service.step()
-        for name in ("ann", "bob"):
+        for name, salt in (("ann", bytes(16)), ("bob", bytes(range(16)))):
             self.edge.give("/game/request_participation", write_participation(name, name))
             self.service.step()
+            self.service.gate.keyring.restore("", name, [(salt, bytes(32))])
             for placement in _fleet().placements:
-                self.service._carry_out(self.service.tables[""], m.PlaceShip(name, placement.ship, placement), self.now)
+                blob = make_blob(PLACE.write(m.ShipPlace.of(placement)), bytes(32), salt)
+                self.edge.give(topics.PLACE.of(player=name, ship=placement.ship), blob.encode())
             self.service.step()
-        self.service.gate.restore("", "ann", [(bytes(16), bytes(32))])
         assert self.service.tables[""].referee.state is m.State.TURN
 
     def hear(self, data: bytes) -> None:

@@ -50,7 +50,8 @@ def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_
 
     with BrokerProcess() as broker:
         contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
-        connected = contest.service._connected
+        connected = contest._connection.on_connect
+        assert connected is not None
 
         def counted(session_present: bool) -> None:
             nonlocal connections

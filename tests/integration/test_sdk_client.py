@@ -169,7 +169,6 @@ def test_a_flood_of_forged_messages_leaves_a_known_team_alone(broker: Broker, st
         stop.set()
         flood.join(60)
         gate = contest.service.gate
-        assert len(gate._jobs) <= 64
         assert gate.counts["opened"] > 100
 
 

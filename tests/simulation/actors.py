@@ -186,14 +186,14 @@ class Server(Member):
             return self.end()
         self.service.step(MAX_WAIT_SECONDS)
         self.after_step()
-        self.wake(self.service._wait_seconds(MAX_WAIT_SECONDS))
+        self.wake(self.service.wait_seconds(MAX_WAIT_SECONDS))
 
     def _check_durable(self, topic: str | None) -> None:
         """Nothing leaves before the journal has what it follows from (SALVO-BACK-1)."""
-        if self.service._last_step != self.journal.last_step and topic != "/game/server":
+        if self.service.last_step != self.journal.last_step and topic != "/game/server":
             what = "acknowledged" if topic is None else f"said on {topic}"
             raise Broken(
-                f"{what} while the journal ends at step {self.journal.last_step}, not {self.service._last_step}"
+                f"{what} while the journal ends at step {self.journal.last_step}, not {self.service.last_step}"
             )
 
     def kill(self) -> None:

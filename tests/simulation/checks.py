@@ -76,7 +76,7 @@ def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
     games = [game for game in team.session.witness._games if game.number == referee.number]
     hold(len(games) == 1, "%s knows %d logs of game %d", team.name, len(games), referee.number)
     lacks = "%s lacks entries from %d on of %d"
-    hold(games[0].whole, lacks, team.name, games[0].chain.next_number, len(contest.server.service._logs[""]))
+    hold(games[0].whole, lacks, team.name, games[0].chain.next_number, len(contest.server.service.logs[""]))
     contest.statistics["requests for the log"] += team.edge.asked
 
 

@@ -19,10 +19,14 @@ from salvo.session.joining import JOINING, JoiningEvent
 from salvo.session.playing import PLAYING, Playing, PlayingEvent
 from salvo.view import Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
+from salvo_server.core.effects import Effect
+from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal import Batch, SavedGame
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.log import TableLog
 from salvo_server.core.match import Match
+from salvo_server.core.openings import Openings
+from salvo_server.core.play import Play
 from salvo_server.core.recovery import Recovered, open_table, recover
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
@@ -164,15 +168,14 @@ def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
 Plant = Callable[[pytest.MonkeyPatch], None]
 _settle, _connected = Service._settle, Session.connected
 _send_on, _write_shot, _take_due = Playing._send_on, write_shot, Resends.take_due
-_admit_opened = Service._admit_opened
-_take_over = Service._take_over
+_carry_out, _take_over = Inbox._carry_out, Play._take_over
 
 
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
     def settle(self: Service) -> None:
-        for message in self._receipts:
+        for message in self._pending.receipts:
             self._edge.acknowledge(message)
-        self._receipts.clear()
+        self._pending.receipts.clear()
         _settle(self)
 
     patch.setattr(Service, "_settle", settle)
@@ -180,11 +183,11 @@ def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
 
 def _publish_before_commit(patch: pytest.MonkeyPatch) -> None:
     def settle(self: Service) -> None:
-        outbox: Sequence[Publication] = self._outbox if self._edge.connected else ()
+        outbox: Sequence[Publication] = self._pending.publications if self._edge.connected else ()
         for topic, payload, retain in outbox:
             self._edge.publish(topic, payload, retain=retain)
         if outbox:
-            self._outbox.clear()
+            self._pending.publications.clear()
         _settle(self)
 
     patch.setattr(Service, "_settle", settle)
@@ -196,7 +199,7 @@ def _lose_the_log_in_a_crash(patch: pytest.MonkeyPatch) -> None:
         recovered.unsent = [publication for publication in recovered.unsent if publication.topic != "/game/log"]
         return recovered
 
-    patch.setattr("salvo_server.service.recover", forgetful)
+    patch.setattr("salvo_server.core.play.recover", forgetful)
 
 
 def _begin_the_log_anew_after_a_crash(patch: pytest.MonkeyPatch) -> None:
@@ -204,7 +207,7 @@ def _begin_the_log_anew_after_a_crash(patch: pytest.MonkeyPatch) -> None:
 
 
 def _open_the_game_with_another_secret(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Service, "_opened_seed", lambda self, game: "")
+    patch.setattr(Openings, "_opened_seed", lambda self, game: "")
 
 
 def _say_nothing_again(patch: pytest.MonkeyPatch) -> None:
@@ -213,7 +216,7 @@ def _say_nothing_again(patch: pytest.MonkeyPatch) -> None:
         recovered.unsent = ()
         return recovered
 
-    patch.setattr("salvo_server.service.recover", forgetful)
+    patch.setattr("salvo_server.core.play.recover", forgetful)
 
 
 def _forget_what_was_burned(patch: pytest.MonkeyPatch) -> None:
@@ -280,12 +283,12 @@ def _never_send_a_salvo_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
-    def admit(self: Service, opened: Opened, now: int) -> None:
+    def carry_out(self: Inbox, opened: Opened, now: int) -> list[Effect]:
         if isinstance(opened.command, m.Fire):
             opened = opened._replace(command=replace(opened.command, context=None))
-        _admit_opened(self, opened, now)
+        return _carry_out(self, opened, now)
 
-    patch.setattr(Service, "_admit_opened", admit)
+    patch.setattr(Inbox, "_carry_out", carry_out)
 
 
 def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:
@@ -331,13 +334,14 @@ def _replay_the_next_lobby_with_the_settings_of_its_game(patch: pytest.MonkeyPat
 
 
 def _play_on_with_the_new_settings(patch: pytest.MonkeyPatch) -> None:
-    def take_over(self: Service, recovered: Recovered, *given: Any) -> None:
-        _take_over(self, recovered, *given)
-        stage = recovered.table.referee.stage
+    def take_over(self: Play, game: SavedGame, *given: Any) -> list[Publication]:
+        unsent = _take_over(self, game, *given)
+        stage = self.tables[game.opened.table].referee.stage
         holder: Lobby | Match = stage if isinstance(stage, Lobby) else stage.match
-        holder.terms = replace(holder.terms, limits=self._limits[recovered.table.name])
+        holder.terms = replace(holder.terms, limits=self.openings.limits[game.opened.table])
+        return unsent
 
-    patch.setattr(Service, "_take_over", take_over)
+    patch.setattr(Play, "_take_over", take_over)
 
 
 PLANTED: list[Plant] = [

@@ -52,9 +52,10 @@ def test_the_table_of_topics_names_every_field(topic: topics.Topic, message: Any
         assert re.search(rf"\b{name}\b", topic.payload), f"the row of {topic.pattern} lacks {name}"
 
 
-def test_the_readme_prints_the_tables_of_the_code() -> None:
+def test_the_documents_print_the_tables_of_the_code() -> None:
     printed = runpy.run_path(str(ROOT / "proto" / "print_contract.py"))["printed"]
-    assert printed(README) == README, "python proto/print_contract.py"
+    for document in (README, (ROOT / "CONTRIBUTING.md").read_text()):
+        assert printed(document) == document, "python proto/print_contract.py"
 
 
 def test_generated_python_is_fresh(tmp_path: Path) -> None:

@@ -40,9 +40,9 @@ def test_every_module_stands_in_a_layer(package: str) -> None:
     assert found - {"v1"} == named
 
 
-def test_the_eight_files_to_read_first_have_the_lines_that_are_told() -> None:
+def test_the_ten_files_to_read_first_have_the_lines_that_are_told() -> None:
     told = re.findall(r"^\| `(\S+\.py)` \| (\d+) \|", CONTRIBUTING, re.MULTILINE)
-    assert len(told) == 8
+    assert len(told) == 10
     for name, lines in told:
         assert abs(len((ROOT / name).read_text().splitlines()) - int(lines)) <= 50, name
 
@@ -50,7 +50,7 @@ def test_the_eight_files_to_read_first_have_the_lines_that_are_told() -> None:
 @pytest.mark.parametrize(
     ("module", "package", "most"),
     [
-        ("salvo_server.service", "salvo_server", 2400),
+        ("salvo_server.service", "salvo_server", 2500),
         ("salvo_server.service", "salvo", 3500),
         ("salvo.client", "salvo", 5650),
     ],

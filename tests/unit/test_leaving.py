@@ -19,7 +19,6 @@ from salvo.messages import Limits, State
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing.script import ScriptedServer
-from salvo_server.core.admission import AdmissionPolicy
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.referee import Referee
 from salvo_server.service import Service
@@ -60,7 +59,7 @@ def test_it_leaves_the_list_and_all_that_was_kept_of_it_goes(stage: Stage) -> No
     assert json.loads(said["/players/list"]) == [BOB, CY]
     assert said["/players/count"] == b"2"
     assert said[f"/players/{ANN}/ships/carrier/approved"] == b""
-    assert ANN not in dict(stage.gate.teams(""))
+    assert ANN not in dict(stage.gate.keyring.teams(""))
 
 
 @pytest.mark.parametrize("game", [1, None])
@@ -103,11 +102,14 @@ def test_what_cannot_be_read_is_answered_to_the_player(stage: Stage) -> None:
 
 
 def test_in_strict_it_says_which_game_it_leaves() -> None:
-    entrance = AdmissionPolicy("strict", None, None)
-    told = entrance.hold_to_profile(m.Leave(ANN))
-    assert isinstance(told, m.Unreadable)
-    assert told.code == "context_required"
-    assert entrance.hold_to_profile(m.Leave(ANN, 1)) == m.Leave(ANN, 1)
+    stage = Stage((), play=False, profile="strict")
+    asked = write_participation(ANN, secret(ANN), stage.identity.sealing_key)
+    stage.say(topics.REQUEST_PARTICIPATION.of(), asked)
+    leave(stage, ANN, None)
+    assert stage.codes() == ["context_required"]
+    assert ANN in stage.referee.players
+    leave(stage, ANN, 1)
+    assert ANN not in stage.referee.players
 
 
 def test_the_last_one_to_leave_leaves_an_empty_lobby_that_the_next_one_may_enter() -> None:

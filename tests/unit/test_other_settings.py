@@ -23,6 +23,7 @@ from salvo_server.spectate.recordings import Summary, open_recordings
 from salvo_server.spectate.replay import REFEREE
 from salvo_server.storage.transcript import check, read_transcript, repeat_game
 from salvo_server.storage.transcript_folder import TranscriptFolder
+from unbrokered import learn
 from unit.test_log_recovery import LoggedWorld
 from unit.test_recovery import SEALERS
 
@@ -74,7 +75,7 @@ class Evening(LoggedWorld):
             sealer = SEALERS[name]
             self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
             self.run()
-            self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
+            learn(self.service.gate, name, sealer)
             for place in random_fleet(self.table.referee.book, generator(name)).placements:
                 self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
             self.run()

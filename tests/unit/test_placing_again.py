@@ -18,6 +18,7 @@ from salvo.messages import State
 from salvo.rules import Orientation, Placement
 from salvo_server.core import lobby as lobbies
 from simulation import crypto
+from unbrokered import learn
 from unit.test_log_recovery import LoggedWorld
 from unit.test_recovery import SEALERS
 
@@ -49,14 +50,14 @@ def test_a_ship_is_accepted_twenty_times_and_its_last_place_stays() -> None:
         stage.hush()
         place(stage, "ann", y=number % 10 + 1)
         assert ("/players/ann/ships/carrier/approved", b"true") in stage.heard
-    steps = stage.service._last_step
+    steps = stage.service.last_step
     stage.hush()
     place(stage, "ann", y=5)
     text = b"rate_limited: carrier was placed 20 times, 20 at most; its last place stays"
     assert stage.heard == [("/players/ann/ships/carrier/error", text)]
     last = Placement("carrier", 1, 10, Orientation.HORIZONTAL)
     assert stage.referee.players["ann"].placements == {"carrier": last}
-    assert stage.service._last_step == steps + 1  # its nonce is used up, as that of every refusal
+    assert stage.service.last_step == steps + 1  # its nonce is used up, as that of every refusal
 
 
 def test_what_is_refused_does_not_count() -> None:
@@ -108,7 +109,7 @@ class Lobby(LoggedWorld):
         for name, sealer in SEALERS.items():
             self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
             self.run()
-            self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
+            learn(self.service.gate, name, sealer)
 
     def place(self, name: str, *placements: Placement) -> None:
         for each in placements:

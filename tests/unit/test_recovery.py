@@ -21,10 +21,10 @@ from salvo.rules import SALVO, XBS, Orientation, Placement, generator, random_fl
 from salvo.seal import Sealer
 from salvo_server.core.journal import Batch, Journal, JournalError, JournalUnavailable
 from salvo_server.core.table import Table
-from salvo_server.service import Resume, Service
+from salvo_server.service import JOURNAL_RETRY_MS, Resume, Service
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.journal.database import DatabaseJournal
-from unbrokered import Wire
+from unbrokered import Wire, learn
 
 SEALERS = {name: Sealer(f"secret {name}", bytes((number,)) * 16) for number, name in enumerate(("ann", "bob"))}
 
@@ -86,7 +86,7 @@ class World:
         for name, sealer in SEALERS.items():
             self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
             self.run()
-            self.service.gate._learn("", self.service.gate._members[""][name], sealer.salt, sealer.key)
+            learn(self.service.gate, name, sealer)
             for place in random_fleet(SALVO, generator(name)).placements:
                 self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
         self.run()
@@ -174,9 +174,9 @@ def test_a_new_game_is_later_than_the_one_before_it_was_ended(world: World) -> N
     """Games of one table that overlap in time are two stories to whoever verifies them."""
     world.join()
     world.fire(2)
-    ended_at = world.service._last_at
+    ended_at = world.service.now()
     world.restart("never", away=-3_600_000)
-    assert world.service._now() >= ended_at
+    assert world.service.now() >= ended_at
 
 
 def test_what_the_broker_has_not_acknowledged_is_said_again(world: World) -> None:
@@ -258,7 +258,7 @@ def test_nothing_is_said_or_acknowledged_before_it_is_durable(world: World) -> N
     assert len(world.wire.acknowledged) == acknowledged
     assert len(world.table.referee.match.players[_shooter(world)].shots) == 1  # the second one waits unread
     full.full = False
-    world.service._stalled_until = 0
+    world.now += JOURNAL_RETRY_MS
     world.run()
     shots = [topic for topic, _ in world.wire.said[before:] if topic.endswith("/hit")]
     assert len(shots) == 2
@@ -447,7 +447,7 @@ def test_the_next_lobby_finds_the_boards_cleared_before_it_is_said(world: World)
 def test_a_waiting_snapshot_wakes_the_server(world: World) -> None:
     service = world.restart(referee_delay_ms=5_000)
     world.join()
-    assert service._wait_seconds(60.0) == 5.0
+    assert service.wait_seconds(60.0) == 5.0
 
 
 class WithPoints(World):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from attacks.stage import Stage
-from salvo_server.core.authenticator import REFUSED_REFILL_A_SECOND, REFUSED_SIZE
+from salvo_server.core.rate_limit import REFUSALS
 
 
 def flood(stage: Stage, team: str, count: int) -> int:
     """Fire out of turn; return how many steps the game has more."""
-    before = stage.service._last_step
+    before = stage.service.last_step
     for _ in range(count):
         stage.fire(stage.current, stage.shot(team))
-    return stage.service._last_step - before
+    return stage.service.last_step - before
 
 
 def learnt(stage: Stage) -> str:
@@ -24,13 +24,13 @@ def learnt(stage: Stage) -> str:
 def test_a_flood_of_refused_shots_is_kept_up_to_a_bound() -> None:
     stage = Stage()
     team = learnt(stage)
-    burned = len(stage.gate._burned)
+    burned = stage.gate.counts["opened"]
     answers = 15  # each of them is a step, too (SALVO-ERR-4)
-    assert flood(stage, team, 2000) <= REFUSED_SIZE + answers
-    assert len(stage.gate._burned) - burned <= REFUSED_SIZE
-    assert stage.gate.counts["rate_limited"] >= 2000 - REFUSED_SIZE
+    assert flood(stage, team, 2000) <= REFUSALS.size + answers
+    assert stage.gate.counts["opened"] - burned <= REFUSALS.size
+    assert stage.gate.counts["rate_limited"] >= 2000 - REFUSALS.size
     stage.wait(1)
-    assert flood(stage, team, 300) == REFUSED_REFILL_A_SECOND
+    assert flood(stage, team, 300) == REFUSALS.a_second
 
 
 def test_it_is_told_why_and_may_play_again_in_a_moment() -> None:

@@ -10,8 +10,10 @@ import pytest
 from proofs import IDENTITY
 from salvo.codec.commands import write_resend
 from salvo.messages import State
+from salvo_server.core.journal import Batch, JournalUnavailable
 from salvo_server.core.log import TableLog
 from salvo_server.core.resend import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends
+from salvo_server.service import JOURNAL_RETRY_MS
 from unit.test_log_recovery import LoggedWorld
 
 
@@ -68,7 +70,7 @@ def test_no_portion_leaves_before_the_broker_has_the_one_before(world: AskedWorl
     heard = len(world.heard)
     LoggedWorld.run(world)
     assert len(world.heard) == heard
-    assert world.service._wait_seconds(1.0) > 0  # and it does not turn in circles meanwhile
+    assert world.service.wait_seconds(1.0) > 0  # and it does not turn in circles meanwhile
     assert len(world.said()) == MAX_ENTRIES
 
 
@@ -120,16 +122,23 @@ def test_who_does_not_play_is_not_heard(world: AskedWorld) -> None:
     assert world.said(2) == []
 
 
+def _refuse(batch: Batch) -> None:
+    raise JournalUnavailable("journal_full", "no room")
+
+
 def test_nothing_is_said_again_while_the_broker_is_away_or_the_journal_takes_nothing(world: AskedWorld) -> None:
     world.said()
     world.ask(0)
     world.wire.connected = False
     assert world.said(2) == []
     world.wire.connected = True
-    world.service._stalled_until = world.now + 3 * PAUSE_MS
+    commit = world.journal.commit
+    world.journal.commit = _refuse
+    world.wire.give(*world.shot(1, 1))
     assert world.said(2) == []
-    begun_anew, *again = world.said(3)
-    assert again == [*world.first_heard()[:-1], begun_anew]
+    world.journal.commit = commit
+    world.now += JOURNAL_RETRY_MS
+    assert world.said(3) == world.first_heard()  # again, and that the turn begins anew
 
 
 def test_of_a_game_that_is_forgotten_nothing_is_said(world: AskedWorld) -> None:

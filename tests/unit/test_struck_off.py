@@ -18,6 +18,7 @@ from salvo.messages import Limits, State
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo.topics import Role
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee
 from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
@@ -64,7 +65,7 @@ def test_it_leaves_the_list_and_everybody_hears_of_it(stage: Stage, register: Re
     register.replace(accounts(*TEAMS[1:]))
     stage.wait(0)
     assert list_said(stage) == [list(TEAMS[1:])]
-    assert TEAMS[0] not in dict(stage.gate.teams(""))
+    assert TEAMS[0] not in dict(stage.gate.keyring.teams(""))
     stage.hush()
     stage.wait(0)
     assert stage.heard == []  # nothing is new
@@ -127,20 +128,21 @@ def test_without_a_roster_another_secret_is_somebody_else() -> None:
     stage.hush()
     stage.join(TEAMS[0], "rotated")
     assert stage.codes() == ["name_taken"]
-    assert dict(stage.gate.teams(""))[TEAMS[0]] == secret(TEAMS[0])
+    assert dict(stage.gate.keyring.teams(""))[TEAMS[0]] == secret(TEAMS[0])
 
 
 def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
     """The recap's key was being derived when the team came back with another secret."""
     name = TEAMS[0]
     gate = Authenticator(executor=(worker := Later()))
-    gate.admit("", name, "former", 0)
-    assert gate.seal_recap("", name, b"{}") is None
-    gate.admit("", name, "rotated", 0)
+    recaps = Recaps(Stage((), play=False).service.tables, gate.keyring, gate.worker)
+    gate.keyring.admit("", name, "former", 0)
+    assert recaps.seal("", name, b"{}") is None
+    gate.keyring.admit("", name, "rotated", 0)
     worker.work()
-    assert gate.keyed() == [("", name)]
-    assert gate.learned == []
-    assert gate.seal_recap("", name, b"{}") is None  # its own key is to be derived yet
+    assert recaps.take_due() == []
+    assert gate.keyring.learned == []
+    assert recaps.seal("", name, b"{}") is None  # its own key is to be derived yet
 
 
 def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register: Register) -> None:
@@ -172,7 +174,7 @@ def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register
     service.step()
     world[-1].close()
     service, edge = serve()
-    assert dict(service.gate.teams(""))[TEAMS[0]] == "rotated"
+    assert dict(service.gate.keyring.teams(""))[TEAMS[0]] == "rotated"
     saved = world[-1].load().games[0].teams
     keys = {team.name: team.keys for team in saved}
     assert keys[TEAMS[0]] == [(salt, derive_key("rotated", salt)) for salt, _ in keys[TEAMS[0]]]  # none of the former

@@ -1,41 +1,83 @@
-"""Admission: what profile and roster ask of a request to take part, and of a shot (SALVO-ACCESS).
-
-What follows from an admitted request is the business of :mod:`salvo_server.service`; the secrets and signatures of
-admitted teams belong to the authenticator.
-"""
+"""Admission: what profile and roster ask of a request to take part, and of a shot (SALVO-ACCESS)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Final
 
 from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import SealError
-from salvo_server.core.authenticator import BUCKET_REFILL_A_SECOND, BUCKET_SIZE, Buckets, Command
+from salvo.messages import State
+from salvo_server.core.authenticator import Command
+from salvo_server.core.effects import Effect
 from salvo_server.core.identity import Identity
+from salvo_server.core.play import Play
+from salvo_server.core.rate_limit import DERIVATIONS, Buckets
 from salvo_server.core.register import Register
+from salvo_server.core.table import Table
 
 #: Names whose answered requests are counted, 300 bytes each: a flood in more names than that drowns out no other team.
 MAX_ASKERS: Final = 4096
 
 
-class AdmissionPolicy:
+@dataclass(slots=True)
+class Admission:
     """The entrance to all tables of a server.
 
     Attributes:
-        vouches: whether a roster vouches for the secrets of admitted teams.
+        register: the teams that may take part; None admits every team.
+        identity: what requests are sealed for; None where none can be.
+        counts: refused inputs by error code.
     """
 
-    def __init__(self, profile: str, register: Register | None, identity: Identity | None) -> None:
-        """Apply a profile; without a register every team is admitted, without an identity nothing can be sealed."""
-        self.vouches = register is not None
-        self._strict = profile == "strict"
-        self._register = register
-        self._seen: object = None
-        self._identity = identity
-        self._askers: Buckets[tuple[str, str]] = Buckets(MAX_ASKERS, BUCKET_SIZE, BUCKET_REFILL_A_SECOND)
+    profile: str
+    register: Register | None
+    identity: Identity | None
+    play: Play
+    counts: Counter[str]
+    _seen: object = None
+    _askers: Buckets[tuple[str, str]] = field(default_factory=lambda: Buckets(MAX_ASKERS, DERIVATIONS))
+
+    def participate(
+        self, table: Table, request: ParticipationRequest, now: int, *, sealed: bool = False
+    ) -> list[Effect]:
+        """Return what follows from a request to take part."""
+        refused = self.why_not(request, sealed)
+        if refused is not None:
+            self.counts[refused.code] += 1
+            answered = self.may_answer(request.name, refused.code, now)
+            return [*write_announcement(refused, table.name)] if answered else []
+        effects = self.play.pass_time(table, now)
+        command = m.Participate(request.name, self.play.keyring.credential(request.name, request.secret))
+        known = table.referee.players.get(request.name)
+        if known is not None and self.register is not None and known.credential != command.credential:
+            known.credential = command.credential  # the roster vouches for the secret: the team plays on with it
+            effects.append(self.play.admit(table, request.name, request.secret, now))
+        step = table.carry_out(command, now)
+        if step.recorded:
+            effects.append(self.play.admit(table, request.name, request.secret, now))
+        elif not self.may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
+            return effects
+        return effects + self.play.follow(table, step)
+
+    def strike_off(self, now: int) -> list[Effect]:
+        """Take teams that the roster no longer has out of their lobbies (SALVO-ACCESS-8), which they would hold up."""
+        effects: list[Effect] = []
+        if not self._roster_changed():
+            return effects
+        for table in self.play.tables.values():
+            gone = self._struck_off(self.play.keyring.teams(table.name))
+            if gone:
+                effects += self.play.pass_time(table, now)
+            for name in gone:
+                if table.referee.state is State.LOBBY:
+                    effects += self.play.carry_out(table, m.StruckOff(name), now)
+        return effects
 
     def unseal(self, table: str, request: SealedParticipation) -> ParticipationRequest:
         """Open a request that is sealed for this server.
@@ -44,16 +86,16 @@ class AdmissionPolicy:
             SealError: it does not open.
             WireError: what was sealed is not a request.
         """
-        if self._identity is None:
+        if self.identity is None:
             raise SealError("sealed_unreadable", "this server has no key that anything could be sealed for")
-        return read_participation(table, self._identity.open(request.sealed))
+        return read_participation(table, self.identity.open(request.sealed))
 
     def why_not(self, request: ParticipationRequest, sealed: bool) -> m.CommandRefused | None:
         """Return why a team may not take part in this contest; None when it may."""
-        if self._strict and not sealed:
+        if self.profile == "strict" and not sealed:
             text = "in profile strict a request to take part is sealed with the key in /game/server"
             return m.CommandRefused(request.name, "sealed_required", text)
-        if self._register is not None and not self._register.has(request.name, request.secret):
+        if self.register is not None and not self.register.has(request.name, request.secret):
             text = f"the roster has no team {request.name!r} with this secret; ask the operator of the contest"
             return m.CommandRefused(request.name, "not_in_roster", text)
         return None
@@ -66,18 +108,18 @@ class AdmissionPolicy:
         """
         return self._askers.take((name, kind), now)
 
-    def roster_changed(self) -> bool:
+    def _roster_changed(self) -> bool:
         """Whether the roster has changed since the last call."""
-        before, self._seen = self._seen, None if self._register is None else self._register.revision
+        before, self._seen = self._seen, None if self.register is None else self.register.revision
         return self._seen is not before
 
-    def struck_off(self, teams: Iterable[tuple[str, str]]) -> list[str]:
+    def _struck_off(self, teams: Iterable[tuple[str, str]]) -> list[str]:
         """Return which of these teams, by name and secret, are no longer on the roster."""
-        return [name for name, secret in teams if self._register is not None and not self._register.has(name, secret)]
+        return [name for name, secret in teams if self.register is not None and not self.register.has(name, secret)]
 
     def hold_to_profile(self, command: Command) -> Command:
         """Return a command as the profile takes it: in strict, a shot or skip says what it is meant for."""
-        if not self._strict or not isinstance(command, (m.Fire, m.Skip, m.Leave)):
+        if self.profile != "strict" or not isinstance(command, (m.Fire, m.Skip, m.Leave)):
             return command
         if (command.game if isinstance(command, m.Leave) else command.context) is not None:
             return command

@@ -18,7 +18,7 @@ from salvo.codec.command_reader import read_say
 from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo.topics import Address, check_name
-from salvo_server.core.authenticator import Buckets
+from salvo_server.core.rate_limit import Buckets, Rate
 
 #: What one player may say: lines at once, and lines a second after that (SALVO-CHAT-4). So many refusals it reads, too.
 LINES_AT_ONCE: Final = 5
@@ -41,9 +41,9 @@ class Chat:
         """Count refused lines in ``counts``, by code."""
         self.on = on
         self._counts = counts
-        self._players: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, LINES_AT_ONCE, LINES_A_SECOND)
-        self._tables: Buckets[str] = Buckets(MAX_NAMES, TABLE_LINES_AT_ONCE, TABLE_LINES_A_SECOND)
-        self._answers: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, LINES_AT_ONCE, LINES_A_SECOND)
+        self._players: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, Rate(LINES_AT_ONCE, LINES_A_SECOND))
+        self._tables: Buckets[str] = Buckets(MAX_NAMES, Rate(TABLE_LINES_AT_ONCE, TABLE_LINES_A_SECOND))
+        self._answers: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, Rate(LINES_AT_ONCE, LINES_A_SECOND))
 
     def hear(self, address: Address, payload: bytes, players: Container[str], now: int) -> list[Publication]:
         """Return what comes of a payload on ``say``: the line for its readers, a refusal, or nothing.

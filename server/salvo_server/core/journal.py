@@ -80,6 +80,15 @@ class KeyLearned(NamedTuple):
     key: bytes
 
 
+class GameClosed(NamedTuple):
+    """A game is over; its secrets are deleted."""
+
+    id: int
+
+
+Record = GameOpened | StepTaken | TeamAdmitted | KeyLearned | GameClosed
+
+
 @dataclass(slots=True)
 class Batch:
     """What is committed at once.
@@ -97,6 +106,20 @@ class Batch:
     closed: list[int] = field(default_factory=list)
     sent_through: int | None = None
     ended: bool | None = None
+
+    def add(self, record: Record) -> None:
+        """Take a record; a team's later secret replaces its earlier one."""
+        match record:
+            case StepTaken():
+                self.steps.append(record)
+            case GameOpened():
+                self.games.append(record)
+            case TeamAdmitted():
+                self.teams = [team for team in self.teams if team[:2] != record[:2]] + [record]
+            case KeyLearned():
+                self.keys.append(record)
+            case GameClosed(id_):
+                self.closed.append(id_)
 
     def __bool__(self) -> bool:
         """Whether the batch must be committed now; ``sent_through`` and ``ended`` alone can wait."""

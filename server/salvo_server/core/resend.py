@@ -12,8 +12,8 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from salvo.codec.announcements import Publication
-from salvo_server.core.authenticator import Bucket
 from salvo_server.core.log import TableLog
+from salvo_server.core.rate_limit import Bucket, Rate
 
 #: Entries of all tables in a portion, and the pause to the next one: a team on a slow line must not lose news by it.
 MAX_ENTRIES: Final = 32
@@ -48,7 +48,7 @@ class Resends:
         if log is None or first >= len(log):
             return
         wish = self._wishes.setdefault(log, _Wish())
-        asker = wish.askers.setdefault(player, Bucket(MAX_REQUESTS, now, MAX_REQUESTS, REQUESTS_A_SECOND))
+        asker = wish.askers.setdefault(player, Bucket(Rate(MAX_REQUESTS, REQUESTS_A_SECOND), now))
         if not asker.take(now):
             return
         wish.next = first if wish.next is None else min(first, wish.next)

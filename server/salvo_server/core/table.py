@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from salvo import messages as m
 from salvo import topics
@@ -166,3 +166,39 @@ def seat(header: Header) -> Referee:
     """Return a referee for the game of a header."""
     rules = header.rules
     return Referee(header.seed, rules.table, rules.book, header.limits, header.game, header.draw)
+
+
+class Follower(Protocol):
+    """Follows the tables' steps, and publishes something about them some time later.
+
+    Attributes:
+        retained: payload by topic, of what the broker should retain for it now.
+    """
+
+    retained: dict[str, bytes]
+
+    def follow(self, table: Table, step: Step) -> list[Publication]: ...
+    def deadline(self) -> int | None: ...
+    def take_due(self, now: int) -> list[Publication]: ...
+    def catch_up(self, now: int) -> list[Publication]: ...
+
+
+class NoFollower:
+    """Follows nothing."""
+
+    def __init__(self) -> None:
+        self.retained: dict[str, bytes] = {}
+
+    def follow(self, table: Table, step: Step) -> list[Publication]:
+        """Publish nothing about a step."""
+        return []
+
+    def deadline(self) -> int | None:
+        """Wait for nothing."""
+        return None
+
+    def take_due(self, now: int) -> list[Publication]:
+        """Publish nothing later."""
+        return []
+
+    catch_up = take_due

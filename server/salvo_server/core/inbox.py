@@ -1,0 +1,158 @@
+"""What arrives, read: from bytes on a topic to what follows from them."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import Publication
+from salvo.codec.command_reader import Sealed, SealedParticipation, SignedShot, SignedSkip, read_command
+from salvo.codec.commands import ParticipationRequest, ResendRequest
+from salvo.errors import SealError, WireError
+from salvo.messages import State
+from salvo.net.inbound import Inbound
+from salvo.topics import Publisher
+from salvo_server.core.admission import Admission
+from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
+from salvo_server.core.chat import Chat
+from salvo_server.core.effects import Effect
+from salvo_server.core.play import Play
+from salvo_server.core.referee import Referee
+from salvo_server.core.resend import Resends
+from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.table import Table
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Inbox:
+    """Reads the messages of all teams at all tables.
+
+    Attributes:
+        counts: refused inputs by error code.
+    """
+
+    play: Play
+    gate: Authenticator
+    admission: Admission
+    chat: Chat
+    resends: Resends
+    sync: RetainedSync
+    counts: Counter[str]
+
+    def receive(self, message: Inbound, now: int) -> list[Effect]:
+        """Return what follows from a message, its receipt at the end; nothing while it waits for a key."""
+        try:
+            address = topics.parse(message.topic)
+        except WireError as error:
+            self._count(error, message)
+            return [message]
+        if address.topic.publisher is Publisher.SERVER:
+            return [*self.sync.receive(address, message), message]
+        table = self.play.tables.get(address.table)
+        if table is None or not message.payload:
+            return [message]
+        if message.retain:
+            self._count(WireError("retained_command", "commands must not be retained"), message)
+            return [Publication(message.topic, b"", True), message]
+        effects = self._read(table, address, message, now)
+        if effects is WAITING:
+            return []
+        effects.append(message)
+        return effects
+
+    def finished(self, now: int) -> list[Effect]:
+        """Return what follows from the messages whose key is there now."""
+        effects: list[Effect] = []
+        for receipt, opened in self.gate.finished():
+            if opened is not None:
+                effects += self._carry_out(opened, now)
+            if isinstance(receipt, Inbound):
+                effects.append(receipt)
+        return effects
+
+    def _read(self, table: Table, address: topics.Address, message: Inbound, now: int) -> list[Effect] | Waiting:
+        """Read a command of a table; ``WAITING`` when its key must be derived first."""
+        if address.topic is topics.SAY:
+            return [*self.chat.hear(address, message.payload, table.referee.players, now)]
+        try:
+            request = read_command(address, message.payload, table.referee.book)
+            if sealed := isinstance(request, SealedParticipation):
+                request = self.admission.unseal(table.name, request)
+        except (SealError, WireError) as error:
+            self._count(error, message)
+            return self._answer_unreadable(table, address, error, now)
+        if isinstance(request, ParticipationRequest):
+            return self.admission.participate(table, request, now, sealed=sealed)
+        if isinstance(request, ResendRequest):
+            if request.player in table.referee.players:
+                self.resends.ask(table.name, request.player, request.first, now)
+            return []
+        likely, expected = _senders(table.referee, request)
+        result = self.gate.open(request, likely, now, expected=expected, receipt=message)
+        return self._carry_out(result, now) if isinstance(result, Opened) else result or []
+
+    def _carry_out(self, opened: Opened, now: int) -> list[Effect]:
+        """Give a table what a team has said, and settle what that costs the team."""
+        table = self.play.tables[opened.table]
+        effects = self.play.pass_time(table, now)
+        command = table.referee.hold_to_bounds(self.admission.hold_to_profile(opened.command))
+        refused = True
+        if not table.referee.has_had(command):  # a repetition changes nothing, so it need not be remembered either
+            step = table.carry_out(command, now)
+            effects += self.play.follow(table, step, opened.proof)
+            refused = isinstance(command, m.Unreadable) or _refused(step.announcements, command.player)
+        if opened.spent and not refused:
+            self.gate.keyring.refund(opened.table, command.player)
+        if refused and opened.proof is not None:
+            self.gate.keyring.penalize(opened.table, command.player, now)
+        return effects
+
+    def _answer_unreadable(
+        self, table: Table, address: topics.Address, error: SealError | WireError, now: int
+    ) -> list[Effect]:
+        """Answer the player in the topic, or for a shot the one whose turn it is."""
+        current = table.referee.current
+        match address.topic:
+            case topics.PLACE:
+                spelling = address.ship if error.code != "unknown_ship" else ""
+                command = m.Unreadable(address.player, spelling, error.code, error.text)
+            case topics.SKIP | topics.LEAVE:
+                command = m.Unreadable(address.player, "", error.code, error.text)
+            case topics.FIRE if current is not None:
+                command = m.Unreadable(current.name, "", error.code, error.text)
+            case _:
+                return []
+        return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
+
+    def _count(self, error: SealError | WireError, message: Inbound) -> None:
+        self.counts[error.code] += 1
+        # A text names the value that was wrong; of a request to take part that may be the secret, in the wrong place.
+        asked = message.topic.endswith(topics.REQUEST_PARTICIPATION.pattern)
+        log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)
+
+
+def _senders(referee: Referee, request: Sealed) -> tuple[list[str], bool]:
+    """Return who may have sent a message, the likeliest first, and whether it was to send such a one now."""
+    current = referee.current
+    if isinstance(request, SignedShot):
+        likely = list(referee.players)
+        if current is not None:
+            likely.remove(current.name)
+            likely.insert(0, current.name)
+        return likely, current is not None
+    if isinstance(request, SignedSkip):
+        return [request.player], current is not None and current.name == request.player
+    return [request.player], referee.state is State.LOBBY
+
+
+def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:
+    """Whether a step refused a command to its player; one that says nothing is a repetition or beyond the answers."""
+    return not announcements or any(
+        isinstance(each, (m.CommandRefused, m.PlacementRefused)) and each.to == player for each in announcements
+    )

@@ -1,0 +1,143 @@
+"""The teams at the tables of a server: their secrets, the keys that they have proven, and what each may spend."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
+
+#: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.
+MAX_SALTS: Final = 16
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A team at a table, its secret and its known keys.
+
+    Attributes:
+        credential: stands for name and secret, at any table.
+        bucket: for derivations.
+        refused: for its own commands that were refused.
+        keys: by salt, the one that was proven last at the end.
+        derived: keys that need not be proven, by salt; the worker's own.
+    """
+
+    name: str
+    secret: str = field(repr=False)
+    credential: bytes = field(repr=False)
+    bucket: Bucket
+    refused: Bucket
+    keys: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
+    derived: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
+
+    def learn(self, salt: bytes, key: bytes) -> None:
+        """Keep the key of a proven salt; the one that was proven first makes room for it."""
+        self.keys[salt] = key
+        self.keys.move_to_end(salt)
+        if len(self.keys) > MAX_SALTS:
+            self.keys.popitem(last=False)
+
+
+class Learned(NamedTuple):
+    """A salt of a team that has been proven, and its key."""
+
+    table: str
+    name: str
+    salt: bytes
+    key: bytes
+
+
+class Keyring:
+    """The teams of all tables.
+
+    Attributes:
+        learned: what has been proven since the journal took it last.
+        random_bytes: source of salts and nonces.
+    """
+
+    def __init__(self, pepper: bytes | None = None, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
+        """Start empty.
+
+        Args:
+            pepper: keys the credentials; the same one after a restart keeps them comparable.
+        """
+        self.learned: list[Learned] = []
+        self.random_bytes = random_bytes
+        self._pepper = pepper or random_bytes(32)
+        self._members: dict[str, dict[str, Member]] = {}
+
+    def credential(self, name: str, secret: str) -> bytes:
+        """Return what stands for a secret elsewhere: equal for equal secrets, useless for anything else."""
+        return hashlib.blake2b(f"{name}\0{secret}".encode(), digest_size=16, key=self._pepper).digest()
+
+    def admit(self, table: str, name: str, secret: str, now: int) -> None:
+        """Add a team that the referee has listed; nothing changes for one that is known with this secret.
+
+        A new secret replaces the former one, none of whose keys opens anything any more (SALVO-ACCESS-8).
+        """
+        known = self.member(table, name)
+        credential = self.credential(name, secret)
+        if known is not None and known.credential == credential:
+            return
+        bucket, refused = Bucket(DERIVATIONS, now), Bucket(REFUSALS, now)
+        if known is not None:
+            bucket, refused = known.bucket, known.refused
+            self._unlearn(table, {name})
+        self._members.setdefault(table, {})[name] = Member(name, secret, credential, bucket, refused)
+
+    def member(self, table: str, name: str) -> Member | None:
+        """Return a team at a table; None when it is not there."""
+        return self._members.get(table, {}).get(name)
+
+    def teams(self, table: str) -> list[tuple[str, str]]:
+        """Return name and secret of every team at a table."""
+        return [(member.name, member.secret) for member in self._members.get(table, {}).values()]
+
+    def retain(self, table: str, names: Iterable[str]) -> None:
+        """Forget the secrets and keys of every team at a table but these (SALVO-END-4)."""
+        members = self._members.get(table, {})
+        gone = set(members) - set(names)
+        for name in gone:
+            del members[name]
+        self._unlearn(table, gone)
+
+    def restore(self, table: str, name: str, keys: Iterable[tuple[bytes, bytes]]) -> None:
+        """Give a team the (salt, key) pairs back that were proven before a restart."""
+        for salt, key in keys:
+            self._members[table][name].learn(salt, key)
+
+    def learn(self, table: str, member: Member, salt: bytes, key: bytes) -> bool:
+        """Add a proven salt of a team; False if it has left since, or has another secret.
+
+        The first few of a team are worth keeping beyond a restart.
+        """
+        known = self.member(table, member.name)
+        if known is None or known.credential != member.credential:
+            return False
+        if salt not in known.keys and len(known.keys) < MAX_SALTS:
+            self.learned.append(Learned(table, known.name, salt, key))
+        known.learn(salt, key)
+        return True
+
+    def take_learned(self) -> list[Learned]:
+        """Return what has been proven since the last call, for the journal."""
+        learned, self.learned = self.learned, []
+        return learned
+
+    def _unlearn(self, table: str, names: set[str]) -> None:
+        self.learned = [each for each in self.learned if each.table != table or each.name not in names]
+
+    def penalize(self, table: str, name: str, now: int) -> None:
+        """Count a command that was refused to a team, which itself has sent it (SALVO-FRESH-8)."""
+        if (member := self.member(table, name)) is not None:
+            member.refused.take(now)
+
+    def refund(self, table: str, name: str) -> None:
+        """Give a derivation back to a team whose command was accepted: only what is refused or forged is limited."""
+        if (member := self.member(table, name)) is not None:
+            member.bucket.give_back()

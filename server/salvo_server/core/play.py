@@ -1,0 +1,196 @@
+"""The tables in play: an input of one becomes what is to be recorded, said and told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from salvo import messages as m
+from salvo.codec.announcements import Publication
+from salvo.messages import State
+from salvo_server.core.authenticator import Proof
+from salvo_server.core.delivery import Delivery
+from salvo_server.core.effects import Effect, Ledger, News
+from salvo_server.core.journal import GameClosed, KeyLearned, Saved, SavedGame, TeamAdmitted
+from salvo_server.core.keyring import Keyring
+from salvo_server.core.log import TableLog
+from salvo_server.core.openings import Openings
+from salvo_server.core.recaps import Recaps
+from salvo_server.core.recovery import recover
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Follower, Step, Table
+from salvo_server.core.timers import Timers
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Play:
+    """All tables of a server, and what follows their steps.
+
+    Attributes:
+        tables: by name.
+        openings: with what they open their games.
+        keyring: the teams at the tables, for whom ``recaps`` seals.
+        logs: of the games in play, by table; empty for a server without an identity.
+    """
+
+    tables: dict[str, Table]
+    openings: Openings
+    ledger: Ledger
+    delivery: Delivery
+    keyring: Keyring
+    recaps: Recaps
+    follower: Follower
+    logs: dict[str, TableLog] = field(default_factory=dict)
+    timers: Timers = field(default_factory=Timers)
+
+    # --- one step -------------------------------------------------------------------------------------------------
+
+    def carry_out(self, table: Table, command: m.Input, now: int) -> list[Effect]:
+        """Give a table an input."""
+        return self.follow(table, table.carry_out(command, now))
+
+    def follow(self, table: Table, step: Step, proof: Proof | None = None) -> list[Effect]:
+        """Return what follows from a step of a table.
+
+        Args:
+            proof: what the step has burned.
+        """
+        effects: list[Effect] = [self.ledger.take(step, proof)] if step.recorded else []
+        effects += self.follower.follow(table, step)
+        effects += step.publications
+        if table.name in self.logs:
+            effects += self.logs[table.name].take_in(step)
+        effects += self.follower.take_due(step.at)
+        for announcement in step.announcements:
+            match announcement:
+                case m.Recap(to):
+                    effects += self.recaps.recall(table.name, to)
+                case m.PlayerLeft():
+                    self.keyring.retain(table.name, table.referee.players)
+                case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
+                    self.delivery.begin_turn(table.name, turn)
+                case m.TableReset():
+                    self.keyring.retain(table.name, ())
+                    effects.append(GameClosed(self.ledger.games[table.name]))
+                    effects += self._open_game(table, step.at)
+                case _:
+                    pass
+        self.timers.set(table.name, table.referee.deadline())
+        effects.append(News(table.name, step.at, step.command, step.announcements))
+        return effects
+
+    def _open_game(self, table: Table, now: int) -> list[Effect]:
+        effects: list[Effect] = [self.ledger.open_game(table, now)]
+        self.openings.configure(table.referee)
+        game_log = self.openings.log(table.header)
+        if game_log is not None:
+            self.logs[table.name] = game_log
+            effects += game_log.opening()
+        return effects
+
+    def admit(self, table: Table, name: str, secret: str, now: int) -> TeamAdmitted:
+        """Let a listed team be known by its secret."""
+        self.keyring.admit(table.name, name, secret, now)
+        return TeamAdmitted(self.ledger.games[table.name], name, secret)
+
+    def take_derived(self) -> list[Effect]:
+        """Return what follows from the keys that are there now: recaps that waited, and what the journal keeps."""
+        effects: list[Effect] = [*self.recaps.take_due()]
+        learned = self.keyring.take_learned()
+        effects += [KeyLearned(self.ledger.games[k.table], k.name, k.salt, k.key) for k in learned]
+        return effects
+
+    # --- time -----------------------------------------------------------------------------------------------------
+
+    def deadline(self) -> int | None:
+        """Return when time passes next, at a table or for its follower; epoch ms, and perhaps too early."""
+        due = [at for at in (self.timers.earliest, self.follower.deadline()) if at is not None]
+        return min(due, default=None)
+
+    def pass_times(self, now: int) -> list[Effect]:
+        """Run what is due at all tables."""
+        effects: list[Effect] = []
+        for name in self.timers.take_due(now):
+            effects += self.pass_time(self.tables[name], now)
+            self.timers.set(name, self.tables[name].referee.deadline())
+        effects += self.follower.take_due(now)
+        return effects
+
+    def pass_time(self, table: Table, now: int) -> list[Effect]:
+        """Run what is due at one table."""
+        due = table.referee.deadline()
+        return [] if due is None or due > now else self.carry_out(table, m.TimePassed(), now)
+
+    def restart_time(self, tables: Iterable[Table], now: int) -> list[Effect]:
+        """Restart the time to act at these tables (SALVO-BACK-2)."""
+        effects: list[Effect] = []
+        for table in tables:
+            if table.referee.deadline() is not None and table.referee.state is not State.OVER:
+                effects += self.carry_out(table, m.Resumed(), now)
+        return effects
+
+    def take_delivered(self, delivered: int, now: int) -> list[Effect]:
+        """Let banks count whose turn the broker has confirmed to be on (SALVO-TIME-2)."""
+        effects: list[Effect] = []
+        for name, turn in self.delivery.take_delivered(delivered):
+            if self.tables[name].referee.awaits_delivery() == turn:
+                effects += self.carry_out(self.tables[name], m.TurnDelivered(turn), now)
+        return effects
+
+    # --- the opening ------------------------------------------------------------------------------------------------
+
+    def set_tables(
+        self,
+        names: Sequence[str],
+        saved: Saved,
+        goes_on: bool,
+        status: Callable[[Referee], m.ServerStatus],
+        now: int,
+    ) -> list[Effect]:
+        """Set tables as the journal has them.
+
+        Args:
+            goes_on: whether their games are resumed; otherwise each table opens its next one.
+            status: makes what ``/game/server`` says of a table.
+        """
+        effects: list[Effect] = []
+        kept = {game.opened.table: game for game in saved.games}
+        for name in names:
+            game = kept.pop(name, None)
+            if game is not None and goes_on and game.steps:
+                effects += self._take_over(game, saved.sent_through, status, now)
+                continue
+            table = Table(self.openings.set_table(name, game), status)
+            self.tables[name] = table
+            announcements, publications = table.open()
+            effects += [GameClosed(game.opened.id)] if game is not None else []
+            effects += publications
+            effects += self._open_game(table, now)
+            effects.append(News(name, now, None, announcements))
+        for name in kept if goes_on else ():
+            log.warning("the journal has a game of table %r, which is not set; it waits", name)
+        return effects
+
+    def _take_over(
+        self, game: SavedGame, sent_through: int, status: Callable[[Referee], m.ServerStatus], now: int
+    ) -> list[Publication]:
+        """Resume a game; return what of it may not have been published."""
+        recovered = recover(game, status, sent_through, self.follower.follow, self.openings.signer)
+        table, referee = recovered.table, recovered.table.referee
+        self.tables[table.name] = table
+        self.ledger.games[table.name] = game.opened.id
+        if recovered.log is not None:
+            self.logs[table.name] = recovered.log
+        self.openings.configure(referee)
+        for team in game.teams:
+            if team.name in referee.players:
+                self.keyring.admit(table.name, team.name, team.secret, now)
+                self.keyring.restore(table.name, team.name, team.keys)
+                referee.players[team.name].credential = self.keyring.credential(team.name, team.secret)
+        self.timers.set(table.name, referee.deadline())
+        where = (table.name, referee.number, referee.state, table.steps)
+        log.info("table %r: game %d resumes in state %s after %d steps", *where)
+        return [*recovered.unsent, *self.follower.catch_up(now)]

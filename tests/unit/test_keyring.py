@@ -1,0 +1,153 @@
+"""The teams at the tables: their secrets, their keys, what they may spend, and what is left when they go."""
+
+from __future__ import annotations
+
+import pytest
+
+from salvo import messages as m
+from salvo_server.core.keyring import MAX_SALTS, Keyring, Learned, Member
+from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS
+
+NOW = 1_000_000
+
+
+@pytest.fixture
+def keyring() -> Keyring:
+    keyring = Keyring()
+    keyring.admit("", "ann", "ann's", NOW)
+    keyring.admit("", "bob", "bob's", NOW)
+    return keyring
+
+
+def member(keyring: Keyring, name: str = "ann") -> Member:
+    found = keyring.member("", name)
+    assert found is not None
+    return found
+
+
+def salt(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def learn(keyring: Keyring, *numbers: int) -> None:
+    for number in numbers:
+        assert keyring.learn("", member(keyring), salt(number), bytes([number]))
+
+
+def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(keyring: Keyring) -> None:
+    credential = keyring.credential("ann", "s")
+    assert keyring.credential("ann", "s") == credential
+    assert len({credential, keyring.credential("ann", "t"), keyring.credential("bob", "s")}) == 3
+    assert credential != Keyring().credential("ann", "s")
+    assert "secret" not in repr(m.Participate("ann", b"secret"))
+    assert len(credential) == 16
+
+
+def test_one_pepper_makes_one_credential_over_a_restart() -> None:
+    assert Keyring(bytes(32)).credential("ann", "s") == Keyring(bytes(32)).credential("ann", "s")
+
+
+def test_only_the_latest_salts_of_a_team_are_kept(keyring: Keyring) -> None:
+    learn(keyring, *range(MAX_SALTS + 3))
+    assert list(member(keyring).keys) == [salt(number) for number in range(3, MAX_SALTS + 3)]
+    assert member(keyring).keys[salt(MAX_SALTS)] == bytes([MAX_SALTS])
+
+
+def test_a_salt_that_is_proven_again_outlives_older_ones(keyring: Keyring) -> None:
+    learn(keyring, *range(MAX_SALTS), 0, MAX_SALTS)
+    assert salt(0) in member(keyring).keys
+    assert salt(1) not in member(keyring).keys
+
+
+def test_the_journal_gets_the_first_salts_of_a_team_once(keyring: Keyring) -> None:
+    learn(keyring, 1, 1, *range(2, MAX_SALTS + 3))
+    learned = keyring.take_learned()
+    assert learned == [Learned("", "ann", salt(number), bytes([number])) for number in range(1, MAX_SALTS + 1)]
+    assert keyring.take_learned() == []
+
+
+def test_what_was_restored_need_not_be_written_again(keyring: Keyring) -> None:
+    keyring.restore("", "ann", [(salt(1), b"1"), (salt(2), b"2")])
+    assert dict(member(keyring).keys) == {salt(1): b"1", salt(2): b"2"}
+    learn(keyring, 1)
+    assert keyring.take_learned() == []
+
+
+def test_the_same_secret_again_changes_nothing(keyring: Keyring) -> None:
+    learn(keyring, 1)
+    known = member(keyring)
+    keyring.admit("", "ann", "ann's", NOW)
+    assert member(keyring) is known
+    assert len(keyring.learned) == 1
+
+
+def test_another_secret_opens_nothing_and_spends_from_the_same_buckets(keyring: Keyring) -> None:
+    """Otherwise a team of a roster could have its buckets filled by asking for another secret."""
+    learn(keyring, 1)
+    former = member(keyring)
+    assert keyring.learn("", member(keyring, "bob"), salt(2), b"2")
+    keyring.admit("", "ann", "rotated", NOW)
+    now = member(keyring)
+    assert (now.secret, dict(now.keys), dict(now.derived)) == ("rotated", {}, {})
+    assert (now.bucket, now.refused) == (former.bucket, former.refused)
+    assert [each.name for each in keyring.learned] == ["bob"]
+
+
+def test_nothing_is_learned_of_a_team_that_is_gone_or_has_another_secret(keyring: Keyring) -> None:
+    ann, bob = member(keyring), member(keyring, "bob")
+    keyring.admit("", "ann", "rotated", NOW)
+    keyring.retain("", ["ann"])
+    assert not keyring.learn("", ann, salt(1), b"1")
+    assert not keyring.learn("", bob, salt(1), b"1")
+    assert keyring.learned == []
+    assert not member(keyring).keys
+
+
+def test_a_team_that_left_and_came_back_with_its_secret_is_who_it_was(keyring: Keyring) -> None:
+    before = member(keyring)
+    keyring.retain("", ())
+    keyring.admit("", "ann", "ann's", NOW)
+    assert keyring.learn("", before, salt(1), b"1")
+    assert salt(1) in member(keyring).keys
+
+
+def test_who_leaves_is_forgotten_with_what_was_to_be_written_of_it(keyring: Keyring) -> None:
+    """Its key went to the journal after the reset, as one of the next game, where nothing deletes it in time."""
+    learn(keyring, 1)
+    keyring.admit("blue", "ann", "ann's", NOW)
+    blue = keyring.member("blue", "ann")
+    assert blue is not None
+    keyring.learn("blue", blue, salt(2), b"2")
+    keyring.learn("", member(keyring, "bob"), salt(3), b"3")
+    keyring.retain("", ["bob"])
+    assert keyring.teams("") == [("bob", "bob's")]
+    assert keyring.teams("blue") == [("ann", "ann's")]
+    assert [(each.table, each.name) for each in keyring.learned] == [("blue", "ann"), ("", "bob")]
+    assert keyring.member("", "ann") is None
+
+
+def test_refusals_are_counted_up_to_a_bound_and_forgiven_with_time(keyring: Keyring) -> None:
+    for _ in range(int(REFUSALS.size) - 1):
+        keyring.penalize("", "ann", NOW)
+    assert member(keyring).refused.has_one(NOW)
+    keyring.penalize("", "ann", NOW)
+    assert not member(keyring).refused.has_one(NOW)
+    assert member(keyring, "bob").refused.has_one(NOW)
+    assert member(keyring).refused.has_one(NOW + 1000 // int(REFUSALS.a_second))
+
+
+def test_a_derivation_that_was_well_spent_is_given_back(keyring: Keyring) -> None:
+    bucket = member(keyring).bucket
+    for _ in range(int(DERIVATIONS.size)):
+        assert bucket.take(NOW)
+    assert not bucket.take(NOW)
+    keyring.refund("", "bob")
+    assert not bucket.take(NOW)
+    keyring.refund("", "ann")
+    assert bucket.take(NOW)
+
+
+def test_who_is_not_there_neither_pays_nor_is_paid(keyring: Keyring) -> None:
+    keyring.penalize("nowhere", "ann", NOW)
+    keyring.refund("", "cy")
+    assert keyring.teams("nowhere") == []
