@@ -21,9 +21,13 @@ PARTS: Final = {
         ("tests/unit/test_rules.py", "tests/unit/test_books.py", "tests/property/test_engine.py"),
     ),
     "referee": Part(
-        ("server/salvo_server/core/referee.py",),
+        tuple(
+            f"server/salvo_server/core/{name}.py"
+            for name in ("referee", "transitions", "lobby", "turn", "match", "team")
+        ),
         (
             "tests/unit/test_referee.py",
+            "tests/unit/test_referee_table.py",
             "tests/unit/test_pace.py",
             "tests/unit/test_referee_books.py",
             "tests/unit/test_time_bank.py",
@@ -32,7 +36,14 @@ PARTS: Final = {
             "tests/unit/test_repetitions.py",
         ),
     ),
-    "authenticator": Part(("server/salvo_server/core/authenticator.py",), ("tests/unit/test_gate.py",)),
+    "authenticator": Part(
+        tuple(
+            f"server/salvo_server/core/{name}.py"
+            for name in ("authenticator", "fates", "keyring", "key_worker", "rate_limit", "recaps")
+        ),
+        tuple(f"tests/unit/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")),
+    ),
+    "outages": Part(("server/salvo_server/core/outages.py",), ("tests/unit/test_outages.py",)),
     "session": Part(
         ("client_sdk/salvo/session/*.py",),
         ("tests/unit/test_session.py", "tests/unit/test_session_tables.py"),
