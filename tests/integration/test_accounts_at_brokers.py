@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -258,6 +260,23 @@ def test_the_same_accounts_again_disturb_nobody() -> None:
                     security.wait(SECONDS)
                     red.unsubscribe(["/x"])
                     assert red.stands
+
+
+@needs("mosquitto")
+def test_silent_sockets_that_fill_the_public_listener_do_not_keep_the_server_out() -> None:
+    """700 of them refused 12 of 12 logins at the one listener that there was, the server's after a restart, too."""
+    with contextlib.ExitStack() as stack:
+        mosquitto = stack.enter_context(ContestMosquitto(SERVER, KEEPER, max_connections=3))
+        for _ in range(3):
+            stack.enter_context(socket.create_connection(("127.0.0.1", mosquitto.port)))
+        with socket.create_connection(("127.0.0.1", mosquitto.port)) as refused:
+            refused.settimeout(SECONDS)
+            assert refused.recv(1) == b""
+        security = stack.enter_context(DynamicSecurity(mosquitto.server_url, KEEPER))
+        security.sync(contest("red"), TABLES)
+        security.wait(SECONDS)
+        with Client(mosquitto.server_port, SERVER) as server:
+            assert hears(server, server)
 
 
 @needs("mosquitto")

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from salvo.topics import check_name
-from salvo_server.brokers.mosquitto.config import Listener, MosquittoTls, write
+from salvo_server.brokers.embedded.addresses import split_address
+from salvo_server.brokers.mosquitto.config import MAX_SERVER_CONNECTIONS, Listener, MosquittoTls, write
 from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.settings import roster_path
 from salvo_server.storage.roster import Roster
@@ -19,6 +20,13 @@ from salvo_server.storage.roster import Roster
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--port", type=int, default=1883, show_default=True, help="Where it speaks MQTT.")
 @click.option("--websocket-port", type=int, default=9001, show_default=True, help="Where it speaks it over WebSocket.")
+@click.option(
+    "--server-listen",
+    metavar="HOST:PORT",
+    default="127.0.0.1:1884",
+    show_default=True,
+    help="Where the server connects, so that others cannot lock it out.",
+)
 @click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
 @click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's name where mosquitto runs.")
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate, PEM, as mosquitto finds it.")
@@ -29,6 +37,7 @@ def mosquitto(
     tables: tuple[str, ...],
     port: int,
     websocket_port: int,
+    server_listen: str,
     plugin: Path | None,
     seen_as: Path | None,
     tls_cert: Path | None,
@@ -43,7 +52,12 @@ def mosquitto(
     tls = None if tls_cert is None or tls_key is None else MosquittoTls(tls_cert, tls_key)
     roster = Roster(roster_path(file))
     named = [DEFAULT_TABLE, *(check_name(table, "table") for table in tables)]
-    listeners = (Listener(port), Listener(websocket_port, websocket=True))
+    host, server_port = split_address(server_listen)
+    listeners = (
+        Listener(port),
+        Listener(websocket_port, websocket=True),
+        Listener(server_port, host, max_connections=MAX_SERVER_CONNECTIONS),
+    )
     config = write(
         folder, roster.server, roster.keeper, named, listeners=listeners, plugin=plugin, tls=tls, seen_as=seen_as
     )
