@@ -9,8 +9,10 @@ import click
 from salvo.topics import check_name
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.mosquitto.config import MAX_SERVER_CONNECTIONS, Listener, MosquittoTls, write
+from salvo_server.cli.output import write_page
 from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.settings import roster_path
+from salvo_server.spectate.live import live_page
 from salvo_server.storage.roster import Roster
 
 
@@ -29,6 +31,7 @@ from salvo_server.storage.roster import Roster
 )
 @click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
 @click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's name where mosquitto runs.")
+@click.option("--page", type=click.Path(path_type=Path), help="Also write the live page there, for a web server.")
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate, PEM, as mosquitto finds it.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM, as mosquitto finds it.")
 def mosquitto(
@@ -40,6 +43,7 @@ def mosquitto(
     server_listen: str,
     plugin: Path | None,
     seen_as: Path | None,
+    page: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
@@ -61,4 +65,6 @@ def mosquitto(
     config = write(
         folder, roster.server, roster.keeper, named, listeners=listeners, plugin=plugin, tls=tls, seen_as=seen_as
     )
+    if page is not None:
+        write_page(page, live_page(login="yes").html.decode())
     click.echo(f"mosquitto -c {config}")
