@@ -253,6 +253,8 @@ class Service:
             self._note_sent()
             self._pending.batch.ended = True
             self._commit()
+        if self._outages.paused:
+            self._say(online=False)
         if self.counts:
             log.info("refused inputs: %s", dict(self.counts))
 
@@ -263,7 +265,7 @@ class Service:
         arrived = self._poll(longest_seconds)
         duty = self._outages.begin_round()
         if duty == "say paused":
-            self._say_paused()
+            self._say(paused=True)
         if self._outages.on("messages arrive") == "hold":
             self._held += arrived
             if not self._retry():
@@ -352,7 +354,7 @@ class Service:
         except JournalUnavailable as error:
             if self._outages.on("journal refuses") == "say paused":
                 log.error("%s; nothing is accepted until there is room, nothing accepted is lost", error)
-                self._say_paused()
+                self._say(paused=True)
             self._outages.retry_at = self.now() + JOURNAL_RETRY_MS
             return False
         self._pending.batch = Batch()
@@ -367,10 +369,11 @@ class Service:
         self._settle()
         return True
 
-    def _say_paused(self) -> None:
-        """Publish at once; no step follows from it, so it need not wait."""
+    def _say(self, *, online: bool = True, paused: bool = False) -> None:
+        """Publish the status of all tables at once; no step follows from it, so it need not wait."""
         for table in self.tables.values():
-            for topic, payload, retain in table.write_status(self._status(table.referee, paused=True)):
+            status = self._status(table.referee, online=online, paused=paused)
+            for topic, payload, retain in table.write_status(status):
                 self._edge.publish(topic, payload, retain=retain)
 
     # --- when the broker comes back ---------------------------------------------------------------------------------
