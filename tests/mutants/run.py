@@ -5,12 +5,12 @@
     python tests/mutants/run.py --arrows core/referee.py:TRANSITIONS    the arrows of a table
 
 Each error is planted in a copy of the tree, and the tests nearest to it run until one fails. The same seed draws the
-same errors from the same code. Those that live are listed as they are found, and again at the end. What no test can find, because the code means the same, may
-be accepted in accepted.toml, with a reason. The exit code is 1 if fewer than ``--least`` percent of the others are
-found, and 2 if nothing could be tried or accepted.toml is out of date.
+same errors from the same code. Those that live are listed as they are found, and again at the end. What no test can
+find, because the code means the same, may be accepted in accepted.toml, with a reason. The exit code is 1 if fewer than
+``--least`` percent of the others are found, and 2 if nothing could be tried or accepted.toml is out of date.
 
-mutmut 3 does none of these: draw a sample from a seed, run chosen tests for a module, or change what stands outside
-functions, as our tables do.
+Why not mutmut 3: it draws no sample (its issue 278), takes every test that executes a function for one of it, however
+far away, and changes nothing outside functions, where our tables stand.
 """
 
 from __future__ import annotations
