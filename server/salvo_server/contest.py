@@ -83,6 +83,10 @@ def check_start(settings: ServerSettings) -> None:
 Furnish = Callable[[Sequence[Account]], None]
 
 
+def _unknown(topic: str, payload: bytes) -> None:
+    """Tell of no shot who has published it."""
+
+
 def _let_be(accounts: Sequence[Account]) -> None:
     """Leave a broker's users and rights as they are."""
 
@@ -130,6 +134,7 @@ class Contest:
         self.journal = journal or open_journal(settings)
         self.websocket_url: str | None = None
         self._security: DynamicSecurity | None = None
+        self._access: RosterAccess | None = None
         with contextlib.ExitStack() as opened:
             opened.callback(self.journal.close)
             self._start(settings, listener, opened, gateway_tables)
@@ -174,6 +179,7 @@ class Contest:
             chat=settings.chat,
             listener=listener,
             register=register,
+            sender_of=_unknown if self._access is None else self._access.sender_of,
         )
         opened.callback(self.service.gate.close)
 
@@ -197,7 +203,7 @@ class Contest:
     def _embed_broker(
         self, settings: ServerSettings, tables: Sequence[str], opened: contextlib.ExitStack
     ) -> tuple[str, Furnish]:
-        access = None if self.roster is None else RosterAccess()
+        access = self._access = None if self.roster is None else RosterAccess()
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)

@@ -152,6 +152,7 @@ class Service:
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
         chat: bool = True,
+        sender_of: Callable[[str, bytes], str | None] = lambda topic, payload: None,
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
@@ -168,6 +169,7 @@ class Service:
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
             fresh_secret: 32 unpredictable bytes for each game with a fair draw.
             chat: whether players may chat (SALVO-CHAT-7).
+            sender_of: names the team that published a shot, by topic and payload; None if the broker does not tell.
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -197,7 +199,7 @@ class Service:
         self._sweep = RetainedSync(self.tables, tables[0], follower.retained)
         self._admission = Admission(profile, register, identity, play, self.counts)
         talk = Chat(self.counts, on=chat)
-        self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts)
+        self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, sender_of)
         self._next_look = 0
         edge.on_connect = self._connected
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)

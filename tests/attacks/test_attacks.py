@@ -389,6 +389,25 @@ def _delay_a_team_whose_salt_is_known() -> bool:
     return stage.fired() == 0
 
 
+def _spend_the_derivations_of_another_team() -> bool:
+    """Forged shots in the turn of a client with a fresh salt a message, on a broker that tells who publishes."""
+    stage = Stage()
+    victim, attacker = stage.current, stage.others()[0]
+    for number in range(50):
+        stage.fire("bob", _strange_shot(number), by=attacker)
+    stage.fire(attacker, Sealer(secret(victim), b"a fresh salt....").sign({"x": 1, "y": 1}), by=victim)
+    return stage.fired() == 0
+
+
+def _have_another_team_answered() -> bool:
+    """Noise of one team, answered on the error topic of the one whose turn it is."""
+    stage = Stage()
+    victim, attacker = stage.current, stage.others()[0]
+    stage.hush()
+    stage.fire("bob", b"noise", by=attacker)
+    return any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.heard)
+
+
 def _say_far_too_much() -> bool:
     """A megabyte of white space around a request."""
     stage = Stage((), play=False)
@@ -609,6 +628,10 @@ def _wait_for_no_broker(patch: Patch) -> None:
     patch.setattr(Resends, "take_due", lambda self, now, confirmed, published: take_due(self, now, 10**9, published))
 
 
+def _know_no_senders(patch: Patch) -> None:
+    patch.setattr(Inbox, "sender_of", property(lambda self: lambda topic, payload: None, lambda self, given: None))
+
+
 def _know_no_salts(patch: Patch) -> None:
     patch.setattr(Member, "learn", lambda self, salt, key: None)
 
@@ -731,6 +754,8 @@ ATTACKS = [
     Attack("a placement as signature", "SALVO-SEAL-5", _fire_a_placement, _compare_nothing),
     Attack("derivations without end", "SALVO-FRESH-6", _have_keys_derived_without_end, _limit_no_derivations),
     Attack("a known team kept waiting", "SALVO-FRESH-7", _delay_a_team_whose_salt_is_known, _know_no_salts),
+    Attack("another team's derivations", "SALVO-FRESH-9", _spend_the_derivations_of_another_team, _know_no_senders),
+    Attack("another team answered", "SALVO-FRESH-9", _have_another_team_answered, _know_no_senders),
     Attack("a megabyte", "SALVO-WIRE-5", _say_far_too_much, _read_any_size),
     Attack("a thousand levels", "SALVO-WIRE-4", _end_the_server_by_nesting, _count_levels_by_recursion),
     Attack("a team drowned in refusals", "SALVO-ERR-4", _drown_a_team_in_refusals, _answer_without_end),

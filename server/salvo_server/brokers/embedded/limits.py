@@ -143,6 +143,9 @@ class Access:
         """Whether a client may publish or receive a topic, or subscribe to a topic filter."""
         return True
 
+    def note_sender(self, username: str | None, topic: str, payload: bytes) -> None:  # nobody has a name here
+        """Remember who published a message that was let in, for :meth:`RosterAccess.sender_of`."""
+
     def is_server(self, client_id: str, username: str | None) -> bool:
         """Whether this client is the contest's server, which must not pay for what others do."""
         return client_id == SERVER_CLIENT_ID
