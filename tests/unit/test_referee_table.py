@@ -351,6 +351,18 @@ def test_what_comes_after_a_deadline_comes_into_the_state_after_it(
     assert last == (m.StateChanged(State.LOBBY) if stage is Over else m.CommandRefused("a", "not_json", "?"))
 
 
+def test_a_void_shot_is_a_repetition_once_all_void_ones_have_come() -> None:
+    referee = over()
+    winning = m.ShotContext(1, 3, 2, "b")
+    shot = m.Fire("a", "b", 2, 2, winning)
+    assert not referee.has_had(shot)
+    referee.receive(shot, LATER)
+    assert referee.has_had(shot)
+    others: list[m.Input] = [m.Fire("a", "b", 2, 2), m.Fire("b", "b", 2, 2, winning), m.Skip("a"), m.Leave("a")]
+    others += [replace(shot, context=replace(winning, game=2)), replace(shot, context=replace(winning, turn=2))]
+    assert not any(referee.has_had(other) for other in others)
+
+
 @pytest.mark.parametrize(("given", "ships"), [(turn, 2), (last_ship, 1), (sunk_of_three, 0)])
 def test_who_has_one_ship_or_none_is_answered_three_times_as_well(given: Callable[[], Referee], ships: int) -> None:
     referee = given()
