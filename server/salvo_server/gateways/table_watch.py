@@ -110,6 +110,10 @@ class TableWatch:
         """
         return self._accounts.secret_of(name)
 
+    def release(self, name: str) -> None:
+        """Note that a guest's seat is free."""
+        self._accounts.release(name)
+
     def spelled_otherwise(self, name: str) -> bool:
         """Whether a guest's name has an account in another spelling."""
         return self._accounts.spelled_otherwise(name)
