@@ -34,6 +34,7 @@ PARTS: Final = {
             "tests/unit/test_leaving.py",
             "tests/unit/test_referee_view.py",
             "tests/unit/test_repetitions.py",
+            "tests/unit/test_placing_again.py",
         ),
     ),
     "authenticator": Part(
