@@ -76,6 +76,8 @@ class Limits(Strict):
         absent_ms: time for a salvo of an absent player, in games where no one is ever out (SALVO-TURN-8); None for as
             much as the others have, as in games recorded before this limit existed.
         pace_ms: pause after each result before the next turn begins (SALVO-PACE-1); None for none.
+        restarts: how many teams' listing restarts the placement time, each team's once, until that time ends
+            (SALVO-JOIN-17); None where every listing does, as in games recorded before this limit existed.
     """
 
     players: Count | None = None
@@ -88,6 +90,7 @@ class Limits(Strict):
     increment_ms: Count | None = None
     absent_ms: Count | None = None
     pace_ms: Count | None = None
+    restarts: Count | None = None
 
 
 @dataclass(slots=True)

@@ -203,6 +203,7 @@ class ServerSettings(BaseSettings):
             increment_ms=None if self.increment_seconds is None else self.increment_seconds * 1000,
             absent_ms=min(ABSENT_MS, self.turn_seconds * 1000) if self.book.ending is Ending.GOAL else None,
             pace_ms=round(self.pace_seconds * 1000) or None,
+            restarts=self.most_players,
         )
 
     @property

@@ -20,6 +20,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
 from salvo.codec.commands import Line, write_leave, write_participation, write_placement, write_resend
 from salvo.codec.json_codec import Codec
+from salvo.messages import Limits, State
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import Role
@@ -31,6 +32,7 @@ from salvo_server.core.chat import Chat
 from salvo_server.core.effects import Effect
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
+from salvo_server.core.lobby import Lobby
 from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.register import Account, Register
@@ -583,6 +585,21 @@ def _hold_a_lobby_open() -> bool:
     return bool(stage.referee.players)
 
 
+def _come_and_go_in_the_lobby() -> bool:
+    """Leave the lobby and come back, just before the time of those who have placed their fleets ends."""
+    stage = Stage(("ann", "bob", "cy"), play=False, limits=Limits(placement_ms=60_000, restarts=64))
+    for number, name in enumerate(("ann", "bob")):
+        for placement in fleet(number).placements:
+            stage.say(
+                topics.PLACE.of(player=name, ship=placement.ship), write_placement(placement, stage.sealers[name])
+            )
+    for _ in range(10):
+        stage.wait(50)
+        _leave_for(stage, "cy", stage.sealers["cy"])
+        stage.join("cy")
+    return stage.referee.state is State.LOBBY
+
+
 def _leave_a_command_behind() -> bool:
     """Leave a request with the broker: every server that starts will have a ghost at its table."""
     stage = Stage((), play=False)
@@ -656,6 +673,10 @@ def _answer_without_end(patch: Patch) -> None:
 
 def _let_ships_be_placed_for_ever(patch: Patch) -> None:
     patch.setattr("salvo_server.core.lobby.MAX_PLACEMENTS", 1_000_000)
+
+
+def _let_every_listing_restart(patch: Patch) -> None:
+    patch.setattr(Lobby, "_may_restart", lambda self, name: True)
 
 
 def _extend_lobbies_for_ever(patch: Patch) -> None:
@@ -788,6 +809,7 @@ ATTACKS = [
     Attack("a broker outrun by the log", "SALVO-LOG-12", _outrun_a_slow_broker_by_the_log, _wait_for_no_broker),
     Attack("a ship placed without end", "SALVO-PLACE-7", _place_one_ship_without_end, _let_ships_be_placed_for_ever),
     Attack("a lobby held open", "SALVO-BACK-5", _hold_a_lobby_open, _extend_lobbies_for_ever),
+    Attack("a lobby of comings and goings", "SALVO-JOIN-17", _come_and_go_in_the_lobby, _let_every_listing_restart),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
     Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
     Attack("where shots go by length", "SALVO-SEAL-9", _tell_shots_by_the_length_of_their_messages, _pad_nothing),

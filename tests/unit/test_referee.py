@@ -69,6 +69,41 @@ def _loser(referee: Referee) -> str:
 # --- the lobby ----------------------------------------------------------------------------------------------------
 
 
+def leave_and_come_back(referee: Referee, name: str, now: int) -> None:
+    referee.receive(m.Leave(name), now)
+    referee.receive(m.Participate(name, name.encode()), now)
+
+
+def test_a_team_that_comes_and_goes_restarts_the_minute_once() -> None:
+    """It held up a lobby of complete fleets for as long as it liked."""
+    referee = Referee(7, limits=Limits(restarts=64))
+    seat(referee, "a", "b")
+    referee.receive(m.Participate("c", b"c"), NOW + 30_000)
+    for seconds in range(31, 90):
+        leave_and_come_back(referee, "c", NOW + 1000 * seconds)
+    assert referee.deadline() == NOW + 90_000
+    referee.handle_timer(NOW + 90_000)
+    assert (referee.state, list(referee.players)) == (State.TURN, ["a", "b"])
+
+
+def test_as_many_names_as_are_allowed_restart_the_minute_until_it_has_ended() -> None:
+    referee = Referee(7, limits=Limits(restarts=2))
+    for number, name in enumerate(("a", "b", "c")):
+        referee.receive(m.Participate(name, name.encode()), NOW + 1000 * number)
+    assert referee.deadline() == NOW + 61_000
+    referee.handle_timer(NOW + 61_000)
+    for number, name in enumerate(("c", "a")):
+        referee.receive(m.Participate(name, name.encode()), NOW + 70_000 + 1000 * number)
+    assert referee.deadline() == NOW + 131_000
+
+
+def test_in_games_recorded_without_that_limit_every_listing_restarts_the_minute() -> None:
+    referee = Referee(7)
+    referee.receive(m.Participate("a", b"a"), NOW)
+    leave_and_come_back(referee, "a", NOW + 50_000)
+    assert referee.deadline() == NOW + 110_000
+
+
 def test_the_minute_restarts_with_each_new_name_and_not_with_a_return() -> None:
     referee = Referee(7)
     seat(referee, "a")
