@@ -1287,3 +1287,137 @@ def test_a_team_that_starts_again_has_the_salt_that_the_server_knows_and_another
     assert placed_at(KEYS) == {salt}
     others = [placed_at(KEYS, "you"), placed_at(m.ServerKeys(bytes(32), KEYS.seal)), placed_at(None), placed_at(None)]
     assert len({salt}.union(*others)) == 5
+
+
+# --- what a session passes on ---------------------------------------------------------------------------------------
+
+
+class Told:
+    """Stands for a part of the session and notes what it is told."""
+
+    def __init__(self, session: Session, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+        self.calls: list[tuple[object, ...]] = []
+        for name in names:
+            monkeypatch.setattr(session.witness, name, lambda *given, name=name: self.calls.append((name, *given)))
+
+
+def test_the_witness_is_told_of_every_command_of_refusals_and_of_the_way_back(
+    session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Told(session, monkeypatch, "fired", "skipped", "refused", "came_back", "took_up", "connected_anew")
+    listed(session, server)
+    server.say(m.CommandRefused("me", "off_grid", "no"))
+    assert told.calls == [("connected_anew",)]
+    server.say(m.PlacementRefused("me", "carrier", "off_grid", "no"))
+    nothing_placed = dataclasses.replace(recap(), turn=0, fleet=(), shots=(), landed=(), results=())
+    server.say_recap(nothing_placed, SEALER)
+    my_turn(session, server)
+    session.fire([Shot("you", 1, 1)])
+    session.skip()
+    assert told.calls[1:] == [
+        ("refused", 1),
+        ("came_back", 1),
+        ("fired", m.ShotContext(1, 1, 1, "you"), Shot("you", 1, 1)),
+        ("skipped", m.TurnContext(1, 1)),
+    ]
+    session.connected()
+    server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
+    assert ("took_up", 1, 1) not in told.calls
+    assert ("came_back", 1) not in told.calls[5:]
+
+
+def test_another_source_of_randomness_decides_the_draws_of_the_game_in_play(
+    session: Session, server: ScriptedServer
+) -> None:
+    draws = []
+    for seed in (3, 3, 4):
+        listed(session, server)
+        my_turn(session, server)
+        session.reseed(generator(seed))
+        assert session.view is not None
+        draws.append(session.view.untouched.sample(5))
+        server.say(m.StateChanged(State.OVER), m.StateChanged(State.LOBBY))
+    assert draws[0] == draws[1] != draws[2]
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [(30, "turn_timeout"), (29, "bank_empty")])
+def test_a_view_tells_what_ends_its_turn(session: Session, server: ScriptedServer, seconds: int, limit: str) -> None:
+    listed(session, server)
+    server.say(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "me", 5, 0, 1000 * seconds))
+    assert session.view is not None
+    assert session.view.limited_by == limit
+
+
+def test_fleets_that_are_revealed_are_in_the_view_unless_they_are_of_another_game(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    server.say(m.FleetRevealed("you", FLEET.placements), m.FleetRevealed("me", FLEET.placements[:2]))
+    server.say(m.FleetRevealed("stranger", FLEET.placements))
+    assert session.view is not None
+    assert session.view.revealed == {"you": FLEET}
+
+
+def test_the_time_to_send_a_salvo_again_begins_anew_when_the_server_is_back_or_more_is_fired(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.fire([Shot("you", 1, 1)])
+    session.handle_timer(0.0)
+    server.say(m.ServerStatus(True, "0", 1, "literal", paused=True))
+    session.handle_timer(2.0)
+    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
+    session.take_outbox()
+    session.handle_timer(3.5)
+    session.fire([Shot("you", 2, 1)])
+    session.take_outbox()
+    for now in (6.0, 6.6, 8.9):
+        session.handle_timer(now)
+    assert session.take_outbox() == []
+    session.handle_timer(9.1)
+    assert len(session.take_outbox()) == 2
+
+
+def test_missed_entries_of_the_log_are_asked_for_in_a_game(
+    session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed(session, server)
+    monkeypatch.setattr(session.witness, "missed", lambda now: 17)
+    session.take_outbox()
+    session.handle_timer(1.0)
+    assert session.take_outbox() == []
+    my_turn(session, server)
+    session.handle_timer(2.0)
+    assert [p.topic for p in session.take_outbox()] == ["/players/me/resend"]
+
+
+def test_a_tap_hears_every_announcement_before_its_consequences(session: Session, server: ScriptedServer) -> None:
+    heard: list[tuple[m.Announcement, bool, State | None]] = []
+    session.tap = lambda announcement, retained: heard.append((announcement, retained, session.state))
+    server.say(m.StateChanged(State.LOBBY), retained=True)
+    server.say(m.StateChanged(State.TURN))
+    assert heard == [
+        (m.StateChanged(State.LOBBY), True, None),
+        (m.StateChanged(State.TURN), False, State.LOBBY),
+    ]
+
+
+def test_a_session_hears_the_public_topics_and_its_own_and_no_others(session: Session) -> None:
+    public = ("state", "turn", "result", "winner", "rules", "server", "log", "chat", "stats/+")
+    filters = session.filters()
+    assert len(filters) == len(set(filters))
+    assert {f"/game/{name}" for name in public} <= set(filters)
+    assert {name for name in filters if name.startswith("/game/")} == {f"/game/{name}" for name in public}
+    assert "/players/+/fleet" in filters
+
+
+def test_a_listed_team_does_not_ask_a_server_that_says_again_that_it_is_here(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    session.take_outbox()
+    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    assert session.take_outbox() == []
