@@ -13,7 +13,7 @@ from typing import Final
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import read_announcement
-from salvo.errors import ConnectionLost, WireError
+from salvo.errors import ConnectionLost, ProtocolError, WireError
 from salvo.net.mqtt import Connection
 from salvo.seal import fingerprint
 from salvo_server import __version__
@@ -185,7 +185,7 @@ def check_server(target: Target) -> Iterator[Finding]:
         return
     try:
         status = read_announcement(topics.parse(topic), found.payload)
-    except WireError as error:
+    except (ProtocolError, WireError) as error:
         yield failed("server", f"{topic} is unreadable: {error.text}", "use doctor and server of one version")
         return
     assert isinstance(status, m.ServerStatus)
