@@ -87,7 +87,7 @@ CASES = {
     "fleet": Case(a.FLEET, m.FleetRevealed("a", FLEET), ("a",)),
     "hit": Case(a.HIT, m.ShotLanded("a", 3, 4), ("a",)),
     "server": Case(
-        a.SERVER, m.ServerStatus(True, "1", 1, "literal", keys=m.ServerKeys(bytes(32), bytes(range(32))), chat=False)
+        a.SERVER, m.ServerStatus(True, "1", 1, "open", keys=m.ServerKeys(bytes(32), bytes(range(32))), chat=False)
     ),
     "referee": Case(a.REFEREE, VIEW),
     "chat": Case(a.CHAT, m.ChatSaid("a", "Ahoy!")),

@@ -130,9 +130,9 @@ def _make_private_news(target: Target, control: Probe) -> bool:
     topic = topics.ERROR.of(target.tables[0], player=victim)
     already = sum(heard.topic == topic for heard in control.heard)
     status = target.status
-    if target.is_open and (status is None or status.profile == "literal"):
+    if target.is_open and (status is None or status.profile == "open"):
         control.publish(topic, _mark())
-    elif status is None or status.profile == "literal" or not status.online:
+    elif status is None or status.profile == "open" or not status.online:
         return False
     else:
         asked = topics.REQUEST_PARTICIPATION.of(target.tables[0])
@@ -447,8 +447,8 @@ def _expected(target: Target, finding: Finding) -> Finding:
     if (
         finding.verdict is Verdict.FAIL
         and target.is_open
-        and target.profile == "literal"
+        and target.profile == "open"
         and finding.check != "afterwards"
     ):
-        return skipped(finding.check, f"{finding.text}; as the profile literal has it")
+        return skipped(finding.check, f"{finding.text}; as the profile open has it")
     return finding

@@ -207,7 +207,7 @@ def _judge(target: Target, status: m.ServerStatus) -> Finding:
     if target.profile not in (None, status.profile):
         cure = f"salvo serve --profile {target.profile}"
         return failed("server", f"online; {text}; and {target.profile} is wanted", cure)
-    if status.profile != "literal" and target.is_open:
+    if status.profile != "open" and target.is_open:
         return failed(
             "server", f"online; {text}; and yet the broker is open", "start it from what salvo mosquitto writes"
         )

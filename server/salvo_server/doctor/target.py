@@ -31,7 +31,7 @@ class Target:
         url: the broker's address, without a user.
         settings: the server's, if it runs on this machine; else None.
         roster: the server's, if there is one on this machine; else None.
-        profile: the one expected of the broker, if given; with ``literal`` an open broker is not a failure.
+        profile: the one expected of the broker, if given; with ``open`` an open broker is not a failure.
         ca: a PEM file with the CAs to trust; the system's by default.
         websocket: where MQTT over WebSocket should be available.
         serves: whether the settings are those of a running server, which then holds the ports.
