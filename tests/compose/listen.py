@@ -1,4 +1,4 @@
-"""Subscribe to topics at a broker, to all of them unless some are named, and print the topic of each message that comes.
+"""Subscribe to topics at a broker, to all unless some are named, and print the topic of each message that comes.
 
     python listen.py mqtt://USER:SECRET@HOST:PORT [FILTER ...]
 

@@ -31,6 +31,7 @@ from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open
 from salvo_server.contest import Contest
 from salvo_server.core.register import Account
+from salvo_server.doctor import Target, Verdict, examine
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.roster import SERVER_USER, Roster
 
@@ -198,7 +199,10 @@ def contest(kind: str, folder: Path, **given: Any) -> Iterator[tuple[int, Contes
         yield BrokerUrl.parse(running.url).port, running
 
 
-@pytest.mark.parametrize("kind", BROKERS)
+each_broker = pytest.mark.parametrize("kind", BROKERS)
+
+
+@each_broker
 def test_the_client_of_40_lines_plays_a_whole_game_that_anybody_watches_and_nobody_overhears(
     kind: str, tmp_path: Path
 ) -> None:
@@ -235,3 +239,38 @@ def test_the_server_knows_that_it_cannot_keep_a_promise_on_somebody_elses_broker
         with running.in_background():
             until_online(foreign.url)
             assert not running.guarded
+
+
+# --- what the doctor says ---------------------------------------------------------------------------------------------
+
+#: What the profile keeps, and what it is open in by its letter.
+KEPT = {"requests", "forged messages", "retained messages", "last will", "client id, server", "$SYS", "$CONTROL"}
+WITHOUT_LOGIN = {"anonymous", "wrong password", "private topics", "client id, team"}
+
+
+@each_broker
+def test_the_doctor_finds_the_profile_as_it_is_meant_to_be(kind: str, tmp_path: Path) -> None:
+    with contest(kind, tmp_path) as (_, running):
+        settings = running_settings(kind, running, tmp_path)
+        findings = list(examine(Target(BrokerUrl.parse(running.url), settings, profile="open")))
+    assert [finding for finding in findings if finding.verdict is Verdict.FAIL] == []
+    assert {finding.check for finding in findings if finding.verdict is Verdict.PASS} >= KEPT
+    assert {finding.check for finding in findings if finding.verdict is Verdict.SKIP} >= WITHOUT_LOGIN
+
+
+def test_the_doctor_finds_that_the_rights_of_an_open_broker_were_taken_away(tmp_path: Path) -> None:
+    with EmbeddedBroker() as unguarded:
+        roster = tmp_path / "roster.json"
+        settings = ServerSettings(profile="open", broker=unguarded.url, roster=roster, journal="none")
+        running = Contest(settings)
+        with running.in_background():
+            until_online(unguarded.url)
+            findings = list(examine(Target(BrokerUrl.parse(unguarded.url), settings, profile="open")))
+    failed = {finding.check for finding in findings if finding.verdict is Verdict.FAIL}
+    assert failed >= {"requests", "forged messages", "retained messages", "last will"}
+
+
+def running_settings(kind: str, running: Contest, folder: Path) -> ServerSettings:
+    """The settings that the doctor finds on the server's machine."""
+    elsewhere: dict[str, Any] = {"broker": running.url, "roster": folder / "roster.json"}
+    return ServerSettings(profile="open", journal="none", **(elsewhere if kind == "mosquitto" else {}))

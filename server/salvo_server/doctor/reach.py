@@ -20,6 +20,7 @@ from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped, warned
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
 from salvo_server.doctor.target import Target, is_loopback
+from salvo_server.settings import OPEN_PROFILES
 from salvo_server.storage.roster import SCREENS
 
 #: A certificate that ends sooner than this may end during the contest.
@@ -207,7 +208,7 @@ def _judge(target: Target, status: m.ServerStatus) -> Finding:
     if target.profile not in (None, status.profile):
         cure = f"salvo serve --profile {target.profile}"
         return failed("server", f"online; {text}; and {target.profile} is wanted", cure)
-    if status.profile != "open" and target.is_open:
+    if status.profile not in OPEN_PROFILES and target.is_open:
         return failed(
             "server", f"online; {text}; and yet the broker is open", "start it from what salvo mosquitto writes"
         )

@@ -70,6 +70,11 @@ class Target:
             return (f"{PREFIX}victim", f"{PREFIX}attacker")
         return (self.victim.user, self.attacker.user)
 
+    @property
+    def guards_itself(self) -> bool:
+        """Whether an open contest's broker has its rights from us: the server's own, or one that we have set up."""
+        return self.settings is not None and (self.settings.broker is None or self.settings.roster is not None)
+
     def use_certified_name(self) -> None:
         """Replace the URL's host by a name of this machine in the broker's certificate, if the host is not in it.
 
