@@ -134,6 +134,10 @@ class ImpostorError(SalvoError):
     """The server is not the one that this client knows: nothing more is sent or trusted."""
 
 
+class ProtocolError(SalvoError):
+    """The server speaks another major version of the protocol: nothing of it can be understood for certain."""
+
+
 class UnfairGame(SalvoError):
     """The server has signed a contradiction: the server is at fault, and its signature proves it."""
 

@@ -44,6 +44,7 @@ class Role(StrEnum):
     SCREEN = "screen"  # reads what the team of the account's name reads: a second, read-only connection
     WATCHER = "watcher"  # reads what is public
     REFEREE = "referee"  # reads what is public, and all boards
+    ANYBODY = "anybody"  # any client of an open contest: plays under any name, and reads all but what is the server's
 
 
 class Action(StrEnum):
@@ -332,6 +333,8 @@ def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
     """
     if role in (Role.TEAM, Role.SCREEN):
         check_name(name)
+    if role is Role.ANYBODY:
+        name = "+"
     if role is Role.SERVER:
         return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
     return tuple(
@@ -367,6 +370,8 @@ def _places(tables: Iterable[str]) -> Iterator[str]:
 
 
 def _may_publish(role: Role, topic: Topic, *, own: bool) -> bool:
+    if role is Role.ANYBODY:
+        return topic.publisher is not Publisher.SERVER
     if role is not Role.TEAM:
         return False
     return topic.publisher is Publisher.TEAM or (topic.publisher is Publisher.OWNER and own)
@@ -377,7 +382,7 @@ def _may_receive(role: Role, topic: Topic, *, own: bool) -> bool:
         case Reader.EVERYBODY:
             return True
         case Reader.OWNER:
-            return own and role in (Role.TEAM, Role.SCREEN)
+            return role is Role.ANYBODY or (own and role in (Role.TEAM, Role.SCREEN))
         case Reader.REFEREE:
             return role is Role.REFEREE
         case Reader.SERVER:

@@ -1032,7 +1032,12 @@ def referee_views() -> list[dict[str, Any]]:
             "SALVO-GAME-2",
             {**began, "last": {**last, "shots": [{**last["shots"][0], "x": 0}]}},
         ),  # type: ignore[index,dict-item]
-        wrong("an unknown field", "SALVO-WIRE-4", {**began, "secret": "x"}),
+        case(
+            "a field of a later version",
+            "SALVO-VERSION-3",
+            {"payload": json.dumps({**json.loads(given(began)["payload"]), "later": 1})},
+            result=told(began),
+        ),
         wrong("true for a number", "SALVO-WIRE-4", {**began, "turn": True}),
         case(
             "a number with a point",

@@ -140,7 +140,7 @@ class Service:
         limits: Limits | None = None,
         table_limits: Mapping[str, Limits] | None = None,
         book: RuleBook = SALVO,
-        profile: str = "literal",
+        profile: str = "open",
         clock: Callable[[], int] | None = None,
         gate: Authenticator | None = None,
         journal: Journal | None = None,

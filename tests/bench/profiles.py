@@ -47,7 +47,7 @@ class Way(NamedTuple):
 
     Attributes:
         signed: whether the server has an identity, and says everything in `/game/log` as well.
-        guarded: profile contest: roster, and a broker with users and rights; else profile literal on an open broker.
+        guarded: profile contest: roster, and a broker with users and rights; else profile open on an open broker.
         tls: whether the teams come over TLS.
     """
 
@@ -58,7 +58,7 @@ class Way(NamedTuple):
 
 
 UNSIGNED: Final = Way("literal without log", signed=False)
-LITERAL: Final = Way("literal", signed=True)
+LITERAL: Final = Way("open", signed=True)
 CONTEST: Final = Way("contest", signed=True, guarded=True)
 ENCRYPTED: Final = Way("contest over TLS", signed=True, guarded=True, tls=True)
 

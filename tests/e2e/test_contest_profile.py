@@ -183,7 +183,7 @@ def test_strangers_play_under_tls(organiser: Organiser) -> None:
         (("--tls-cert", "a.pem"), "bad_setting: --tls-cert and --tls-key belong together"),
         (("--tls-cert", "/nowhere", "--tls-key", "/nowhere"), "bad_tls: certificate /nowhere: No such file"),
         (
-            ("--profile", "literal", "--referee-delay-seconds", "0"),
+            ("--profile", "open", "--referee-delay-seconds", "0"),
             "bad_setting: --referee-delay-seconds with --profile",
         ),
         (("--profile", "open"), "bad_setting: --profile: 'open'"),

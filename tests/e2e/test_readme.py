@@ -347,7 +347,7 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
 
 @pytest.mark.long
 def test_a_journal_is_looked_at(folder: Path) -> None:
-    command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --profile literal --journal contest.journal"
+    command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --profile open --journal contest.journal"
     command += " --transcripts games"
     given: dict[str, Any] = {"cwd": folder, "env": _environment(folder)}
     with started(shlex.split(command), stdout=subprocess.PIPE, **given) as server:

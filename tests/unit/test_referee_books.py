@@ -393,7 +393,7 @@ def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> No
             heard = [each for each in said if getattr(each, "to", name) == name and not isinstance(each, m.TableOpened)]
             server.say(*heard)
 
-    say(m.ServerStatus(True, "test", 1, "literal"), table.referee.rules, m.StateChanged(State.LOBBY))
+    say(m.ServerStatus(True, "test", 1, "open"), table.referee.rules, m.StateChanged(State.LOBBY))
     for name in ("a", "b"):
         say(*table.carry_out(m.Participate(name, name.encode()), NOW).announcements)
         ships = [Placement(s, x, 1, Orientation.HORIZONTAL) for s, x in (("long", 1), ("dot", 4))]

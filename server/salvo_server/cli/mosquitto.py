@@ -7,15 +7,22 @@ from pathlib import Path
 import click
 
 from salvo.topics import check_name
-from salvo_server.brokers.mosquitto.config import Listener, MosquittoTls, write
+from salvo_server.brokers.mosquitto.config import Listener, MosquittoTls, open_server, write, write_open
 from salvo_server.contest import DEFAULT_TABLE
-from salvo_server.settings import roster_path
+from salvo_server.settings import OPEN_PROFILES, roster_path
 from salvo_server.storage.roster import Roster
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--roster", "file", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
+@click.option(
+    "--profile",
+    type=click.Choice([*OPEN_PROFILES, "contest", "strict"]),
+    default="contest",
+    envvar="SALVO_PROFILE",
+    help="The server's; open: no login, any client.",
+)
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--port", type=int, default=1883, show_default=True, help="Where it speaks MQTT.")
 @click.option("--websocket-port", type=int, default=9001, show_default=True, help="Where it speaks it over WebSocket.")
@@ -26,6 +33,7 @@ from salvo_server.storage.roster import Roster
 def mosquitto(
     folder: Path,
     file: Path | None,
+    profile: str,
     tables: tuple[str, ...],
     port: int,
     websocket_port: int,
@@ -36,7 +44,8 @@ def mosquitto(
 ) -> None:
     """Write to FOLDER what a mosquitto needs to start as a contest's broker; the server adds all teams to it.
 
-    Only the server's own two users are in it, with the passwords that the server draws from its roster's key.
+    Only the server's own two users are in it, with the passwords that the server draws from its roster's key. With the
+    profile open there are no users: any client comes in, and the server is known by a name that follows from that key.
     """
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together")
@@ -44,6 +53,13 @@ def mosquitto(
     roster = Roster(roster_path(file))
     named = [DEFAULT_TABLE, *(check_name(table, "table") for table in tables)]
     listeners = (Listener(port), Listener(websocket_port, websocket=True))
+    if profile in OPEN_PROFILES:
+        own = open_server(roster.server)
+        config = write_open(folder, own, named, listeners=listeners, tls=tls, seen_as=seen_as)
+        click.echo(
+            f"mosquitto -c {config}\nsalvo serve --profile open --broker mqtt://HOST:{port} --roster {roster.path}"
+        )
+        return
     config = write(
         folder, roster.server, roster.keeper, named, listeners=listeners, plugin=plugin, tls=tls, seen_as=seen_as
     )

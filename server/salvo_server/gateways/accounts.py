@@ -60,7 +60,7 @@ class Accounts(Protocol):
 
 
 class OpenAccounts:
-    """For an open broker and the profile literal: any name, with a secret drawn from a key of the gateway's."""
+    """For an open broker and the profile open: any name, with a secret drawn from a key of the gateway's."""
 
     def __init__(self, key: Path, door: str) -> None:
         """Use a key file, which the first call makes.

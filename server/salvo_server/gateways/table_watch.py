@@ -14,7 +14,7 @@ from typing import Final
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import read_announcement
-from salvo.errors import ConnectionLost, WireError
+from salvo.errors import ConnectionLost, ProtocolError, WireError
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import RuleBook
@@ -180,7 +180,7 @@ class TableWatch:
             if address.table == self.table and address.topic in _HEARD:
                 cleared = address.topic is topics.LIST and not payload
                 self._hear(m.PlayersListed(()) if cleared else read_announcement(address, payload))
-        except WireError as error:
+        except (ProtocolError, WireError) as error:
             log.warning("ignored noise on %s: %s", topic, error)
 
     def _hear(self, said: m.Announcement | None) -> None:
