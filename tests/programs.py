@@ -18,6 +18,7 @@ PACKAGES: Final = {
     "node": "nodejs",
     "perl": "perl",
     "chromium": "chromium chromium-driver",
+    "haproxy": "haproxy",
 }
 _PROGRAMS: Final = {"postgresql": "initdb", "chromium": "chromedriver"}
 #: Not a program: some tests mount a small file system.

@@ -9,6 +9,7 @@ A table's topics begin with its prefix: none for the default table (which keeps 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -93,9 +94,9 @@ class Topic:
             path = path.replace("{player}", player).replace("{ship}", ship)
         return f"{prefix(table)}{path}" if table else path
 
-    def filter(self, table: str = "", *, player: str = "+") -> str:
-        """Return the MQTT topic filter that matches this topic for all players, or one, and all ships."""
-        return self.of(table, player=player, ship="+")
+    def filter(self, table: str = "", *, player: str = "+", ship: str = "+") -> str:
+        """Return the MQTT topic filter that matches this topic for all players and ships, or one of them."""
+        return self.of(table, player=player, ship=ship)
 
 
 _rows: list[Topic] = []
@@ -316,7 +317,9 @@ def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
 # --- rights -----------------------------------------------------------------------------------------------------------
 
 
-def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
+def rights(
+    role: Role, name: str, tables: Iterable[str], *, players: Iterable[str] = ("+",), ships: Iterable[str] = ("+",)
+) -> tuple[Right, ...]:
     """Return everything that an account may publish and receive, as topic filters (SALVO-ACCESS-1, SALVO-ACCESS-5).
 
     Everything else is forbidden.
@@ -327,6 +330,8 @@ def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
     Args:
         name: the player whose topics a team and its screens own.
         tables: the server's tables, ``""`` for the default one; no account has rights at any other.
+        players: whose topics any team may publish; all by default.
+        ships: the ships whose topics a team may publish; all by default.
 
     Raises:
         WireError: ``bad_name``: in a filter it would match other teams' topics, too.
@@ -337,16 +342,20 @@ def rights(role: Role, name: str, tables: Iterable[str]) -> tuple[Right, ...]:
         name = "+"
     if role is Role.SERVER:
         return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
-    return tuple(
-        Right(action, topic.filter(table, player=name if of_owner else "+"))
-        for table in tables
-        for topic in TOPICS
-        for action, allowed, of_owner in (
-            (Action.PUBLISH, _may_publish(role, topic, own=True), topic.publisher is Publisher.OWNER),
-            (Action.RECEIVE, _may_receive(role, topic, own=True), topic.reader is Reader.OWNER),
-        )
-        if allowed
-    )
+    said_at = {Publisher.OWNER: (name,), Publisher.TEAM: tuple(players)}
+    named = tuple(ships)
+    found = []
+    for table in tables:
+        for topic in TOPICS:
+            if _may_publish(role, topic, own=True):
+                cells = itertools.product(said_at[topic.publisher], named)
+                found += [
+                    Right(Action.PUBLISH, topic.filter(table, player=player, ship=ship)) for player, ship in cells
+                ]
+            if _may_receive(role, topic, own=True):
+                player = name if topic.reader is Reader.OWNER else "+"
+                found.append(Right(Action.RECEIVE, topic.filter(table, player=player)))
+    return tuple(dict.fromkeys(found))
 
 
 def may(role: Role, name: str, tables: Collection[str], action: Action, topic: str) -> bool:

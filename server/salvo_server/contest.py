@@ -249,7 +249,9 @@ class Contest:
         if self.roster is None or url.username is not None:
             return broker, _let_be
         ca = None if settings.tls_ca is None else str(settings.tls_ca)
-        self._security = DynamicSecurity(url, self.roster.keeper, ca=ca).start()
+        self._security = DynamicSecurity(
+            url, self.roster.keeper, ca=ca, ships=[ship.name for ship in settings.book.fleet]
+        ).start()
         opened.callback(self._security.close)
         return broker, partial(self._security.sync, tables=tables)
 

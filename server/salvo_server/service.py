@@ -62,6 +62,8 @@ JOURNAL_RETRY_MS = 1000
 #: How often the broker is asked again for commands that it retains (SALVO-FRESH-4). A late explorer sees them that
 #: long; a subscription of seven filters costs nothing at this rate.
 KEPT_COMMANDS_MS = 8_000
+#: The same while the last answer brought some: a broker that has more of them than a queue holds drops the rest.
+MORE_KEPT_COMMANDS_MS = 500
 
 #: When a game from the journal is resumed: after a crash, after any shutdown, or never.
 Resume = Literal["crash", "always", "never"]
@@ -201,6 +203,7 @@ class Service:
         talk = Chat(self.counts, on=chat)
         self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, sender_of)
         self._next_look = 0
+        self._kept = 0  # retained commands before the last look
         edge.on_connect = self._connected
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)
         self._pending.batch.ended = False
@@ -404,6 +407,9 @@ class Service:
         A repeated subscription brings the kept copies, with the flag, and loses nothing else.
         """
         now = self.now()
+        if self.counts["retained_command"] > self._kept:
+            self._kept = self.counts["retained_command"]
+            self._next_look = min(self._next_look, now + MORE_KEPT_COMMANDS_MS)
         if now >= self._next_look:
             self._next_look = now + KEPT_COMMANDS_MS
             self._edge.subscribe(self._command_filters())

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -28,10 +29,10 @@ ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docker-compose.yml"
 PROJECT = "salvotest"
 PACKAGES = ("docker.io", "docker-compose", "debootstrap", "iptables", "iproute2")
-IN_IMAGE = "python3,python3-venv,mosquitto,mosquitto-clients,ca-certificates"
+IN_IMAGE = "python3,python3-venv,mosquitto,mosquitto-clients,haproxy,ca-certificates"
 HEALTHY_SECONDS = 90
 #: A result stands for seconds and not for minutes, so that the next lobby opens soon.
-SETTINGS = {"SALVO_PLAYERS": "2", "SALVO_OVER_SECONDS": "5"}
+SETTINGS = {"SALVO_PLAYERS": "2", "SALVO_OVER_SECONDS": "5", "SALVO_ADDRESS": "0.0.0.0"}
 PYTHON = sys.executable
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
@@ -149,14 +150,16 @@ class OwnEngine(Engine):
         sh("ip", "netns", "del", self._space, check=False)
 
     def make_base_images(self) -> None:
-        """One Debian tree serves as all three: the Python base, Debian itself and mosquitto's image."""
+        """One Debian tree serves as all: the Python base, Debian itself, mosquitto's image and HAProxy's."""
         tree = self._folder / "tree"
         sh("debootstrap", "--variant=minbase", f"--include={IN_IMAGE}", "bookworm", str(tree), timeout=600)
         self._lend_pip_settings(tree)
         archive = self._folder / "tree.tar"
         sh("tar", "-C", str(tree), "-cf", str(archive), ".")
         shutil.rmtree(tree)
-        for name in ("debian:bookworm-slim", "python:3.12-slim"):
+        images = dict(re.findall(r"^    image: ((eclipse-mosquitto|haproxy):\S+)$", FILE.read_text(), re.MULTILINE))
+        mosquitto, haproxy = sorted(images)
+        for name in ("debian:bookworm-slim", "python:3.12-slim", haproxy):
             self.docker("import", "--change", "ENV PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin", str(archive), name)
         archive.unlink()
         context = self._folder / "mosquitto"
@@ -168,7 +171,7 @@ class OwnEngine(Engine):
             'VOLUME ["/mosquitto/data", "/mosquitto/log"]\n'
             'CMD ["/usr/sbin/mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]\n'
         )
-        self.docker("build", "--network=host", "-t", "eclipse-mosquitto:2", str(context))
+        self.docker("build", "--network=host", "-t", mosquitto, str(context))
 
     def _lend_pip_settings(self, tree: Path) -> None:
         """pip inside the build reaches what pip reaches here: its settings and certificates go into the stand-in."""
@@ -241,11 +244,14 @@ def engine(steps: Steps) -> Iterator[Engine]:
 class Outside:
     """Teams and onlookers on the machine that runs the containers, with the accounts that they were given."""
 
-    def __init__(self, used: Engine, folder: Path, scheme: str = "mqtt", ca: Path | None = None) -> None:
+    def __init__(
+        self, used: Engine, folder: Path, scheme: str = "mqtt", ca: Path | None = None, port: int = 1883
+    ) -> None:
         """Prepare; all of them remember the server's key in one file of this folder."""
         self._used = used
         self._folder = folder
         self._scheme = scheme
+        self._port = port
         self._environment = {"SALVO_KNOWN_SERVERS": str(folder / "known_servers.json"), "SALVO_SLOW_SECONDS": "0.1"}
         if ca is not None:
             self._environment["SALVO_CA"] = str(ca)
@@ -269,7 +275,7 @@ class Outside:
         if user and secret is None:
             secret = self._secrets[user.partition(".")[0]]
         account = f"{user}:{secret}@" if user else ""
-        return f"{self._scheme}://{account}127.0.0.1:1883"
+        return f"{self._scheme}://{account}127.0.0.1:{self._port}"
 
     def salvo(self, *words: str, check: bool = False) -> str:
         return sh(*self._used.inside, SALVO, *words, check=check, env=self._environment)
@@ -502,12 +508,44 @@ def show_the_end(used: Engine, steps: Steps, outside: Outside, before: set[str])
         assert volumes(used) == before, volumes(used) - before
 
 
-def show_tls(used: Engine, steps: Steps, folder: Path) -> None:
-    """The same under TLS, in the profile strict."""
+def make_certificates(folder: Path) -> Path:
     certificates = folder / "tls"
     sh(SALVO, "tls", str(certificates), "--host", "contest.test", "--host", "127.0.0.1")
     for path in (certificates, *certificates.iterdir()):
         os.chown(path, 10001, 10001)
+    return certificates
+
+
+def show_public(used: Engine, steps: Steps, folder: Path, certificates: Path) -> None:
+    """Among strangers: broker and server behind the front."""
+    settings = {name: value for name, value in SETTINGS.items() if name != "SALVO_ADDRESS"}
+    used.settings = {**settings, "COMPOSE_PROFILES": "public", "SALVO_TLS_FOLDER": str(certificates)}
+    (folder / "public").mkdir()
+    outside = Outside(used, folder / "public", "mqtts", certificates / "ca.pem", port=8883)
+    try:
+        with steps.step("--profile public: the front is up, and only it is there for other machines"):
+            go_up(used)
+            for service, address in (("broker", "127.0.0.1"), ("front", "0.0.0.0")):
+                ports = json.loads(used.docker("inspect", used.container(service)))[0]["NetworkSettings"]["Ports"]
+                published = {each["HostIp"] for bound in ports.values() for each in bound or ()}
+                assert published - {"::"} == {address}, ports
+        with steps.step("--profile public: red and blue play through the front"):
+            outside.learn(roster(used, "add", "red", "blue", "--json"))
+            wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+            print("    " + outside.play(outside.join("red"), outside.join("blue")))
+        with steps.step("--profile public: the live page is at https://127.0.0.1:8443/"):
+            ca = str(certificates / "ca.pem")
+            fetch = f"import ssl,urllib.request as u;c=ssl.create_default_context(cafile={ca!r});"
+            fetch += "print(u.urlopen('https://127.0.0.1:8443/',context=c).read()[:15])"
+            page = sh(*used.inside, PYTHON, "-c", fetch)
+            assert "<!doctype html>" in page.lower(), page
+    finally:
+        outside.go()
+        used.compose("down", "-v")
+
+
+def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> None:
+    """The same under TLS, in the profile strict."""
     used.files = (FILE, ROOT / "deploy" / "tls.yml")
     used.settings = {
         **SETTINGS,
@@ -568,7 +606,9 @@ def main() -> int:
         with engine(steps) as used, tempfile.TemporaryDirectory(prefix="salvo-outside-") as folder:
             try:
                 show(used, steps, Path(folder))
-                show_tls(used, steps, Path(folder))
+                certificates = make_certificates(Path(folder))
+                show_public(used, steps, Path(folder), certificates)
+                show_tls(used, steps, Path(folder), certificates)
                 show_open(used, steps, Path(folder))
             except BaseException:
                 print(used.compose("logs", "--tail", "40"))

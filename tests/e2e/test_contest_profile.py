@@ -78,18 +78,18 @@ def organiser(tmp_path: Path) -> Iterator[Organiser]:
 
 
 @pytest.fixture
-def broker(organiser: Organiser) -> Iterator[str]:
-    """A mosquitto as ``salvo mosquitto`` makes it."""
+def brokers(organiser: Organiser) -> Iterator[tuple[str, str]]:
+    """A mosquitto as ``salvo mosquitto`` makes it: where teams connect, and where the server does."""
     folder = organiser.folder / "broker"
-    with Port() as port, Port() as web:
-        words = ("--port", str(port.number), "--websocket-port", str(web.number))
+    with Port() as port, Port() as web, Port() as own:
+        words = ("--port", str(port.number), "--websocket-port", str(web.number), "--server-listen", own.address)
         command = organiser.run("mosquitto", str(folder), *words)
         assert command.split() == ["mosquitto", "-c", str(folder / "mosquitto.conf")]
         if os.geteuid() == 0:  # else it becomes the user mosquitto, who may not look into the test's folder
             with (folder / "mosquitto.conf").open("a") as config:
                 config.write("user root\n")
         running = start_mosquitto(folder / "mosquitto.conf")
-        yield f"mqtt://{port.address}"
+        yield f"mqtt://{port.address}", f"mqtt://{own.address}"
         running.terminate()
         running.wait(60)
 
@@ -110,8 +110,9 @@ def refused(url: str, user: str | None = None, password: str | None = None) -> s
 
 
 @needs("mosquitto")
-def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, broker: str) -> None:
-    with organiser.serve("--broker", broker) as said:
+def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, brokers: tuple[str, str]) -> None:
+    broker, own = brokers
+    with organiser.serve("--broker", own) as said:
         assert said["profile"]["profile"] == "contest"
         assert said["roster"]["teams"] == []
         # Before the first name there is no file, and yet the server has accounts: a container is healthy then, too.

@@ -49,7 +49,7 @@ ELSEWHERE = {
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
     "salvo mosquitto broker": ("tests/e2e/test_contest_profile.py", 'organiser.run("mosquitto"'),
     "mosquitto -c broker/mosquitto.conf": ("tests/e2e/test_contest_profile.py", "start_mosquitto(folder"),
-    "salvo serve --broker mqtt://127.0.0.1": ("tests/e2e/test_contest_profile.py", 'serve("--broker", broker)'),
+    "salvo serve --broker mqtt://127.0.0.1:1884": ("tests/e2e/test_contest_profile.py", 'serve("--broker", own)'),
     "salvo watch ws://HOST:9001/mqtt --html live.html": ("tests/unit/test_live_page.py", '"--html", str(file)'),
     "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }

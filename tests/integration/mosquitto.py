@@ -12,7 +12,13 @@ from typing import Self
 
 from ports import Port
 from programs import path_of
-from salvo_server.brokers.mosquitto.config import Listener, MosquittoTls, write
+from salvo_server.brokers.mosquitto.config import (
+    MAX_CONNECTIONS,
+    MAX_SERVER_CONNECTIONS,
+    Listener,
+    MosquittoTls,
+    write,
+)
 from salvo_server.core.register import Account
 from salvo_server.storage.roster import Credentials
 
@@ -47,7 +53,7 @@ class Mosquitto:
     """mosquitto on ports of its own, with the persistence folder of its own; it can be killed and started again."""
 
     def __init__(self) -> None:
-        self._ports = (Port(), Port())
+        self._ports: tuple[Port, ...] = (Port(), Port())
         self.port, self.websocket_port = (port.number for port in self._ports)
         self._folder = Path(tempfile.mkdtemp(prefix="mosquitto-"))
         self._process: subprocess.Popen[bytes] | None = None
@@ -102,18 +108,33 @@ class ContestMosquitto(Mosquitto):
         tables: tuple[str, ...] = ("",),
         *,
         tls: MosquittoTls | None = None,
+        max_connections: int = MAX_CONNECTIONS,
     ) -> None:
         super().__init__()
+        own = Port()
+        self._ports = (*self._ports, own)
+        self.server_port = own.number
+        self._max_connections = max_connections
         self.folder = self._folder
         self._given = (server, keeper, tables)
         self._tls = tls
+
+    @property
+    def server_url(self) -> str:
+        """The listener that silent sockets of others cannot fill."""
+        return f"mqtt{'' if self._tls is None else 's'}://127.0.0.1:{self.server_port}"
 
     @property
     def url(self) -> str:
         return f"mqtt{'' if self._tls is None else 's'}://127.0.0.1:{self.port}"
 
     def _write_config(self) -> Path:
-        listeners = (Listener(self.port, "127.0.0.1"), Listener(self.websocket_port, "127.0.0.1", websocket=True))
+        most = self._max_connections
+        listeners = (
+            Listener(self.port, "127.0.0.1", max_connections=most),
+            Listener(self.websocket_port, "127.0.0.1", websocket=True, max_connections=most),
+            Listener(self.server_port, "127.0.0.1", max_connections=MAX_SERVER_CONNECTIONS),
+        )
         config = write(self._folder, *self._given, listeners=listeners, tls=self._tls)
         config.write_text(config.read_text() + "user root\n")
         return config

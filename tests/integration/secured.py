@@ -50,14 +50,19 @@ class SecuredMosquitto:
 
 
 @contextlib.contextmanager
-def secured(kind: str, accounts: Iterable[Account], tables: Iterable[str]) -> Iterator[Secured]:
+def secured(
+    kind: str, accounts: Iterable[Account], tables: Iterable[str], *, ships: Iterable[str] = ("+",)
+) -> Iterator[Secured]:
     """A broker of a kind with these accounts."""
     if kind == "embedded":
         access = RosterAccess(accounts, tables)
         with EmbeddedBroker(access=access) as broker:
             yield SecuredEmbedded(broker, access)
     else:
-        with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
+        with (
+            ContestMosquitto(SERVER, KEEPER) as mosquitto,
+            DynamicSecurity(mosquitto.url, KEEPER, ships=ships) as security,
+        ):
             running = SecuredMosquitto(mosquitto, security)
             running.replace(accounts, tables)
             yield running

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -205,10 +207,45 @@ def test_what_somebody_else_left_is_put_right_and_what_is_theirs_stays() -> None
             found = roles_of(mosquitto)
             assert found.keys() == wanted.keys()
             for name, acls in wanted.items():
-                assert sorted(map(str, found[name])) == sorted(map(str, acls))
+                left = [acl for acl in acls if "green" not in acl["topic"]]
+                assert sorted(map(str, found[name])) == sorted(map(str, left))
             assert json.loads(path.read_text())["defaultACLAccess"]["publishClientReceive"] is False
             with Client(mosquitto.port, team("red")[0]) as client:
                 assert client.refusal is None
+
+
+@needs("mosquitto")
+def test_a_new_team_can_be_shot_at_without_a_disconnection_and_no_longer_once_it_is_struck_off() -> None:
+    """Every team's rights name all teams of the roster, so they change with each of them."""
+    green = "/players/green/fire"
+    with (
+        ContestMosquitto(SERVER, KEEPER) as mosquitto,
+        DynamicSecurity(mosquitto.url, KEEPER, ships=["carrier"]) as security,
+    ):
+        security.sync(contest("red"), TABLES)
+        security.wait(SECONDS)
+        with Client(mosquitto.port, SERVER) as server, Client(mosquitto.port, team("red")[0]) as red:
+            server.subscribe(["#"])
+            for teams, text in ((["red"], "before"), (["red", "green"], "with green"), (["red"], "after")):
+                security.sync(contest(*teams), TABLES)
+                security.wait(SECONDS)
+                red.publish([green, "/players/red/fire"], text)
+                server.wait_for("/players/red/fire", text)
+            assert red.stands
+            assert {text for topic, text, _ in server.heard if topic == green} == {"with green"}
+
+
+def test_a_contest_too_large_to_name_every_target_still_plays() -> None:
+    teams = [Account(f"t{number}", f"t{number}", Role.TEAM, "s") for number in range(201)]
+    wanted = dynamic_security._Wanted(KEEPER, teams, [str(number) for number in range(10)], ["carrier"])
+    assert ("publishClientSend", "/0/players/+/fire") in wanted.roles["salvo team"]
+    smaller = dynamic_security._Wanted(KEEPER, teams[:200], [str(number) for number in range(10)], ["carrier"])
+    [command] = [
+        each
+        for each in smaller.changes(dynamic_security._State(dict(dynamic_security.DEFAULT_ACCESS), {}, {}), "k")
+        if each.get("rolename") == "salvo team"
+    ]
+    assert len(json.dumps(command)) < 240_000
 
 
 @needs("mosquitto")
@@ -223,6 +260,23 @@ def test_the_same_accounts_again_disturb_nobody() -> None:
                     security.wait(SECONDS)
                     red.unsubscribe(["/x"])
                     assert red.stands
+
+
+@needs("mosquitto")
+def test_silent_sockets_that_fill_the_public_listener_do_not_keep_the_server_out() -> None:
+    """700 of them refused 12 of 12 logins at the one listener that there was, the server's after a restart, too."""
+    with contextlib.ExitStack() as stack:
+        mosquitto = stack.enter_context(ContestMosquitto(SERVER, KEEPER, max_connections=3))
+        for _ in range(3):
+            stack.enter_context(socket.create_connection(("127.0.0.1", mosquitto.port)))
+        with socket.create_connection(("127.0.0.1", mosquitto.port)) as refused:
+            refused.settimeout(SECONDS)
+            assert refused.recv(1) == b""
+        security = stack.enter_context(DynamicSecurity(mosquitto.server_url, KEEPER))
+        security.sync(contest("red"), TABLES)
+        security.wait(SECONDS)
+        with Client(mosquitto.server_port, SERVER) as server:
+            assert hears(server, server)
 
 
 @needs("mosquitto")

@@ -78,6 +78,26 @@ def test_nobody_may_anything_where_there_is_no_table(role: Role, name: str, acti
     assert topics.rights(role, name, ()) == ()
 
 
+@given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
+def test_rights_that_name_players_and_ships_end_where_these_names_end(role: Role, name: str, topic: str) -> None:
+    narrow = topics.rights(role, name, TABLES, players=("red", "blue"), ships=("carrier",))
+    wide = topics.rights(role, name, TABLES)
+    for action in Action:
+        allowed = matched(narrow, action, topic)
+        assert not allowed or matched(wide, action, topic)
+        if not allowed and matched(wide, action, topic):
+            assert (role, action) == (Role.TEAM, Action.PUBLISH)
+            address = topics.parse(topic)
+            assert address.player not in ("red", "blue") or address.ship not in ("", "carrier")
+
+
+def test_no_wildcard_is_left_in_what_a_team_may_publish_once_players_and_ships_are_named() -> None:
+    rights = topics.rights(Role.TEAM, "red", ("", "final"), players=("red", "blue"), ships=("carrier",))
+    said = [right.filter for right in rights if right.action is Action.PUBLISH]
+    assert {"/players/blue/fire", "/final/players/red/fire", "/players/red/ships/carrier/place"} <= set(said)
+    assert not [each for each in said if "+" in each or "#" in each]
+
+
 def test_a_team_and_its_screen_read_the_same() -> None:
     team, screen = (topics.rights(role, "red", TABLES) for role in (Role.TEAM, Role.SCREEN))
     assert {right for right in team if right.action is Action.RECEIVE} == set(screen)

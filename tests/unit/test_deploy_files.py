@@ -36,14 +36,32 @@ def test_compose_sets_only_settings_that_exist(file: str) -> None:
 def test_every_service_is_locked_in_and_nobody_is_root() -> None:
     services = (ROOT / "docker-compose.yml").read_text().partition("\nservices:\n")[2].partition("\nvolumes:\n")[0]
     texts = re.split(r"^  (?=[a-z]+:$)", services, flags=re.MULTILINE)[1:]
-    assert len(texts) == 3
+    assert len(texts) == 4
+    bounds = (ROOT / "docker-compose.yml").read_text().partition("x-bounds: &bounds\n")[2].partition("\nservices:\n")[0]
+    for line in (
+        "read_only: true",
+        "cap_drop: [ALL]",
+        'security_opt: ["no-new-privileges:true"]',
+        "pids_limit:",
+        "max-size:",
+    ):
+        assert line in bounds
     user = re.findall(r"^USER (\S+)$", (ROOT / "server" / "Dockerfile").read_text(), re.MULTILINE)
     assert user == ["10001:10001"]
     for text in texts:
-        assert "read_only: true" in text
-        assert "cap_drop: [ALL]" in text
-        assert 'security_opt: ["no-new-privileges:true"]' in text
+        assert "    <<: *bounds\n    mem_limit: " in text
         assert f'user: "{user[0]}"' in text or "image: battleship-salvo" in text
+
+
+def test_images_are_pinned_and_the_brokers_ports_are_this_machines_own_unless_opened() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    images = [image for image in re.findall(r"^    image: (\S+)$", text, re.MULTILINE) if image != "battleship-salvo"]
+    assert len(images) == 2
+    assert all(re.fullmatch(r"[a-z-]+:\d+\.\d+\.\d+", image) for image in images), images
+    broker = text.partition("\n  broker:\n")[2].partition("\n  server:\n")[0]
+    published = re.findall(r'^      - "(.+):\d+"$', broker, re.MULTILINE)
+    assert len(published) == 2
+    assert all(port.startswith("${SALVO_ADDRESS:-127.0.0.1}:") for port in published)
 
 
 def test_the_dockerfile_installs_what_the_project_is_made_of() -> None:

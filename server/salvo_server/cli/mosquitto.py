@@ -7,9 +7,19 @@ from pathlib import Path
 import click
 
 from salvo.topics import check_name
-from salvo_server.brokers.mosquitto.config import Listener, MosquittoTls, open_server, write, write_open
+from salvo_server.brokers.embedded.addresses import split_address
+from salvo_server.brokers.mosquitto.config import (
+    MAX_SERVER_CONNECTIONS,
+    Listener,
+    MosquittoTls,
+    open_server,
+    write,
+    write_open,
+)
+from salvo_server.cli.output import write_page
 from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.settings import OPEN_PROFILES, roster_path
+from salvo_server.spectate.live import live_page
 from salvo_server.storage.roster import Roster
 
 
@@ -26,8 +36,16 @@ from salvo_server.storage.roster import Roster
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--port", type=int, default=1883, show_default=True, help="Where it speaks MQTT.")
 @click.option("--websocket-port", type=int, default=9001, show_default=True, help="Where it speaks it over WebSocket.")
+@click.option(
+    "--server-listen",
+    metavar="HOST:PORT",
+    default="127.0.0.1:1884",
+    show_default=True,
+    help="Where the server connects, so that others cannot lock it out.",
+)
 @click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
 @click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's name where mosquitto runs.")
+@click.option("--page", type=click.Path(path_type=Path), help="Also write the live page there, for a web server.")
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate, PEM, as mosquitto finds it.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM, as mosquitto finds it.")
 def mosquitto(
@@ -37,8 +55,10 @@ def mosquitto(
     tables: tuple[str, ...],
     port: int,
     websocket_port: int,
+    server_listen: str,
     plugin: Path | None,
     seen_as: Path | None,
+    page: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
@@ -52,12 +72,20 @@ def mosquitto(
     tls = None if tls_cert is None or tls_key is None else MosquittoTls(tls_cert, tls_key)
     roster = Roster(roster_path(file))
     named = [DEFAULT_TABLE, *(check_name(table, "table") for table in tables)]
-    listeners = (Listener(port), Listener(websocket_port, websocket=True))
-    if profile in OPEN_PROFILES:
+    host, server_port = split_address(server_listen)
+    listeners = (
+        Listener(port),
+        Listener(websocket_port, websocket=True),
+        Listener(server_port, host, max_connections=MAX_SERVER_CONNECTIONS),
+    )
+    is_open = profile in OPEN_PROFILES
+    if page is not None:
+        write_page(page, live_page(login="no" if is_open else "yes").html.decode())
+    if is_open:
         own = open_server(roster.server)
         config = write_open(folder, own, named, listeners=listeners, tls=tls, seen_as=seen_as)
         click.echo(
-            f"mosquitto -c {config}\nsalvo serve --profile open --broker mqtt://HOST:{port} --roster {roster.path}"
+            f"mosquitto -c {config}\nsalvo serve --profile open --broker mqtt://{server_listen} --roster {roster.path}"
         )
         return
     config = write(

@@ -52,8 +52,10 @@ _SALT_BYTES = 12
 _ITERATIONS = 101
 
 
-#: At a listener: 64 teams, each with a bot and four explorers, the server, and those that a broken line has left.
+#: At a listener: 64 teams, each with a bot and four explorers, and those that a broken line has left.
 MAX_CONNECTIONS = 512
+#: At the server's: its own, its keeper's, those of both that a broken line has left, and a doctor's.
+MAX_SERVER_CONNECTIONS = 16
 
 
 class MosquittoConfigError(SalvoError):
@@ -67,11 +69,13 @@ class Listener:
     Attributes:
         host: an address, or empty for all of them.
         websocket: whether MQTT over WebSocket is spoken there.
+        max_connections: that mosquitto holds there at once; it closes every further one.
     """
 
     port: int
     host: str = ""
     websocket: bool = False
+    max_connections: int = MAX_CONNECTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +86,42 @@ class MosquittoTls:
     key: Path
 
 
-#: On all addresses, at MQTT's own port and the one that most brokers have for WebSockets.
-LISTENERS = (Listener(1883), Listener(9001, websocket=True))
+#: MQTT's own port and the one that most brokers have for WebSockets on all addresses, and the server's on this machine.
+#: Silent sockets of strangers fill the first two; clients that are connected play on, but the server has to come back.
+LISTENERS = (
+    Listener(1883),
+    Listener(9001, websocket=True),
+    Listener(1884, "127.0.0.1", max_connections=MAX_SERVER_CONNECTIONS),
+)
 
 _LIMITS = """\
 # What clients may cost. mosquitto has no limit to a user's rate of messages: it reads the sockets in turn, takes one
-# packet of each, and what a client publishes waits in the queues of slow readers. The first wall against a
-# flood is therefore one connection a user (above), the second one the bounds below, and the third one the server,
-# which derives keys at a bounded rate (SALVO-FRESH-6) and answers each player a bounded number of times (SALVO-ERR-4).
+# packet of each, acknowledges it, and puts it into the queue of a slow reader. The first wall against a flood is one
+# connection a user (below). The second one is deploy/front.cfg, which slows each connection down; among strangers,
+# let nobody in who does not come through it. The third one are the bounds here, and the fourth one is the server, which
+# derives keys at a bounded rate (SALVO-FRESH-6) and answers each player a bounded number of times (SALVO-ERR-4).
 
 # The largest message is the server's: an entry of the log may have 262,144 bytes, a recap has at most 65,536. A command
-# has at most 4096, but mosquitto has one bound for all. Accounts are sent in messages of 16 KiB.
+# has at most 4096, but mosquitto has one bound for all. Accounts are sent in messages of 16 KiB, the rights of all
+# teams in one of up to 240 KB. What a team can leave behind as retained messages, one for each topic that it may
+# publish, is therefore below 20 MB with 64 teams, and the server clears it.
 max_packet_size 262144
 
 # QoS 1 messages on their way to one client without its acknowledgement: as many as it may get at once. More only
 # fill the buffers of a network.
 max_inflight_messages 256
 
-# What waits for one client, in messages and bytes: a whole eight-player game has some 2000 messages. More than that is
-# lost to it, and it asks for the recap. Without these bounds one stuck explorer costs as much memory as there is.
-max_queued_messages 10000
-max_queued_bytes 16777216
+# What waits for one client, in messages and bytes. More than that mosquitto drops, what it has acknowledged, too. The
+# numbers are the server's, for which all commands wait: it takes some 10,000 messages a second, so 40,000 are four
+# seconds of its time, all that 64 teams say in ten turns, or what 25 connections behind the front send at once. A queue
+# that no flood overflows is worse: with room for a million messages, 566,000 that one team had sent in five seconds
+# delayed every other team's shots for 35 s, and with them their turns; of what is dropped, a team's SDK sends its shots
+# and placements again (SALVO-FIRE-13). Anybody else who misses something asks for the recap.
+max_queued_messages 40000
+max_queued_bytes 33554432
 
 # All that together, and subscriptions, whose number mosquitto does not bound, is for the system to bound: MemoryMax of
-# systemd, mem_limit of Docker; a gigabyte is plenty. Never set mosquitto's own memory_limit: with this plugin its count
+# systemd, mem_limit of Docker; 384 MB are plenty. Never set mosquitto's own memory_limit: with this plugin its count
 # goes below zero at the first command, and from then on 2.0.11 is "out of memory" and delivers nothing.
 """
 
@@ -208,7 +224,7 @@ connection_messages false
 def _listener(listener: Listener, tls: MosquittoTls | None) -> str:
     text = f"listener {listener.port} {listener.host}".rstrip()
     text += f"\nprotocol {'websockets' if listener.websocket else 'mqtt'}\n"
-    text += f"use_username_as_clientid true\nmax_connections {MAX_CONNECTIONS}\n"
+    text += f"use_username_as_clientid true\nmax_connections {listener.max_connections}\n"
     if tls is not None:
         text += f"certfile {tls.cert}\nkeyfile {tls.key}\ntls_version tlsv1.2\n"
     return text

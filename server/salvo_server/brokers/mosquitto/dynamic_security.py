@@ -22,7 +22,7 @@ from typing import Any
 from salvo import topics
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.topics import Action
+from salvo.topics import Action, Role
 from salvo_server.core.register import Account
 from salvo_server.storage.roster import Credentials
 
@@ -43,6 +43,9 @@ _ACL_TYPES = {Action.PUBLISH: "publishClientSend", Action.RECEIVE: "publishClien
 _MAX_BYTES = 16 * 1024
 #: Asked for at a time: a role of a dozen tables is listed in some 10 KiB.
 _PAGE = 50
+#: Teams times tables that a role lists: it is changed by one message, which mosquitto takes up to 256 KiB. In a larger
+#: contest a team may shoot at any name.
+_MAX_TARGETS = 2000
 #: For the plugin to answer; many times what a message of commands takes it.
 _ANSWER_SECONDS = 5.0
 #: Between two attempts after an error.
@@ -57,16 +60,26 @@ class DynamicSecurityError(SalvoError):
     """The broker's plugin is not there, or refuses something."""
 
 
-def roles_of(account: Account, tables: Iterable[str]) -> dict[str, frozenset[Acl]]:
+def roles_of(
+    account: Account, tables: Iterable[str], players: Iterable[str] = ("+",), ships: Iterable[str] = ("+",)
+) -> dict[str, frozenset[Acl]]:
     """Return the roles of an account: by name, each right as the plugin's type and topic filter.
+
+    mosquitto cannot refuse a retained message on a topic that a team may publish. So whoever may shoot at any name, or
+    place any ship, fills its memory with messages that stay.
+
+    Args:
+        players: who may be shot at.
+        ships: which may be placed.
 
     Raises:
         WireError: ``bad_name``.
     """
     tables = tuple(tables)
-    rights = set(topics.rights(account.role, account.name, tables))
+    players, ships = tuple(players), tuple(ships)
+    rights = set(topics.rights(account.role, account.name, tables, players=players, ships=ships))
     another = "a" if account.name != "a" else "b"
-    common = rights & set(topics.rights(account.role, another, tables))
+    common = rights & set(topics.rights(account.role, another, tables, players=players, ships=ships))
     own = rights - common
     roles = {f"{ROLE_PREFIX}{account.role}": frozenset((_ACL_TYPES[right.action], right.filter) for right in common)}
     if own:
@@ -107,15 +120,19 @@ class _State:
 class _Wanted:
     """What the plugin shall have."""
 
-    def __init__(self, keeper: Credentials, accounts: Iterable[Account], tables: Iterable[str]) -> None:
-        tables = tuple(tables)
+    def __init__(
+        self, keeper: Credentials, accounts: Iterable[Account], tables: Iterable[str], ships: Iterable[str]
+    ) -> None:
+        tables, accounts = tuple(tables), tuple(accounts)
+        teams = [account.name for account in accounts if account.role is Role.TEAM]
+        players = teams if len(teams) * len(tables) <= _MAX_TARGETS else ["+"]
         self.users: dict[str, _User] = {}
         self.roles: dict[str, frozenset[Acl]] = {}
         self.secrets: dict[str, str] = {}
         for account in accounts:
             if account.user == keeper.user:
                 continue  # the keeper would lose its own connection
-            roles = roles_of(account, tables)
+            roles = roles_of(account, tables, players, ships)
             self.roles |= roles
             self.users[account.user] = _User(frozenset(roles), fingerprint(keeper, account))
             self.secrets[account.user] = account.secret
@@ -164,16 +181,21 @@ class DynamicSecurity:
         problem: why the last attempt failed; None when it did not.
     """
 
-    def __init__(self, url: str | BrokerUrl, keeper: Credentials, *, ca: str | None = None) -> None:
+    def __init__(
+        self, url: str | BrokerUrl, keeper: Credentials, *, ca: str | None = None, ships: Iterable[str] = ("+",)
+    ) -> None:
         """Prepare; nothing is sent before :meth:`start`.
 
         Args:
             ca: the authority to trust for ``mqtts`` and ``wss``, see :class:`salvo.net.mqtt.Connection`.
             keeper: a user that may publish :data:`COMMANDS`, and subscribe to and receive :data:`RESPONSES`.
 
+            ships: those that a team may place; all by default.
+
         Raises:
             ConnectionLost: ``bad_url``.
         """
+        self._ships = tuple(ships)
         self.url = url if isinstance(url, BrokerUrl) else BrokerUrl.parse(url)
         self.problem: SalvoError | None = None
         self._keeper = keeper
@@ -201,7 +223,7 @@ class DynamicSecurity:
         Raises:
             WireError: ``bad_name`` for a team; what was wanted before still is.
         """
-        wanted = _Wanted(self._keeper, accounts, tables)
+        wanted = _Wanted(self._keeper, accounts, tables, self._ships)
         with self._news:
             self._wanted = wanted
             self._news.notify_all()

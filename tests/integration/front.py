@@ -1,0 +1,81 @@
+"""The front of docker-compose.yml: HAProxy with its configuration, before a broker of the test's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Self
+
+from integration.certificates import Certificate, make_certificate
+from ports import Port
+from programs import path_of
+from salvo_server.spectate.live import live_page
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+_SECONDS = 60.0
+
+
+class Front:
+    """HAProxy on ports of its own.
+
+    Attributes:
+        port: MQTT under TLS.
+        live_port: the live page, and MQTT over WebSocket.
+    """
+
+    def __init__(self, folder: Path, broker_port: int, websocket_port: int, *, without: str = "") -> None:
+        """Write what it needs; it starts as a context manager.
+
+        Args:
+            without: a line of the configuration that is left out.
+        """
+        self._ports = (Port(), Port())
+        self.port, self.live_port = (port.number for port in self._ports)
+        self.certificate: Certificate = make_certificate(folder)
+        self.certificate.key.rename(folder / "server.pem.key")
+        (folder / "live.html").write_bytes(live_page(login="yes").html)
+        text = (DEPLOY / "front.cfg").read_text()
+        places = {
+            "bind :8883": f"bind 127.0.0.1:{self.port}",
+            "bind :8443": f"bind 127.0.0.1:{self.live_port}",
+            "broker:1883": f"127.0.0.1:{broker_port}",
+            "broker:9001": f"127.0.0.1:{websocket_port}",
+            "/tls/server.pem": str(self.certificate.cert),
+            **({without: ""} if without else {}),
+        }
+        for place, here in places.items():
+            assert place in text, place
+            text = text.replace(place, here)
+        self._config = folder / "front.cfg"
+        self._config.write_text(text)
+        self._log = folder / "front.log"
+        self._environment = {
+            "FRONT_FOLDER": str(DEPLOY),
+            "FRONT_PAGE": str(folder / "live.html"),
+            "FRONT_NAME": f"pages-{self.port}",
+        }
+
+    @property
+    def url(self) -> str:
+        return f"mqtts://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        with self._log.open("wb") as log:
+            command = [path_of("haproxy"), "-W", "-db", "-f", str(self._config)]
+            environment = os.environ | self._environment
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+        end = time.monotonic() + _SECONDS
+        while b"Loading success" not in self._log.read_bytes():
+            if self._process.poll() is not None or time.monotonic() > end:
+                self.__exit__()
+                raise AssertionError(self._log.read_text())
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(60)
+        for port in self._ports:
+            port.close()
