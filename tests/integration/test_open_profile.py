@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from integration.mosquitto import Mosquitto
 from integration.players import until_online
@@ -29,10 +30,11 @@ from salvo.topics import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open
+from salvo_server.cli.mosquitto import mosquitto
 from salvo_server.contest import Contest
 from salvo_server.core.register import Account
 from salvo_server.doctor import Target, Verdict, examine
-from salvo_server.settings import ServerSettings
+from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.storage.roster import SERVER_USER, Roster
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "spec_client_40_lines.py"
@@ -54,8 +56,7 @@ class OpenMosquitto(Mosquitto):
         self._given = (server, tables)
 
     def _write_config(self) -> Path:
-        listeners = (Listener(self.port, "127.0.0.1"), Listener(self.websocket_port, "127.0.0.1", websocket=True))
-        config = write_open(self._folder, *self._given, listeners=listeners)
+        config = write_open(self._folder, *self._given, listeners=(Listener(self.port, "127.0.0.1"),))
         config.write_text(config.read_text() + "user root\n")
         return config
 
@@ -77,8 +78,8 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             yield Opened("embedded", embedded.port, own)
     else:
         own = open_server(own)
-        with OpenMosquitto(own, TABLES) as mosquitto:
-            yield Opened("mosquitto", mosquitto.port, own)
+        with OpenMosquitto(own, TABLES) as running:
+            yield Opened("mosquitto", running.port, own)
 
 
 @pytest.fixture
@@ -191,8 +192,8 @@ def contest(kind: str, folder: Path, **given: Any) -> Iterator[tuple[int, Contes
             values["listen"] = "127.0.0.1:0"
         else:
             roster = Roster(folder / "roster.json")
-            mosquitto = stack.enter_context(OpenMosquitto(open_server(roster.server)))
-            values |= {"broker": mosquitto.url, "roster": folder / "roster.json"}
+            running_broker = stack.enter_context(OpenMosquitto(open_server(roster.server)))
+            values |= {"broker": running_broker.url, "roster": folder / "roster.json"}
         running = Contest(ServerSettings(**values))
         stack.enter_context(running.in_background())
         until_online(running.url)
@@ -274,3 +275,34 @@ def running_settings(kind: str, running: Contest, folder: Path) -> ServerSetting
     """The settings that the doctor finds on the server's machine."""
     elsewhere: dict[str, Any] = {"broker": running.url, "roster": folder / "roster.json"}
     return ServerSettings(profile="open", journal="none", **(elsewhere if kind == "mosquitto" else {}))
+
+
+# --- its settings -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_an_open_broker_that_only_its_owner_reads_and_says_what_to_start(tmp_path: Path) -> None:
+    folder, roster = tmp_path / "open-broker", tmp_path / "open.json"
+    done = CliRunner().invoke(mosquitto, [str(folder), "--profile", "open", "--roster", str(roster), "--port", "1899"])
+    assert done.output.splitlines() == [
+        f"mosquitto -c {folder}/mosquitto.conf",
+        f"salvo serve --profile open --broker mqtt://HOST:1899 --roster {roster}",
+    ]
+    own = open_server(Roster(roster).server)
+    assert f"user {own.user}\n" in (folder / "rights.acl").read_text()
+    assert (folder / "rights.acl").stat().st_mode & 0o777 == 0o600
+    assert Roster(roster).server.secret not in (folder / "rights.acl").read_text()
+    assert "listener 1899\n" in (folder / "mosquitto.conf").read_text()
+
+
+@pytest.mark.parametrize("place", ["option", "environment", "file"])
+def test_settings_from_before_that_say_literal_mean_open_and_are_warned_about(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("SALVO_PROFILE")
+    file = tmp_path / "contest.toml"
+    file.write_text('profile = "literal"\n' if place == "file" else "")
+    if place == "environment":
+        monkeypatch.setenv("SALVO_PROFILE", "literal")
+    settings = load_settings({"profile": "literal"} if place == "option" else {}, file)
+    assert settings.profile == "open"
+    assert caplog.messages == ["the profile literal is called open now"]

@@ -330,6 +330,7 @@ def open_configuration(folder: Path, listeners: Sequence[Listener], tls: Mosquit
 # again; put your own into a separate file and name it with include_dir.
 per_listener_settings false
 allow_anonymous true
+# mosquitto warns of every pattern there that has neither %c nor %u: they are meant for all clients.
 acl_file {folder / RIGHTS_NAME}
 
 # A client, or the server, that comes back finds its session, and a restarted broker its retained topics.
