@@ -119,6 +119,15 @@ REQUEST_PARTICIPATION = _row(
     '`{"name": "...", "secret": "..."}`, open or sealed for the server',
     "S",
 )
+REQUEST_ERROR = _row(
+    "request_error",
+    "/game/error",
+    "server",
+    "everybody",
+    False,
+    "`<code>: <meaning>` of a request to take part that cannot be read",
+    "X",
+)
 LEAVE = _row(
     "leave",
     "/players/{player}/leave",

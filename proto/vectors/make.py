@@ -528,7 +528,7 @@ def _refused() -> list[dict[str, Any]]:
             "lobby", "in another spelling", "SALVO-JOIN-8", ask("Ann", SECRET), answer=told("Ann/error", "name_taken")
         ),
         when("lobby", "a team that comes back is welcome", "SALVO-JOIN-7", ask("ann")),
-        when("lobby", "no name", "SALVO-NAME-1", ask("a/b", "s"), logged="bad_name"),
+        when("lobby", "no name", "SALVO-ERR-7", ask("a/b", "s"), answer={"topic": "/game/error", "code": "bad_name"}),
         when(
             "lobby",
             "sealed for another server",

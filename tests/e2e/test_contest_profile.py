@@ -185,9 +185,9 @@ def test_strangers_play_under_tls(organiser: Organiser) -> None:
         (("--tls-cert", "/nowhere", "--tls-key", "/nowhere"), "bad_tls: certificate /nowhere: No such file"),
         (
             ("--profile", "open", "--referee-delay-seconds", "0"),
-            "bad_setting: --referee-delay-seconds with --profile",
+            "bad_setting: --referee-delay-seconds is for accounts",
         ),
-        (("--profile", "open"), "bad_setting: --profile: 'open'"),
+        (("--profile", "shut"), "bad_setting: --profile: 'shut'"),
     ],
 )
 def test_what_does_not_go_together_is_said(organiser: Organiser, words: tuple[str, ...], error: str) -> None:

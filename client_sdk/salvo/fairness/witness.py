@@ -239,6 +239,8 @@ class Witness:
         """Take in live news from a plain topic, not retained messages."""
         if not isinstance(announcement, _COMPARED) or (current := self._current) is None or current.over:
             return
+        if isinstance(announcement, m.PlacementJudged) and not announcement.approved:
+            return  # the log has those only that were judged by the rules (SALVO-PLACE-9)
         fact = _fact(announcement)
         if not any(fact in game.confirmed for game in self._games) and len(self._pending) < _MAX_PENDING:
             self._pending.setdefault(fact, now)

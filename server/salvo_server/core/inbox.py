@@ -12,7 +12,7 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import Sealed, SealedParticipation, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
-from salvo.errors import SealError, WireError
+from salvo.errors import CODES, Answered, SealError, WireError
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher
@@ -121,6 +121,8 @@ class Inbox:
         """Answer the player in the topic, or for a shot its sender; where that is not known, whose turn it is."""
         sender, current = self.sender_of(message.topic, message.payload), table.referee.current
         match address.topic:
+            case topics.REQUEST_PARTICIPATION:
+                return self._answer_request(table, error, now)
             case topics.PLACE:
                 spelling = address.ship if error.code != "unknown_ship" else ""
                 command = m.Unreadable(address.player, spelling, error.code, error.text)
@@ -133,6 +135,14 @@ class Inbox:
             case _:
                 return []
         return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
+
+    def _answer_request(self, table: Table, error: SealError | WireError, now: int) -> list[Effect]:
+        """Answer a request that names no team, where every client reads it, so without a value of it (SALVO-ERR-7)."""
+        code = CODES[error.code]
+        if code.answered is Answered.NOBODY or not self.admission.may_answer(f"{table.name}/", error.code, now):
+            return []
+        text = f"{error.code}: {code.meaning}"
+        return [Publication(topics.REQUEST_ERROR.of(table.name), text.encode(), topics.REQUEST_ERROR.retained)]
 
     def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
