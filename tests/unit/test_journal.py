@@ -7,7 +7,8 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import alembic.autogenerate
@@ -217,6 +218,30 @@ def test_a_journal_is_read_while_a_server_writes_it(journal: DatabaseJournal) ->
     assert reader.steps(opened()) == [step(1), step(2)]
     journal.close()
     assert not Path(f"{journal.name}-wal").exists(), "the reader keeps nothing open"
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "postgresql://u:PASSWORD@h:bad/db",
+        "postgresql:/u:PASSWORD@h/db",
+        "postgresql:u:PASSWORD@h",
+        "postgresql+psycopg:/u:PASSWORD@h/db",
+        "a b://u:PASSWORD@h",
+        "mysql://u:PASSWORD@h/db",
+        "postgresql+nonsense://u:PASSWORD@h/db",
+    ],
+)
+@pytest.mark.parametrize("opened_by", [DatabaseJournal, JournalReader])
+def test_an_address_that_cannot_be_read_is_refused_and_its_password_is_nowhere(
+    where: str, opened_by: Callable[[str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A port that is no number ended in a ValueError; a slash too few made files with the password in their names."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(JournalError, match="bad_journal") as caught:
+        opened_by(where)
+    assert "PASSWORD" not in "".join(traceback.format_exception(caught.value))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_places_that_cannot_be_are_told(tmp_path: Path) -> None:

@@ -314,10 +314,14 @@ _UPDATE_SENT = sql.update(progress).values(sent_through=sql.bindparam("sent_thro
 
 
 def _database_url(where: str) -> sql.URL:
+    # No message repeats what was given, which may have a password in it, and no file is named after it.
+    if "://" not in where and not where.startswith(("postgres:", "postgresql:", "postgresql+")):
+        return sql.URL.create("sqlite", database=where)
     try:
-        url = sql.make_url(where) if "://" in where else sql.URL.create("sqlite", database=where)
-    except sql.exc.ArgumentError as error:
-        raise JournalError("bad_journal", f"{where!r}: {error}") from None
+        url = sql.make_url(where)
+    except (sql.exc.ArgumentError, ValueError):
+        text = "an address that cannot be read: a journal is a file's path or postgresql://USER@HOST:PORT/DATABASE"
+        raise JournalError("bad_journal", text) from None
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):
