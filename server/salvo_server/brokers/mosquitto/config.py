@@ -199,6 +199,16 @@ allow_anonymous false
 plugin {plugin}
 plugin_opt_config_file {folder / USERS_NAME}
 
+{_memory(folder)}
+# Every listener with the next two lines: above the first one they would open another, on port 1883, and mean that one.
+# A client's id is its user's name, whatever it says: no client takes over another's session, and a user has one
+# connection, the newest.
+{"".join(_listener(listener, tls) for listener in listeners)}"""
+
+
+def _memory(folder: Path) -> str:
+    """Return what mosquitto keeps, and what it says of itself."""
+    return f"""\
 # A client, or the server, that comes back finds its session, and a restarted broker its retained topics.
 persistence true
 persistence_location {folder}/
@@ -214,11 +224,7 @@ log_type error
 log_type warning
 log_type notice
 connection_messages false
-
-# Every listener with the next two lines: above the first one they would open another, on port 1883, and mean that one.
-# A client's id is its user's name, whatever it says: no client takes over another's session, and a user has one
-# connection, the newest.
-{"".join(_listener(listener, tls) for listener in listeners)}"""
+"""
 
 
 def _listener(listener: Listener, tls: MosquittoTls | None) -> str:
@@ -333,20 +339,5 @@ allow_anonymous true
 # mosquitto warns of every pattern there that has neither %c nor %u: they are meant for all clients.
 acl_file {folder / RIGHTS_NAME}
 
-# A client, or the server, that comes back finds its session, and a restarted broker its retained topics.
-persistence true
-persistence_location {folder}/
-autosave_interval 30
-persistent_client_expiration 1d
-
-{_LIMITS}
-# Without it a QoS 1 round trip takes 44 ms instead of 0.3.
-set_tcp_nodelay true
-
-log_dest stdout
-log_type error
-log_type warning
-log_type notice
-connection_messages false
-
+{_memory(folder)}
 {"".join(_listener(listener, tls).replace(one_user_a_client, "") for listener in listeners)}"""
