@@ -55,7 +55,7 @@ ELSEWHERE = {
         '"--profile", "open", "--roster"',
     ),
     "mosquitto -c open-broker/mosquitto.conf": ("tests/integration/test_open_profile.py", "OpenMosquitto("),
-    "salvo serve --profile open --broker mqtt://127.0.0.1 --roster open.json": (
+    "salvo serve --profile open --broker mqtt://127.0.0.1:1884 --roster open.json": (
         "tests/integration/test_open_profile.py",
         'values |= {"broker": running_broker.url, "roster": folder / "roster.json"}',
     ),

@@ -285,7 +285,7 @@ def test_the_command_writes_an_open_broker_that_only_its_owner_reads_and_says_wh
     done = CliRunner().invoke(mosquitto, [str(folder), "--profile", "open", "--roster", str(roster), "--port", "1899"])
     assert done.output.splitlines() == [
         f"mosquitto -c {folder}/mosquitto.conf",
-        f"salvo serve --profile open --broker mqtt://HOST:1899 --roster {roster}",
+        f"salvo serve --profile open --broker mqtt://127.0.0.1:1884 --roster {roster}",
     ]
     own = open_server(Roster(roster).server)
     assert f"user {own.user}\n" in (folder / "rights.acl").read_text()
