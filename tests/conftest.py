@@ -54,7 +54,7 @@ def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """Servers that tests start keep their journals, and bots their versions, away from the user's."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
-    os.environ["SALVO_PROFILE"] = "literal"  # most tests are about the game; those about rights name their profile
+    os.environ["SALVO_PROFILE"] = "open"  # most tests are about the game; those about rights name their profile
     yield
     del os.environ["XDG_STATE_HOME"], os.environ["XDG_CACHE_HOME"], os.environ["SALVO_PROFILE"]
 

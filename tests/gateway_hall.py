@@ -64,6 +64,8 @@ class NoAccounts:
     def secret_of(self, name: str) -> str:
         return f"the secret of {check_name(name)}"
 
+    def release(self, name: str) -> None: ...
+
     def spelled_otherwise(self, name: str) -> bool:
         return False
 

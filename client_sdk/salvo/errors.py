@@ -15,7 +15,8 @@ class Answered(StrEnum):
     """The recipient of an answer with a code."""
 
     SENDER = "sender"  # the team whose key opened the message
-    ADDRESSED = "addressed"  # while nothing proves a sender: the topic's player, for a shot whose turn it is
+    #: While nothing proves a sender: the topic's player, for a shot whose turn it is, for a request every client.
+    ADDRESSED = "addressed"
     NAME = "name"  # the name that asked to take part
     PLAYER = "player"  # the one to whom it happens
     NOBODY = "nobody"  # the server counts and logs it
@@ -66,7 +67,7 @@ CODES = {
     ),
     "unknown_ship": Code("the fleet has no such ship", Answered.ADDRESSED, "SALVO-NAME-5"),
     "bad_name": Code(
-        "the name is not 1..32 of A-Z a-z 0-9 _ -, or is a word of the topic tree", Answered.NOBODY, "SALVO-NAME-1"
+        "the name is not 1..32 of A-Z a-z 0-9 _ -, or is a word of the topic tree", Answered.ADDRESSED, "SALVO-NAME-1"
     ),
     "bad_coordinates": Code(
         "coordinates are not x;y, or y is neither a number nor a letter", Answered.SENDER, "SALVO-GAME-3"
@@ -132,6 +133,10 @@ class SealError(SalvoError):
 
 class ImpostorError(SalvoError):
     """The server is not the one that this client knows: nothing more is sent or trusted."""
+
+
+class ProtocolError(SalvoError):
+    """The server speaks another major version of the protocol: nothing of it can be understood for certain."""
 
 
 class UnfairGame(SalvoError):

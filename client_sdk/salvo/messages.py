@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from salvo.coordinates import read_coordinates
 from salvo.errors import WireError
@@ -76,6 +76,8 @@ class Limits(Strict):
         absent_ms: time for a salvo of an absent player, in games where no one is ever out (SALVO-TURN-8); None for as
             much as the others have, as in games recorded before this limit existed.
         pace_ms: pause after each result before the next turn begins (SALVO-PACE-1); None for none.
+        restarts: how many teams' listing restarts the placement time, each team's once, until that time ends
+            (SALVO-JOIN-17); None where every listing does, as in games recorded before this limit existed.
     """
 
     players: Count | None = None
@@ -88,6 +90,7 @@ class Limits(Strict):
     increment_ms: Count | None = None
     absent_ms: Count | None = None
     pace_ms: Count | None = None
+    restarts: Count | None = None
 
 
 @dataclass(slots=True)
@@ -489,6 +492,23 @@ class ServerKeys(Strict):
     seal: Annotated[bytes, Base64(32)]
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Protocol(Strict):
+    """A version of the contract (SALVO-VERSION)."""
+
+    major: Count
+    minor: Count
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+#: What a server speaks that does not say.
+FIRST_PROTOCOL: Final = Protocol(1, 0)
+#: What this package speaks.
+PROTOCOL: Final = Protocol(1, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class ServerStatus(Strict):
     """The server of a table.
@@ -499,6 +519,7 @@ class ServerStatus(Strict):
             empty.
         paused: whether the server is there but cannot accept anything for now (SALVO-BACK-3).
         chat: whether players may chat (SALVO-CHAT-7).
+        protocol: what the server speaks; 1.0 for a server that does not say.
     """
 
     online: bool
@@ -509,6 +530,7 @@ class ServerStatus(Strict):
     paused: bool = False
     keys: ServerKeys | None = None
     chat: bool = True
+    protocol: Protocol = PROTOCOL
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class Role(StrEnum):
     SCREEN = "screen"  # reads what the team of the account's name reads: a second, read-only connection
     WATCHER = "watcher"  # reads what is public
     REFEREE = "referee"  # reads what is public, and all boards
+    ANYBODY = "anybody"  # any client of an open contest: plays under any name, and reads all but what is the server's
 
 
 class Action(StrEnum):
@@ -117,6 +118,15 @@ REQUEST_PARTICIPATION = _row(
     False,
     '`{"name": "...", "secret": "..."}`, open or sealed for the server',
     "S",
+)
+REQUEST_ERROR = _row(
+    "request_error",
+    "/game/error",
+    "server",
+    "everybody",
+    False,
+    "`<code>: <meaning>` of a request to take part that cannot be read",
+    "X",
 )
 LEAVE = _row(
     "leave",
@@ -280,6 +290,8 @@ _BY_SHAPE: dict[tuple[str, ...], Topic] = {
     tuple("" if level.startswith("{") else level for level in topic.levels): topic for topic in TOPICS
 }
 ROOTS = frozenset(topic.levels[0] for topic in TOPICS)
+#: A gateway for programs that speak over a pair of topics instead of TCP; any client of an open contest may use them.
+GATEWAY_FILTERS = ("/classic/+/to-server", "/classic/+/to-client")
 
 
 @lru_cache(maxsize=4096)
@@ -337,6 +349,8 @@ def rights(
     """
     if role in (Role.TEAM, Role.SCREEN):
         check_name(name)
+    if role is Role.ANYBODY:
+        name = "+"
     if role is Role.SERVER:
         return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
     said_at = {Publisher.OWNER: (name,), Publisher.TEAM: tuple(players)}
@@ -352,6 +366,8 @@ def rights(
             if _may_receive(role, topic, own=True):
                 player = name if topic.reader is Reader.OWNER else "+"
                 found.append(Right(Action.RECEIVE, topic.filter(table, player=player)))
+    if role is Role.ANYBODY:
+        found += [Right(action, each) for action in Action for each in GATEWAY_FILTERS]
     return tuple(dict.fromkeys(found))
 
 
@@ -359,6 +375,8 @@ def may(role: Role, name: str, tables: Collection[str], action: Action, topic: s
     """Whether an account may publish or receive one topic; agrees exactly with the filters of :func:`rights`."""
     if role is Role.SERVER:
         return any(topic == place or topic.startswith(f"{place}/") for place in _places(tables))
+    if role is Role.ANYBODY and re.fullmatch(r"/classic/[^/]*/to-(server|client)", topic):
+        return True
     try:
         address = parse(topic)
     except WireError:
@@ -376,6 +394,8 @@ def _places(tables: Iterable[str]) -> Iterator[str]:
 
 
 def _may_publish(role: Role, topic: Topic, *, own: bool) -> bool:
+    if role is Role.ANYBODY:
+        return topic.publisher is not Publisher.SERVER
     if role is not Role.TEAM:
         return False
     return topic.publisher is Publisher.TEAM or (topic.publisher is Publisher.OWNER and own)
@@ -386,7 +406,7 @@ def _may_receive(role: Role, topic: Topic, *, own: bool) -> bool:
         case Reader.EVERYBODY:
             return True
         case Reader.OWNER:
-            return own and role in (Role.TEAM, Role.SCREEN)
+            return role is Role.ANYBODY or (own and role in (Role.TEAM, Role.SCREEN))
         case Reader.REFEREE:
             return role is Role.REFEREE
         case Reader.SERVER:

@@ -528,7 +528,7 @@ def _refused() -> list[dict[str, Any]]:
             "lobby", "in another spelling", "SALVO-JOIN-8", ask("Ann", SECRET), answer=told("Ann/error", "name_taken")
         ),
         when("lobby", "a team that comes back is welcome", "SALVO-JOIN-7", ask("ann")),
-        when("lobby", "no name", "SALVO-NAME-1", ask("a/b", "s"), logged="bad_name"),
+        when("lobby", "no name", "SALVO-ERR-7", ask("a/b", "s"), answer={"topic": "/game/error", "code": "bad_name"}),
         when(
             "lobby",
             "sealed for another server",
@@ -1032,7 +1032,12 @@ def referee_views() -> list[dict[str, Any]]:
             "SALVO-GAME-2",
             {**began, "last": {**last, "shots": [{**last["shots"][0], "x": 0}]}},
         ),  # type: ignore[index,dict-item]
-        wrong("an unknown field", "SALVO-WIRE-4", {**began, "secret": "x"}),
+        case(
+            "a field of a later version",
+            "SALVO-VERSION-3",
+            {"payload": json.dumps({**json.loads(given(began)["payload"]), "later": 1})},
+            result=told(began),
+        ),
         wrong("true for a number", "SALVO-WIRE-4", {**began, "turn": True}),
         case(
             "a number with a point",

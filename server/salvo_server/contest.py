@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import secrets
 import signal
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -13,11 +14,14 @@ from typing import Final
 
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.topics import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.addresses import check_free
-from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access
+from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.identity import Identity
 from salvo_server.core.journal import Journal, NoJournal
@@ -27,7 +31,7 @@ from salvo_server.settings import ServerSettings, identity_path, roster_path
 from salvo_server.spectate.live import live_page
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.identity import load_identity
-from salvo_server.storage.roster import Roster
+from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
 
 log = logging.getLogger(__name__)
@@ -83,8 +87,23 @@ def check_start(settings: ServerSettings) -> None:
 Furnish = Callable[[Sequence[Account]], None]
 
 
+def _unknown(topic: str, payload: bytes) -> None:
+    """Tell of no shot who has published it."""
+
+
 def _let_be(accounts: Sequence[Account]) -> None:
     """Leave a broker's users and rights as they are."""
+
+
+def _own_account(settings: ServerSettings) -> Account | None:
+    """Return the server's account in an open contest; None where it has none, on somebody else's broker.
+
+    There is no roster of teams. At a mosquitto that we have set up, the server's name comes from the roster's key all
+    the same; the embedded broker gets a new one at each start.
+    """
+    if settings.broker is None:
+        return Account(SERVER_USER, SERVER_USER, Role.SERVER, secrets.token_urlsafe(16))
+    return None if settings.roster is None else open_server(Roster(settings.roster).server)
 
 
 class Contest:
@@ -94,7 +113,9 @@ class Contest:
         seed: what all draws of this run come from, when the operator set one; else they are fair.
         journal: where what was accepted is kept.
         identity: what it signs with and what is sealed for it.
-        roster: the accounts that are admitted; None in the profile literal.
+        roster: the accounts that are admitted; None in the profile open, which admits everybody.
+        guarded: whether the broker keeps from its clients what only the server may read: always but on somebody else's
+            broker in the profile open.
         url: the broker that the tables are on.
         own_url: where programs on this machine find it, without a user.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
@@ -126,10 +147,13 @@ class Contest:
         self.seed = settings.seed
         self.identity = identity or open_identity(settings)
         self.stop = threading.Event()
-        self.roster = None if settings.profile == "literal" else Roster(roster_path(settings.roster))
+        self.roster = None if settings.profile == "open" else Roster(roster_path(settings.roster))
+        self._own = _own_account(settings) if self.roster is None else self.roster.server
+        self.guarded = settings.profile != "open" or self._own is not None
         self.journal = journal or open_journal(settings)
         self.websocket_url: str | None = None
         self._security: DynamicSecurity | None = None
+        self._access: RosterAccess | None = None
         with contextlib.ExitStack() as opened:
             opened.callback(self.journal.close)
             self._start(settings, listener, opened, gateway_tables)
@@ -147,10 +171,10 @@ class Contest:
         register = None if self.roster is None else Register()
         delay = settings.referee_delay_ms
         own_url = self._start_broker(settings, tables, register, opened)
-        user = None if self.roster is None or BrokerUrl.parse(own_url).username else self.roster.server
+        user = None if BrokerUrl.parse(own_url).username else self._own
         self._connection = Connection(
             own_url,
-            SERVER_CLIENT_ID,
+            SERVER_CLIENT_ID if user is None else user.user,
             username=None if user is None else user.user,
             password=None if user is None else user.secret,
             ca=None if settings.tls_ca is None else str(settings.tls_ca),
@@ -174,6 +198,7 @@ class Contest:
             chat=settings.chat,
             listener=listener,
             register=register,
+            sender_of=_unknown if self._access is None else self._access.sender_of,
         )
         opened.callback(self.service.gate.close)
 
@@ -197,16 +222,23 @@ class Contest:
     def _embed_broker(
         self, settings: ServerSettings, tables: Sequence[str], opened: contextlib.ExitStack
     ) -> tuple[str, Furnish]:
-        access = None if self.roster is None else RosterAccess()
+        access, furnish = self._embedded_rights(tables)
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
-        page = live_page(login="no" if access is None else "yes")
+        page = live_page(login="no" if self.roster is None else "yes")
         embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls, page=page).start()
         opened.callback(embedded.stop)
         self.url, self.websocket_url = embedded.url, embedded.websocket_url
         self.own_url = embedded.own_url
-        return embedded.own_url, _let_be if access is None else partial(access.replace, tables=tables)
+        return embedded.own_url, furnish
+
+    def _embedded_rights(self, tables: Sequence[str]) -> tuple[Access, Furnish]:
+        if self.roster is None:
+            assert self._own is not None
+            return OpenAccess(self._own, tables), _let_be
+        access = self._access = RosterAccess()
+        return access, partial(access.replace, tables=tables)
 
     def _reach_broker(
         self, settings: ServerSettings, broker: str, tables: Sequence[str], opened: contextlib.ExitStack

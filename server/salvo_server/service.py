@@ -142,7 +142,7 @@ class Service:
         limits: Limits | None = None,
         table_limits: Mapping[str, Limits] | None = None,
         book: RuleBook = SALVO,
-        profile: str = "literal",
+        profile: str = "open",
         clock: Callable[[], int] | None = None,
         gate: Authenticator | None = None,
         journal: Journal | None = None,
@@ -154,6 +154,7 @@ class Service:
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
         chat: bool = True,
+        sender_of: Callable[[str, bytes], str | None] = lambda topic, payload: None,
     ) -> None:
         """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
 
@@ -170,6 +171,7 @@ class Service:
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
             fresh_secret: 32 unpredictable bytes for each game with a fair draw.
             chat: whether players may chat (SALVO-CHAT-7).
+            sender_of: names the team that published a shot, by topic and payload; None if the broker does not tell.
 
         Raises:
             JournalError: the journal cannot be read, or does not give the games that it recorded.
@@ -199,7 +201,7 @@ class Service:
         self._sweep = RetainedSync(self.tables, tables[0], follower.retained)
         self._admission = Admission(profile, register, identity, play, self.counts)
         talk = Chat(self.counts, on=chat)
-        self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts)
+        self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, sender_of)
         self._next_look = 0
         self._kept = 0  # retained commands before the last look
         edge.on_connect = self._connected
@@ -256,6 +258,8 @@ class Service:
             self._note_sent()
             self._pending.batch.ended = True
             self._commit()
+        if self._outages.paused:
+            self._say(online=False)
         if self.counts:
             log.info("refused inputs: %s", dict(self.counts))
 
@@ -266,7 +270,7 @@ class Service:
         arrived = self._poll(longest_seconds)
         duty = self._outages.begin_round()
         if duty == "say paused":
-            self._say_paused()
+            self._say(paused=True)
         if self._outages.on("messages arrive") == "hold":
             self._held += arrived
             if not self._retry():
@@ -355,7 +359,7 @@ class Service:
         except JournalUnavailable as error:
             if self._outages.on("journal refuses") == "say paused":
                 log.error("%s; nothing is accepted until there is room, nothing accepted is lost", error)
-                self._say_paused()
+                self._say(paused=True)
             self._outages.retry_at = self.now() + JOURNAL_RETRY_MS
             return False
         self._pending.batch = Batch()
@@ -370,10 +374,11 @@ class Service:
         self._settle()
         return True
 
-    def _say_paused(self) -> None:
-        """Publish at once; no step follows from it, so it need not wait."""
+    def _say(self, *, online: bool = True, paused: bool = False) -> None:
+        """Publish the status of all tables at once; no step follows from it, so it need not wait."""
         for table in self.tables.values():
-            for topic, payload, retain in table.write_status(self._status(table.referee, paused=True)):
+            status = self._status(table.referee, online=online, paused=paused)
+            for topic, payload, retain in table.write_status(status):
                 self._edge.publish(topic, payload, retain=retain)
 
     # --- when the broker comes back ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ Every mistake is a :class:`SettingsError` that names the source, the line in a f
 from __future__ import annotations
 
 import difflib
+import logging
 import os
 import re
 import tomllib
@@ -16,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo.messages import Limits
@@ -32,6 +33,8 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra("the server", "server") from None
 
+log = logging.getLogger(__name__)
+
 Seconds = Annotated[int, Field(ge=1, le=86_400)]
 
 #: A turn of a player that is gone (SALVO-TURN-8): a program that comes back has time to fire, a person to press a key.
@@ -41,6 +44,10 @@ ABSENT_MS: Final = 2000
 GATEWAY_OVER_SECONDS: Final = 1
 #: A longer look at each result (SALVO-PACE-1) calls for a game that waits for people, such as with longer turns.
 MAX_PACE_SECONDS: Final = 60
+
+
+#: The open profile's name, and the one that it had: files, environments and statuses of older servers have that.
+OPEN_PROFILES: Final = ("open", "literal")
 
 
 class SettingsError(SalvoError):
@@ -101,10 +108,11 @@ class ServerSettings(BaseSettings):
         int, Field(ge=1, le=100, description="turns in a row without a shot that defeat a player")
     ] = 3
     profile: Annotated[
-        Literal["literal", "contest", "strict"],
+        Literal["open", "contest", "strict"],
         Field(
-            description="rights on the broker; literal: every client may do everything; contest: the roster's "
-            "users, each what the topic table says; strict: that, under TLS, with sealed requests and signed contexts"
+            description="rights on the broker; open: no login, any client plays, only the server reads what is sent to "
+            "it; contest: the roster's users, each what the topic table says; strict: that, under TLS, with sealed "
+            "requests and signed contexts"
         ),
     ] = "contest"
     roster: Annotated[
@@ -156,6 +164,15 @@ class ServerSettings(BaseSettings):
         int | None, Field(ge=1, description="end after this many games at every table; no limit when not set")
     ] = None
 
+    @field_validator("profile", mode="before")
+    @classmethod
+    def _call_it_open(cls, profile: object) -> object:
+        """Take the name that the open profile had, in files and environments that are older than its present one."""
+        if profile not in OPEN_PROFILES[1:]:
+            return profile
+        log.warning("the profile %s is called %s now", profile, OPEN_PROFILES[0])
+        return OPEN_PROFILES[0]
+
     def with_journal(self) -> ServerSettings:
         """Return these settings with the journal that belongs to the broker, unless one is named.
 
@@ -203,6 +220,7 @@ class ServerSettings(BaseSettings):
             increment_ms=None if self.increment_seconds is None else self.increment_seconds * 1000,
             absent_ms=min(ABSENT_MS, self.turn_seconds * 1000) if self.book.ending is Ending.GOAL else None,
             pace_ms=round(self.pace_seconds * 1000) or None,
+            restarts=self.most_players,
         )
 
     @property
@@ -227,8 +245,8 @@ _UNUSED: Final = (
     Unused("tls_ca", lambda them: not them["encrypted"], "without TLS; say --broker mqtts://HOST, or leave it out"),
     Unused(
         "roster",
-        lambda them: them["profile"] == "literal",
-        "with --profile literal, where any team may play; take --profile contest, or leave it out",
+        lambda them: them["profile"] == "open" and them["broker"] is None,
+        "with --profile open, where any team may play; take --profile contest, or leave it out",
     ),
     Unused(
         "players",
@@ -305,9 +323,10 @@ def _check_profile(settings: ServerSettings) -> None:
             "bad_setting",
             "--profile strict needs TLS: --tls-cert and --tls-key for the embedded broker, else --broker mqtts://HOST",
         )
-    if settings.profile == "literal" and settings.referee_delay_seconds is not None:
+    if settings.profile == "open" and settings.referee_delay_seconds is not None:
         raise SettingsError(
-            "bad_setting", "--referee-delay-seconds with --profile literal would show all boards to everyone"
+            "bad_setting",
+            "--referee-delay-seconds is for accounts of referees, and --profile open has no accounts; take contest",
         )
 
 

@@ -65,6 +65,7 @@ class Stage:
         self.edge = Wire()
         self.gate = Authenticator(executor=self.worker)
         self.identity = Identity.fresh()
+        self.senders: dict[bytes, str] = {}  # of shots, where the broker tells them
         self.service = Service(
             self.edge,
             [""],
@@ -72,6 +73,7 @@ class Stage:
             clock=lambda: self.now,
             gate=self.gate,
             identity=self.identity,
+            sender_of=lambda topic, payload: self.senders.get(payload),
             **{"limits": m.Limits(players=len(teams), over_ms=60_000)} | given,
         )
         self.referee = self.service.tables[""].referee
@@ -138,8 +140,10 @@ class Stage:
         """Return a shot as a client of the plain specification signs it."""
         return self.sealers[name].sign({"x": x, "y": y})
 
-    def fire(self, target: str, payload: bytes) -> None:
-        """Publish a shot at somebody's board."""
+    def fire(self, target: str, payload: bytes, by: str = "") -> None:
+        """Publish a shot at somebody's board; on a broker that tells who has, ``by`` has published it."""
+        if by:
+            self.senders[payload] = by
         self.say(topics.FIRE.of(player=target), payload)
 
     # --- how things stand -----------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
 from salvo.codec.commands import Line, write_leave, write_participation, write_placement, write_resend
 from salvo.codec.json_codec import Codec
+from salvo.messages import Limits, State
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import Role
@@ -31,6 +32,7 @@ from salvo_server.core.chat import Chat
 from salvo_server.core.effects import Effect
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
+from salvo_server.core.lobby import Lobby
 from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.register import Account, Register
@@ -389,6 +391,25 @@ def _delay_a_team_whose_salt_is_known() -> bool:
     return stage.fired() == 0
 
 
+def _spend_the_derivations_of_another_team() -> bool:
+    """Forged shots in the turn of a client with a fresh salt a message, on a broker that tells who publishes."""
+    stage = Stage()
+    victim, attacker = stage.current, stage.others()[0]
+    for number in range(50):
+        stage.fire("bob", _strange_shot(number), by=attacker)
+    stage.fire(attacker, Sealer(secret(victim), b"a fresh salt....").sign({"x": 1, "y": 1}), by=victim)
+    return stage.fired() == 0
+
+
+def _have_another_team_answered() -> bool:
+    """Noise of one team, answered on the error topic of the one whose turn it is."""
+    stage = Stage()
+    victim, attacker = stage.current, stage.others()[0]
+    stage.hush()
+    stage.fire("bob", b"noise", by=attacker)
+    return any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.heard)
+
+
 def _say_far_too_much() -> bool:
     """A megabyte of white space around a request."""
     stage = Stage((), play=False)
@@ -564,6 +585,21 @@ def _hold_a_lobby_open() -> bool:
     return bool(stage.referee.players)
 
 
+def _come_and_go_in_the_lobby() -> bool:
+    """Leave the lobby and come back, just before the time of those who have placed their fleets ends."""
+    stage = Stage(("ann", "bob", "cy"), play=False, limits=Limits(placement_ms=60_000, restarts=64))
+    for number, name in enumerate(("ann", "bob")):
+        for placement in fleet(number).placements:
+            stage.say(
+                topics.PLACE.of(player=name, ship=placement.ship), write_placement(placement, stage.sealers[name])
+            )
+    for _ in range(10):
+        stage.wait(50)
+        _leave_for(stage, "cy", stage.sealers["cy"])
+        stage.join("cy")
+    return stage.referee.state is State.LOBBY
+
+
 def _leave_a_command_behind() -> bool:
     """Leave a request with the broker: every server that starts will have a ghost at its table."""
     stage = Stage((), play=False)
@@ -609,6 +645,10 @@ def _wait_for_no_broker(patch: Patch) -> None:
     patch.setattr(Resends, "take_due", lambda self, now, confirmed, published: take_due(self, now, 10**9, published))
 
 
+def _know_no_senders(patch: Patch) -> None:
+    patch.setattr(Inbox, "sender_of", property(lambda self: lambda topic, payload: None, lambda self, given: None))
+
+
 def _know_no_salts(patch: Patch) -> None:
     patch.setattr(Member, "learn", lambda self, salt, key: None)
 
@@ -633,6 +673,10 @@ def _answer_without_end(patch: Patch) -> None:
 
 def _let_ships_be_placed_for_ever(patch: Patch) -> None:
     patch.setattr("salvo_server.core.lobby.MAX_PLACEMENTS", 1_000_000)
+
+
+def _let_every_listing_restart(patch: Patch) -> None:
+    patch.setattr(Lobby, "_may_restart", lambda self, name: True)
 
 
 def _extend_lobbies_for_ever(patch: Patch) -> None:
@@ -731,6 +775,8 @@ ATTACKS = [
     Attack("a placement as signature", "SALVO-SEAL-5", _fire_a_placement, _compare_nothing),
     Attack("derivations without end", "SALVO-FRESH-6", _have_keys_derived_without_end, _limit_no_derivations),
     Attack("a known team kept waiting", "SALVO-FRESH-7", _delay_a_team_whose_salt_is_known, _know_no_salts),
+    Attack("another team's derivations", "SALVO-FRESH-9", _spend_the_derivations_of_another_team, _know_no_senders),
+    Attack("another team answered", "SALVO-FRESH-9", _have_another_team_answered, _know_no_senders),
     Attack("a megabyte", "SALVO-WIRE-5", _say_far_too_much, _read_any_size),
     Attack("a thousand levels", "SALVO-WIRE-4", _end_the_server_by_nesting, _count_levels_by_recursion),
     Attack("a team drowned in refusals", "SALVO-ERR-4", _drown_a_team_in_refusals, _answer_without_end),
@@ -763,6 +809,7 @@ ATTACKS = [
     Attack("a broker outrun by the log", "SALVO-LOG-12", _outrun_a_slow_broker_by_the_log, _wait_for_no_broker),
     Attack("a ship placed without end", "SALVO-PLACE-7", _place_one_ship_without_end, _let_ships_be_placed_for_ever),
     Attack("a lobby held open", "SALVO-BACK-5", _hold_a_lobby_open, _extend_lobbies_for_ever),
+    Attack("a lobby of comings and goings", "SALVO-JOIN-17", _come_and_go_in_the_lobby, _let_every_listing_restart),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
     Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
     Attack("where shots go by length", "SALVO-SEAL-9", _tell_shots_by_the_length_of_their_messages, _pad_nothing),

@@ -151,7 +151,7 @@ def run_server(
         names,
         seed=1,
         limits=LIMITS,
-        profile="literal" if accounts is None else "contest",
+        profile="open" if accounts is None else "contest",
         journal=_new_journal(journal == "power") if journal else None,
         identity=Identity.fresh() if signed else None,
         register=None if accounts is None else Register(accounts),

@@ -47,7 +47,7 @@ class Way(NamedTuple):
 
     Attributes:
         signed: whether the server has an identity, and says everything in `/game/log` as well.
-        guarded: profile contest: roster, and a broker with users and rights; else profile literal on an open broker.
+        guarded: profile contest: roster, and a broker with users and rights; else profile open on an open broker.
         tls: whether the teams come over TLS.
     """
 
@@ -57,8 +57,8 @@ class Way(NamedTuple):
     tls: bool = False
 
 
-UNSIGNED: Final = Way("literal without log", signed=False)
-LITERAL: Final = Way("literal", signed=True)
+UNSIGNED: Final = Way("open without log", signed=False)
+OPEN: Final = Way("open", signed=True)
 CONTEST: Final = Way("contest", signed=True, guarded=True)
 ENCRYPTED: Final = Way("contest over TLS", signed=True, guarded=True, tls=True)
 
@@ -72,8 +72,8 @@ class Ratio(NamedTuple):
 
 
 _RATIOS: Final = (
-    Ratio(LITERAL, UNSIGNED, "the signed log"),
-    Ratio(CONTEST, LITERAL, "access control"),
+    Ratio(OPEN, UNSIGNED, "the signed log"),
+    Ratio(CONTEST, OPEN, "access control"),
     Ratio(CONTEST, UNSIGNED, "both"),
 )
 
@@ -104,7 +104,7 @@ class Pace(NamedTuple):
 
 
 def bench_mosquitto_profiles(share: float) -> None:
-    """Contest, with the plugin's users and rights, against literal, both with and without the signed log."""
+    """Contest, with the plugin's users and rights, against open, both with and without the signed log."""
     _compare("mosquitto", _on_mosquitto, _RATIOS, share, Effort(300, 1200))
 
 

@@ -110,7 +110,7 @@ class Chaos:
         url = self.broker.url if self.broker else f"mqtt://{self.port.address}"
         where = ["--broker", url] if self.broker else ["--listen", url.removeprefix("mqtt://")]
         settings = ["--players", "2", "--over-seconds", "1", "--resume", "always", "--journal", str(self.journal)]
-        settings += ["--profile", "literal"]
+        settings += ["--profile", "open"]
         command = [sys.executable, str(SERVER), "serve", *where, *settings, "--table", "blue"]
         self.server = Process(command, folder / "server.log")
         self.teams = [self._team(url, table, name) for table in ("", "blue") for name in ("ann", "bob")]

@@ -1,21 +1,22 @@
-"""Subscribe to everything at a broker, and print the topic of each message that comes, one a line.
+"""Subscribe to topics at a broker, to all unless some are named, and print the topic of each message that comes.
 
-    python listen.py mqtt://USER:SECRET@HOST:PORT
+    python listen.py mqtt://USER:SECRET@HOST:PORT [FILTER ...]
 
 Ends with the reason as its last line when the broker refuses the account.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import Connection
 
 
-def main(url: str) -> None:
-    connection = Connection(url, "listener", clean_session=True)
-    connection.on_connect = lambda _: connection.subscribe(["#"])
+def main(url: str, filters: list[str]) -> None:
+    connection = Connection(url, f"listener-{os.getpid()}", clean_session=True)
+    connection.on_connect = lambda _: connection.subscribe(filters)
     try:
         while True:
             for message in connection.poll(1.0):
@@ -26,4 +27,4 @@ def main(url: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:] or ["#"])

@@ -302,8 +302,12 @@ class Outside:
             [SALVO, "join", self.url(), bot, "--team", name, "--games", "1"], {"SALVO_SECRET": self._secrets[name]}
         )
 
-    def listen(self, user: str) -> subprocess.Popen[str]:
-        return self._start([PYTHON, str(ROOT / "tests" / "compose" / "listen.py"), self.url(user)])
+    def listen(self, user: str = "", *filters: str) -> subprocess.Popen[str]:
+        return self._start([PYTHON, str(ROOT / "tests" / "compose" / "listen.py"), self.url(user), *filters])
+
+    def play_without_login(self, name: str) -> subprocess.Popen[str]:
+        client = ROOT / "examples" / "spec_client_40_lines.py"
+        return self._start([PYTHON, str(client), "127.0.0.1", "1883", name, f"secret-of-{name}"])
 
     def _start(self, command: list[str], environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         self._running.append(
@@ -317,13 +321,17 @@ class Outside:
         )
         return self._running[-1]
 
-    def play(self, *teams: subprocess.Popen[str]) -> str:
-        """Wait for the end of a game that all teams tell alike; return how it ended."""
+    def end_of(self, *teams: subprocess.Popen[str]) -> str:
+        """Wait for the end of a game; return what all teams say of it alike."""
         said = [team.communicate(timeout=90)[0].strip().splitlines()[-1] for team in teams]
         ends = {line.partition(",")[0] for line in said}
         assert len(ends) == 1, said
-        [end] = ends
-        assert end.endswith((" red wins", " blue wins")), said
+        return ends.pop()
+
+    def play(self, *teams: subprocess.Popen[str]) -> str:
+        """Wait for the end of a game that all teams tell alike; return how it ended."""
+        end = self.end_of(*teams)
+        assert end.endswith((" red wins", " blue wins")), end
         return end
 
     def go(self) -> None:
@@ -562,6 +570,36 @@ def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> No
         outside.go()
 
 
+def show_open(used: Engine, steps: Steps, folder: Path) -> None:
+    """The same without accounts, in the profile open."""
+    used.compose("down", "-v")
+    used.files = (FILE,)
+    used.settings = {**SETTINGS, "SALVO_PROFILE": "open"}
+    (folder / "open").mkdir()
+    outside = Outside(used, folder / "open")
+    try:
+        with steps.step("SALVO_PROFILE=open: broker and server become healthy, and any client comes in"):
+            go_up(used)
+            wait_for("online", lambda: outside.health(outside.url()).startswith("online"))
+            print("    " + outside.health(outside.url()).strip())
+        with steps.step("the client of 40 lines plays without a login, an explorer watches, a thief gets nothing"):
+            explorer = outside.listen()
+            thief = outside.listen("", "/game/request_participation", "/players/+/fire", "/players/+/ships/+/place")
+            assert explorer.stdout is not None
+            assert explorer.stdout.readline().startswith("/")
+            print("    " + outside.end_of(*(outside.play_without_login(name) for name in ("ann", "bob"))))
+            explorer.terminate()
+            thief.terminate()
+            seen = {topics.parse(topic).topic for topic in explorer.communicate(timeout=60)[0].split()}
+            assert {topics.WINNER, topics.HITS, topics.CURRENT} <= seen, seen
+            assert not [row for row in seen if row.reader is topics.Reader.SERVER], seen
+            assert thief.communicate(timeout=60)[0] == ""
+        with steps.step("salvo doctor in the server's container finds the profile open as it is meant to be"):
+            tell_doctor(used.compose("exec", "-T", "server", "salvo", "doctor"))
+    finally:
+        outside.go()
+
+
 def main() -> int:
     steps = Steps()
     try:
@@ -571,6 +609,7 @@ def main() -> int:
                 certificates = make_certificates(Path(folder))
                 show_public(used, steps, Path(folder), certificates)
                 show_tls(used, steps, Path(folder), certificates)
+                show_open(used, steps, Path(folder))
             except BaseException:
                 print(used.compose("logs", "--tail", "40"))
                 raise

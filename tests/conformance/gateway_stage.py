@@ -34,7 +34,7 @@ def served(listener: Any = None, **given: Any) -> Iterator[Contest]:
     """Run a server."""
     values: dict[str, Any] = {
         "listen": "127.0.0.1:0",
-        "profile": "literal",
+        "profile": "open",
         "players": 2,
         "over_seconds": 1,
         "journal": "none",

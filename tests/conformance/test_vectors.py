@@ -213,7 +213,7 @@ class Server:
         settings = ServerSettings(**state["settings"])
         gate = Authenticator(executor=AtOnce())
         seed = _seed_for(state.get("starter"))
-        profile, roster = state.get("profile", "literal"), state.get("roster")
+        profile, roster = state.get("profile", "open"), state.get("roster")
         teams = [Account(name, name, Role.TEAM, secret) for name, secret in (roster or {}).items()]
         self.service = Service(
             self.edge,

@@ -56,7 +56,7 @@ def _start(*arguments: str) -> subprocess.CompletedProcess[str]:
 @contextmanager
 def _serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server; give its process and its address."""
-    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "literal", "--json", *arguments]
+    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--json", *arguments]
     with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as server:
         assert server.stdout is not None
         yield server, str(json.loads(server.stdout.readline())["url"])
@@ -117,7 +117,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("play", "hunter"), 1, "error: too_few_players: 1 bot"),
         (("play", "missing.py", "hunter"), 1, "error: bad_bot: no file missing.py"),
         (("play", "rude", "hunter", "--seed", "1"), 1, "error: bad_salvo: rude, seed 1, game 1: turn"),
-        (("serve", "--profile", "open"), 2, "error: bad_setting: --profile: 'open': input should be 'literal', "),
+        (("serve", "--profile", "shut"), 2, "error: bad_setting: --profile: 'shut': input should be 'open', "),
         (("serve", "--turn-seconds", "0"), 2, "error: bad_setting: --turn-seconds: 0: input should be greater than"),
         (("serve", "--table", "game"), 1, "error: bad_name: table name 'game'"),
         (("serve", "--listen", "nowhere"), 2, "error: bad_address: 'nowhere' is not HOST:PORT"),
@@ -155,7 +155,7 @@ def test_a_process_ends_with_the_line_and_the_code_of_the_mistake(arguments: tup
 
 def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> None:
     config = tmp_path / "salvo.toml"
-    config.write_text('# a contest\nprofile = "literal"\nplacement_second = 60\n')
+    config.write_text('# a contest\nprofile = "open"\nplacement_second = 60\n')
     done = run("serve", "--config", str(config))
     assert (done.returncode, done.stderr.strip()) == (
         2,

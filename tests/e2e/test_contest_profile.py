@@ -184,10 +184,10 @@ def test_strangers_play_under_tls(organiser: Organiser) -> None:
         (("--tls-cert", "a.pem"), "bad_setting: --tls-cert and --tls-key belong together"),
         (("--tls-cert", "/nowhere", "--tls-key", "/nowhere"), "bad_tls: certificate /nowhere: No such file"),
         (
-            ("--profile", "literal", "--referee-delay-seconds", "0"),
-            "bad_setting: --referee-delay-seconds with --profile",
+            ("--profile", "open", "--referee-delay-seconds", "0"),
+            "bad_setting: --referee-delay-seconds is for accounts",
         ),
-        (("--profile", "open"), "bad_setting: --profile: 'open'"),
+        (("--profile", "shut"), "bad_setting: --profile: 'shut'"),
     ],
 )
 def test_what_does_not_go_together_is_said(organiser: Organiser, words: tuple[str, ...], error: str) -> None:

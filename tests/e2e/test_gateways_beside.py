@@ -108,7 +108,7 @@ def listens(port: int) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("profile", ["literal", "contest"])
+@pytest.mark.parametrize("profile", ["open", "contest"])
 def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, profile: str) -> None:
     with server(tmp_path, profile, "--rules", small(tmp_path), "--games", "1") as running:
         running.listening()
@@ -129,7 +129,7 @@ def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, 
 
 
 def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
-    with server(tmp_path, "literal", "--rules", "xbs") as running:
+    with server(tmp_path, "open", "--rules", "xbs") as running:
         running.listening()
         assert listens(running.port)
     wait_until(lambda: not listens(running.port))

@@ -188,7 +188,7 @@ def test_two_people_at_one_terminal_are_refused() -> None:
 @contextlib.contextmanager
 def _contest(folder: Path, like: str = "streak", **settings: Any) -> Iterator[str]:
     """A server with its own broker, for games of two; gives its address."""
-    given = {"listen": "127.0.0.1:0", "profile": "literal", "players": 2, "over_seconds": 60, "journal": "none"}
+    given = {"listen": "127.0.0.1:0", "profile": "open", "players": 2, "over_seconds": 60, "journal": "none"}
     contest = Contest(ServerSettings(**{**given, "rules": _pond(folder, like), **settings}))
     try:
         with contest.in_background():

@@ -139,7 +139,7 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
 
 
 def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window: Browser, hall: Hall) -> None:
-    hall._words += ["--profile", "literal"]
+    hall._words += ["--profile", "open"]
     server = hall.serve()
     addressed(window, hall.page)
     until(window, says("#headline", "The lobby is open"))
@@ -222,7 +222,7 @@ def say(rude: Connection, topic: str, said: Any, *, retain: bool = True) -> None
 
 def a_game(rude: Connection, table: str = "") -> None:
     for topic, said in (
-        ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "literal"}),
+        ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "open"}),
         ("/players/list", ["ann", "bob"]),
         ("/game/state", "turn"),
         ("/game/result", _RESULT),
@@ -285,7 +285,7 @@ def test_server_states_are_told_and_tables_can_be_chosen(window: Browser, rude: 
     say(
         connection,
         "/second/game/server",
-        {"status_topic": "/game/server", "version": "1", "game": 1, "profile": "literal"},
+        {"status_topic": "/game/server", "version": "1", "game": 1, "profile": "open"},
     )
     say(connection, "/second/players/list", ["eve", "dan"])
     say(connection, "/game/server", {"status": "paused"})

@@ -80,7 +80,7 @@ class Stage:
         """Start the server, with these settings before any others; return when its table is open, or again on."""
         words = [
             "--profile",
-            "literal",
+            "open",
             "--json",
             "--players",
             "2",

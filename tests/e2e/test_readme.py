@@ -51,6 +51,15 @@ ELSEWHERE = {
     "salvo mosquitto broker": ("tests/e2e/test_contest_profile.py", 'organiser.run("mosquitto"'),
     "mosquitto -c broker/mosquitto.conf": ("tests/e2e/test_contest_profile.py", "start_mosquitto(folder"),
     "salvo serve --broker mqtt://127.0.0.1:1884": ("tests/e2e/test_contest_profile.py", 'serve("--broker", own)'),
+    "salvo mosquitto open-broker --profile open --roster open.json": (
+        "tests/integration/test_open_profile.py",
+        '"--profile", "open", "--roster"',
+    ),
+    "mosquitto -c open-broker/mosquitto.conf": ("tests/integration/test_open_profile.py", "OpenMosquitto("),
+    "salvo serve --profile open --broker mqtt://127.0.0.1:1884 --roster open.json": (
+        "tests/integration/test_open_profile.py",
+        'values |= {"broker": running_broker.url, "roster": folder / "roster.json"}',
+    ),
     "salvo watch ws://HOST:9001/mqtt --html live.html": ("tests/unit/test_live_page.py", '"--html", str(file)'),
     "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }
@@ -348,7 +357,7 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
 
 @pytest.mark.long
 def test_a_journal_is_looked_at(folder: Path) -> None:
-    command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --profile literal --journal contest.journal"
+    command = "salvo serve --listen 127.0.0.1:0 --players 2 --games 1 --profile open --journal contest.journal"
     command += " --transcripts games"
     given: dict[str, Any] = {"cwd": folder, "env": _environment(folder)}
     with started(shlex.split(command), stdout=subprocess.PIPE, **given) as server:

@@ -587,7 +587,7 @@ def _announcements() -> list[bytes]:
         m.PlayerStats("ann", 1, 1, 0, 1, 1),
         m.GameWon("ann"),
         m.RulesAnnounced(SALVO, "", 60, 30, 300, 3),
-        m.ServerStatus(True, "1", 1, "literal"),
+        m.ServerStatus(True, "1", 1, "open"),
         m.ShotLanded("ann", 3, 4),
         m.PlacementRefused("ann", "carrier", "overlap", "carrier overlaps"),
         m.CommandRefused("ann", "off_grid", "x=0"),

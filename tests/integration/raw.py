@@ -27,7 +27,7 @@ def connect_packet(client_id: str, *, level: int = 4, clean: bool = True, keep_a
     flags = 2 * clean
     tail = text(client_id)
     if "will" in given:
-        flags |= 4 | 32  # a retained will
+        flags |= 4 | 32 * given.get("will_retained", True)
         tail += text(given["will"][0]) + text(given["will"][1])
     if "user" in given:
         flags |= 128 | 64

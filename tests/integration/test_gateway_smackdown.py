@@ -280,7 +280,7 @@ SERVE = [
     "--rules",
     "smackdown",
     "--profile",
-    "literal",
+    "open",
 ]
 
 

@@ -62,7 +62,7 @@ def publish(url: str, topic: str, payload: bytes, *, retain: bool = False) -> No
 
 def status(identity: Identity | None) -> bytes:
     keys = None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
-    [publication] = write_announcement(m.ServerStatus(True, "0", 1, "literal", keys=keys))
+    [publication] = write_announcement(m.ServerStatus(True, "0", 1, "open", keys=keys))
     return publication.payload
 
 

@@ -119,3 +119,22 @@ def test_the_server_may_send_what_no_team_may() -> None:
             red.until(lambda: red.lost)
         server.publish(["/game/log"], "x" * 300_000)
         server.until(lambda: server.lost)
+
+
+def test_the_broker_tells_which_team_published_a_shot_first_and_of_nothing_else() -> None:
+    access = RosterAccess(contest("red", "blue"))
+    with (
+        EmbeddedBroker(access=access) as broker,
+        Client(broker.port, SERVER) as server,
+        Client(broker.port, team("red")[0]) as red,
+        Client(broker.port, team("blue")[0]) as blue,
+    ):
+        server.subscribe(["/players/+/fire", "/players/+/skip"])
+        red.publish(["/players/blue/fire"], "a shot")
+        server.wait_for("/players/blue/fire", "a shot")
+        blue.publish(["/players/blue/fire"], "a shot")  # copied: it is red's still
+        blue.publish(["/players/blue/skip"], "a skip")
+        server.wait_for("/players/blue/skip", "a skip")
+    assert access.sender_of("/players/blue/fire", b"a shot") == "red"
+    assert access.sender_of("/players/red/fire", b"a shot") is None
+    assert access.sender_of("/players/blue/skip", b"a skip") is None

@@ -42,6 +42,10 @@ class Chatty(RandomBot):
         return super().place_fleet(rules)
 
 
+#: What an empty lobby has besides its state (SALVO-JOIN-10).
+EMPTY = ("/players/count", "/players/list")
+
+
 class Observer:
     """Subscribes to ``#`` and keeps everything."""
 
@@ -103,13 +107,13 @@ def test_everything_seen_is_in_the_table_and_in_order(
 ) -> None:
     names = [f"team{number}" for number in range(count)]
     with start_server(players=count, over_seconds=1):
-        observer.until(said("/game/state", b"lobby"))
+        observer.until(said("/players/list", b"[]"))
         seen = [x.topic for x in observer.seen if x.topic != "/game/log"]
-        assert seen == ["/game/server", "/game/rules", "/game/state"]
+        assert seen == ["/game/server", "/game/rules", "/game/state", "/players/count", "/players/list"]
         play_bots(broker.url, names, observer)
         observer.until(lambda seen: [x.payload for x in seen if x.topic == "/game/state"][-1] == b"lobby")
         late = Observer(broker.url)
-        kept = {"/game/state", "/game/rules", "/game/server"}
+        kept = {"/game/state", "/game/rules", "/game/server", *EMPTY}
         late.until(lambda seen: kept <= {x.topic for x in seen})
         assert {x.topic for x in late.seen} == kept
         assert all(x.retain for x in late.seen)
@@ -135,8 +139,8 @@ def _check_payloads(seen: list[Inbound]) -> None:
         elif address.topic is topics.PLACE:
             assert b"coordinates" not in message.payload  # sealed
     public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
-    of_other_books = {"board", "fleet"}
-    assert public - {_name(message) for message in seen} == of_other_books
+    elsewhere = {"board", "fleet", "request_error"}  # in other books, and after requests that no bot of ours makes
+    assert public - {_name(message) for message in seen} == elsewhere
 
 
 def _check_order(names: list[str], count: int) -> None:
@@ -189,7 +193,7 @@ def test_what_an_earlier_server_left_behind_is_swept_away(
         gone = {*stale, "/players/ghost/fire"}
         observer.until(lambda seen: gone <= {x.topic for x in seen if not x.payload})
     fresh = Observer(broker.url)
-    kept = {"/game/state", "/game/rules", "/game/server", "/elsewhere/game/state"}
+    kept = {"/game/state", "/game/rules", "/game/server", "/elsewhere/game/state", *EMPTY}
     fresh.until(lambda seen: kept <= {x.topic for x in seen})
     assert {x.topic for x in fresh.seen} == kept
     fresh.close()

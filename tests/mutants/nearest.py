@@ -34,6 +34,7 @@ PARTS: Final = {
             "tests/unit/test_leaving.py",
             "tests/unit/test_referee_view.py",
             "tests/unit/test_repetitions.py",
+            "tests/unit/test_placing_again.py",
         ),
     ),
     "authenticator": Part(
@@ -46,7 +47,7 @@ PARTS: Final = {
     "outages": Part(("server/salvo_server/core/outages.py",), ("tests/unit/test_outages.py",)),
     "session": Part(
         ("client_sdk/salvo/session/*.py",),
-        ("tests/unit/test_session.py", "tests/unit/test_session_tables.py"),
+        ("tests/unit/test_session.py", "tests/unit/test_session_tables.py", "tests/unit/test_chatting.py"),
     ),
     "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/unit/test_witness.py",)),
     "commands": Part(

@@ -5,12 +5,12 @@
     python tests/mutants/run.py --arrows core/referee.py:TRANSITIONS    the arrows of a table
 
 Each error is planted in a copy of the tree, and the tests nearest to it run until one fails. The same seed draws the
-same errors from the same code. Those that live are listed. What no test can find, because the code means the same, may
-be accepted in accepted.toml, with a reason. The exit code is 1 if fewer than ``--least`` percent of the others are
-found, and 2 if nothing could be tried or accepted.toml is out of date.
+same errors from the same code. Those that live are listed as they are found, and again at the end. What no test can
+find, because the code means the same, may be accepted in accepted.toml, with a reason. The exit code is 1 if fewer than
+``--least`` percent of the others are found, and 2 if nothing could be tried or accepted.toml is out of date.
 
-mutmut 3 does none of these: draw a sample from a seed, run chosen tests for a module, or change what stands outside
-functions, as our tables do.
+Why not mutmut 3: it draws no sample (its issue 278), takes every test that executes a function for one of it, however
+far away, and changes nothing outside functions, where our tables stand.
 """
 
 from __future__ import annotations
@@ -122,6 +122,11 @@ def _arrows_at(tree: Tree, key: Key) -> set[Key]:
         return set()
 
 
+def described(mutant: Mutant) -> str:
+    """Return where a mutant is and what it changes."""
+    return f"{mutant.file}:{mutant.line} {mutant.place}: {mutant.before}  ->  {mutant.after}"
+
+
 def draw(planted: Sequence[tuple[str, Mutant]], number: int, seed: int) -> list[tuple[str, Mutant]]:
     """Return so many of the mutants, in their order."""
     chosen = sorted(Random(seed).sample(range(len(planted)), min(number, len(planted))))
@@ -152,10 +157,12 @@ def try_all(tree: Tree, planted: Sequence[tuple[str, Mutant]], jobs: int, extra:
         pool = ThreadPoolExecutor(jobs)
         running = [pool.submit(trial, part, mutant, mutant.write()) for part, mutant in planted]
         try:
-            for _ in track(
+            shown = track(
                 as_completed(running), "mutants", len(running), console=_TERMINAL, disable=not _TERMINAL.is_terminal
-            ):
-                pass
+            )
+            for done in shown:
+                if not done.result().killer:
+                    print("lives:", described(done.result().mutant), file=sys.stderr)
             return [each.result() for each in running]
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -189,7 +196,7 @@ class Report:
         ):
             for _, mutant, killer in trials:
                 why = f"  ({killer or self._reason(mutant)})" if trials is not self.survivors else ""
-                yield f"{title}: {mutant.file}:{mutant.line} {mutant.place}: {mutant.before}  ->  {mutant.after}{why}"
+                yield f"{title}: {described(mutant)}{why}"
         for part in dict.fromkeys(trial.part for trial in [*self.killed, *self.accepted, *self.survivors]):
             yield self._summary(part, part)
         yield self._summary("all", None)
@@ -237,6 +244,7 @@ def main(arguments: Sequence[str], tree: Tree, accepted: str) -> int:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        print("interrupted; above is what was found until then", file=sys.stderr)
         return 130
     print(json.dumps(report.as_json(), indent=1) if given.json else "\n".join(report.lines()))
     return 2 if report.mistaken else int(report.share() < given.least)

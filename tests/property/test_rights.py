@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, cast
 
 from hypothesis import example, given
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from paho.mqtt.matcher import MQTTMatcher
 
 from salvo import topics
-from salvo.topics import Action, Role
+from salvo.errors import WireError
+from salvo.topics import Action, Publisher, Reader, Role
 
 NAMES = ("red", "blue", "Red", "red2")
 TABLES = ("", "final", "b")
@@ -54,9 +56,20 @@ def test_filters_and_single_topics_say_the_same(
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
-def test_only_teams_and_the_server_publish(role: Role, name: str, topic: str) -> None:
+def test_only_players_and_the_server_publish(role: Role, name: str, topic: str) -> None:
     if topics.may(role, name, TABLES, Action.PUBLISH, topic):
-        assert role in (Role.SERVER, Role.TEAM)
+        assert role in (Role.SERVER, Role.TEAM, Role.ANYBODY)
+
+
+@given(any_topic)
+def test_anybody_publishes_what_some_team_may_and_reads_nothing_that_is_for_the_server(topic: str) -> None:
+    said = heard = False
+    with contextlib.suppress(WireError):
+        address = topics.parse(topic)
+        said = address.table in TABLES and address.topic.publisher is not Publisher.SERVER
+        heard = address.table in TABLES and address.topic.reader in (Reader.EVERYBODY, Reader.OWNER)
+    assert topics.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == said
+    assert topics.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == heard
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), st.sampled_from(Action), any_topic)

@@ -152,7 +152,7 @@ class Server(Member):
         if self.incarnation > 1 and self._clock_random.random() < 0.2:
             self._jump_ms += self._clock_random.randint(-5_000, 5_000)  # somebody has set the computer's clock
         self.stopping = False
-        self.edge = self.connect(clean=False, will=last_will("", "literal", self.identity))
+        self.edge = self.connect(clean=False, will=last_will("", "open", self.identity))
         self.journal = SimJournal(world, self.disk)
         gate = _Gate(
             wake=self.edge.wake,

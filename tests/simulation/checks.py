@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from simulation.game import Contest
 
 #: What stays retained after a reset (SALVO-END-4).
-_KEPT = {"/game/state", "/game/rules", "/game/server"}
+_KEPT = {"/game/state", "/game/rules", "/game/server", "/players/count", "/players/list"}
 
 
 def hold(condition: bool, text: str, *given: object) -> None:
@@ -82,7 +82,7 @@ def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
 
 def _retained(contest: Contest) -> None:
     table = contest.server.service.tables[""]
-    kept, own = contest.broker.retained, table.retained
+    kept, own = contest.broker.retained, table.kept
     for topic in sorted(kept.keys() | own.keys()):
         hold(kept.get(topic) == own.get(topic), "retained at %s: %s, not %s", topic, kept.get(topic), own.get(topic))
 
@@ -322,8 +322,6 @@ def at_the_end(contest: Contest) -> None:
     """Check what is left when the last game was forgotten."""
     _retained(contest)
     left = set(contest.broker.retained) - _KEPT
-    if contest.broker.lossy:  # an old autosave may have an old request to take part: then there is a list again
-        left -= {"/players/list", "/players/count"}
     hold(not left, "after the reset there is still %s", left)
     proofs: set[bytes] = set()
     logged = {take_apart(payload)[0] for topic, payload in contest.said if topic == "/game/log" and payload}

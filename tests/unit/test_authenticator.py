@@ -579,3 +579,22 @@ def test_no_key_is_left_of_a_secret_that_another_one_has_replaced(gate: Authenti
     prove(gate, worker, ANN, "ann")
     gate.keyring.admit("", "ann", "rotated", NOW)
     assert not {"ann's", ANN.key} & reachable(gate)
+
+
+def test_what_its_own_team_cannot_have_read_is_known_to_be_of_that_team(gate: Authenticator, worker: ByHand) -> None:
+    """Such a refusal burns a nonce, so it is a step; one that anybody can cause is not."""
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    read = gate.open(SignedShot("", "bob", {"x": 9, "y": 9}, request.blob), ["ann"], NOW)
+    again = gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
+    for opened, proven in ((read, True), (again, False)):
+        assert isinstance(opened, Opened)
+        assert isinstance(opened.command, m.Unreadable)
+        assert (opened.command.proven, opened.proof is not None) == (proven, proven)
+
+
+def test_closing_it_closes_its_worker(gate: Authenticator, worker: ByHand, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(gate.worker, "close", lambda: closed.append(True))
+    gate.close()
+    assert closed == [True]

@@ -62,10 +62,10 @@ def test_a_session_says_a_line_at_its_table() -> None:
 
 def test_where_the_chat_is_off_a_session_says_so_at_once(session: Session) -> None:
     server = ScriptedServer(session, "secret")
-    server.say(m.ServerStatus(True, "1", 1, "literal", chat=False))
+    server.say(m.ServerStatus(True, "1", 1, "open", chat=False))
     with pytest.raises(WireError, match="chat_off"):
         session.say("Ahoy!")
-    server.say(m.ServerStatus(True, "1", 1, "literal"))
+    server.say(m.ServerStatus(True, "1", 1, "open"))
     assert session.say("Ahoy!").payload == b'{"text": "Ahoy!"}'
 
 
@@ -106,7 +106,7 @@ def tell(playing: Contestant, edge: Wire, *announcements: m.Announcement) -> Non
 
 
 def listed(playing: Contestant, edge: Wire, *, chat: bool = True) -> None:
-    status = m.ServerStatus(True, "1", 1, "literal", chat=chat)
+    status = m.ServerStatus(True, "1", 1, "open", chat=chat)
     tell(playing, edge, status, m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.LOBBY))
     tell(playing, edge, m.PlayersListed(("me", "you")))
 

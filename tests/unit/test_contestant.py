@@ -73,7 +73,7 @@ def test_nothing_is_repeated_while_the_connection_is_away() -> None:
     session = Session("me", "secret", bot.random, sealer=Sealer("secret", bytes(16)))
     playing = Contestant(bot, session, edge, seed=1, clock=lambda: now[0])
     edge.connect()
-    status, rules = m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
+    status, rules = m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
     for announcement in (status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(("me",))):
         for topic, payload, _ in write_announcement(announcement):
             edge.give(topic, payload)

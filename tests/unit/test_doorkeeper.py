@@ -10,7 +10,7 @@ import pytest
 
 from salvo.errors import ConnectionLost
 from salvo_server.core.register import Account, Register
-from salvo_server.gateways.accounts import RosterAccounts
+from salvo_server.gateways.accounts import GatewayError, RosterAccounts
 from salvo_server.storage import roster_watcher
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.roster_watcher import RosterWatcher
@@ -46,6 +46,44 @@ def test_a_gateways_guest_waits_for_the_next_look_when_it_first_comes(roster: Ro
     assert min(slept) > roster_watcher.LOOK_SECONDS
     assert (accounts.secret_of("ann"), accounts.onlooker("")) == first
     assert len(slept) == 2
+
+
+def guests(roster: Roster) -> list[str]:
+    return [member.name for member in roster.members() if member.door]
+
+
+def test_a_gateway_keeps_so_many_accounts_and_the_oldest_guest_that_is_away_makes_room(
+    roster: Roster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anyone who reached the port wrote 240 names into the roster for good, in twelve seconds."""
+    monkeypatch.setattr("salvo_server.gateways.accounts.MAX_GUEST_ACCOUNTS", 3)
+    roster.add("red")
+    accounts = RosterAccounts(roster, "xbs", lambda seconds: None)
+    accounts.onlooker("")
+    for name in ("ann", "bob", "cat"):
+        accounts.secret_of(name)
+    accounts.release("bob")
+    accounts.release("cat")
+    accounts.secret_of("dan")
+    assert guests(roster) == ["xbs-gateway", "ann", "cat", "dan"]
+    accounts.secret_of("cat")
+    with pytest.raises(GatewayError, match="gateway_full: 3 guests play through this gateway; that is the most"):
+        accounts.secret_of("eve")
+    with pytest.raises(GatewayError, match="name_taken"):
+        accounts.secret_of("red")
+    accounts.release("ann")
+    accounts.secret_of("eve")
+    assert guests(roster) == ["xbs-gateway", "cat", "dan", "eve"]
+
+
+def test_a_guest_that_came_twice_and_left_once_is_here(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo_server.gateways.accounts.MAX_GUEST_ACCOUNTS", 1)
+    accounts = RosterAccounts(roster, "xbs", lambda seconds: None)
+    accounts.secret_of("ann")
+    accounts.secret_of("ann")
+    accounts.release("ann")
+    with pytest.raises(GatewayError, match="gateway_full"):
+        accounts.secret_of("bob")
 
 
 def test_a_broker_that_is_away_is_furnished_later(roster: Roster) -> None:

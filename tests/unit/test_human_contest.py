@@ -45,7 +45,7 @@ class Place:
             self.person._handle(event)
 
     def lobby(self) -> None:
-        self.hear(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(BOOK, "", 60, 30, 300, 3), retained=True)
+        self.hear(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(BOOK, "", 60, 30, 300, 3), retained=True)
         self.hear(m.StateChanged(State.LOBBY), retained=True)
         self.session.connected()
         self.hear(m.PlayersListed(("me", "ann")))

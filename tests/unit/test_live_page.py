@@ -82,7 +82,7 @@ def test_the_page_asks_for_what_everybody_may_read_but_for_the_log_and_doubles()
         [path_of("node"), "-"], input=f"{script}\n{line}", capture_output=True, text=True, timeout=60
     ).stdout
     discovery, default, second = json.loads(said)
-    unasked = {"log", "count", "current", "hits", "sunk_as_printed", "defeated_as_printed", "server"}
+    unasked = {"log", "count", "current", "hits", "sunk_as_printed", "defeated_as_printed", "server", "request_error"}
     wanted = {topic.filter() for topic in TOPICS if topic.reader is Reader.EVERYBODY and topic.name not in unasked}
     assert set(default) == wanted | {topics.REFEREE.filter()}
     assert second == [f"/second{each}" for each in default]

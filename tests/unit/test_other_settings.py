@@ -44,6 +44,7 @@ OTHER: dict[str, Any] = {
     "increment_ms": 1_000,
     "absent_ms": 2_000,
     "pace_ms": 500,
+    "restarts": 1,
 }
 CHANGES: dict[str, dict[str, Any]] = {
     **{name: {"limits": replace(LIMITS, **{name: value})} for name, value in OTHER.items()},

@@ -230,6 +230,19 @@ def test_the_table_says_what_is_done(state: Presence, event: Event) -> None:
 def test_no_pair_stands_twice_in_the_table_and_only_messages_are_read_or_held() -> None:
     assert len({(row.state, row.event) for row in OUTAGES}) == len(OUTAGES)
     assert {row.event for row in OUTAGES if row.duty in ("read", "hold")} == {"messages arrive"}
+    silent = {"connected", "disconnected", "journal accepts"}
+    assert {row.duty for row in OUTAGES if row.event in silent} == {"nothing"}
+
+
+@pytest.mark.parametrize("state", ["serving", "just back", "journal stalled"])
+def test_the_last_word_of_a_server_that_ends_with_a_stalled_journal_is_that_it_is_offline(state: Presence) -> None:
+    """It was `paused`, which then stood at the broker until the next server came."""
+    bench = Bench(state)
+    bench.journal.refuses = True
+    bench.stage.service.say_goodbye()
+    said = [json.loads(payload)["status"] for topic, payload in bench.stage.heard if topic == "/game/server"]
+    assert said[-1] == "offline"
+    assert ("paused" in said) == (state != "journal stalled")
 
 
 def test_what_is_held_while_the_journal_takes_nothing_is_acknowledged_when_it_is_durable() -> None:

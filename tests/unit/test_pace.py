@@ -304,7 +304,7 @@ def test_a_game_with_pauses_is_recovered_executed_and_verified(world: PacedWorld
 
 
 def test_a_header_without_a_pace_is_as_it_was() -> None:
-    header = Table(Referee(7), lambda _: m.ServerStatus(True, "1", 1, "literal")).header
+    header = Table(Referee(7), lambda _: m.ServerStatus(True, "1", 1, "open")).header
     assert "pace" not in write_header(header)
     assert read_header(write_header(header)).limits.pace_ms is None
 
@@ -314,7 +314,7 @@ def test_a_header_without_a_pace_is_as_it_was() -> None:
 
 def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_before() -> None:
     book, secret = XBS, "secret"
-    table = Table(begun(book=book), lambda _: m.ServerStatus(True, "1", 1, "literal"))
+    table = Table(begun(book=book), lambda _: m.ServerStatus(True, "1", 1, "open"))
     referee = table.referee
     table.open()
     me = current(referee)
@@ -368,7 +368,7 @@ def test_a_screen_shows_in_a_pause_whose_turn_has_ended() -> None:
 
 def test_a_replay_tells_after_each_salvo_who_is_next_and_in_the_last_pause_nobody() -> None:
     referee = Referee(7, limits=PACED)
-    table = Table(referee, lambda _: m.ServerStatus(True, "1", 1, "literal"))
+    table = Table(referee, lambda _: m.ServerStatus(True, "1", 1, "open"))
     steps = []
     for name in ("ann", "bob"):
         steps.append(table.carry_out(m.Participate(name, name.encode()), NOW))

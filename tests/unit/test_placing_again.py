@@ -14,7 +14,7 @@ import pytest
 from attacks.stage import Stage
 from proofs import verify
 from salvo.codec.commands import write_participation, write_placement
-from salvo.messages import State
+from salvo.messages import Limits, State
 from salvo.rules import Orientation, Placement
 from salvo_server.core import lobby as lobbies
 from simulation import crypto
@@ -54,7 +54,11 @@ def test_a_ship_is_accepted_twenty_times_and_its_last_place_stays() -> None:
     stage.hush()
     place(stage, "ann", y=5)
     text = b"rate_limited: carrier was placed 20 times, 20 at most; its last place stays"
-    assert stage.heard == [("/players/ann/ships/carrier/error", text)]
+    assert stage.heard == [
+        ("/players/ann/ships/carrier/approved", b"false"),
+        ("/players/ann/ships/carrier/error", text),
+    ]
+    assert stage.edge.retained["/players/ann/ships/carrier/approved"] == b"true"
     last = Placement("carrier", 1, 10, Orientation.HORIZONTAL)
     assert stage.referee.players["ann"].placements == {"carrier": last}
     assert stage.service.last_step == steps + 1  # its nonce is used up, as that of every refusal
@@ -87,6 +91,55 @@ def test_each_ship_of_each_team_has_its_own_count_and_the_game_begins() -> None:
     stage.hush()
     place(stage, "ann")
     assert stage.codes() == ["wrong_state"]
+
+
+APPROVED = "/players/ann/ships/carrier/approved"
+
+
+def test_every_refusal_of_a_placement_says_false_and_what_is_kept_stays_true_for_a_ship_in_place() -> None:
+    stage = lobby(1)
+    for y, ship in enumerate(("battleship", "destroyer", "submarine", "patrolboat"), 2):
+        place(stage, "ann", ship=ship, y=y)
+    stage.hush()
+    place(stage, "ann", y=7)
+    assert stage.codes() == ["fleet_final"]
+    assert [said for topic, said in stage.heard if topic == APPROVED] == [b"false"]
+    for y, ship in enumerate(("carrier", "battleship", "destroyer", "submarine", "patrolboat"), 1):
+        place(stage, "bob", ship=ship, y=y)
+    stage.hush()
+    place(stage, "ann", y=7)
+    assert stage.codes() == ["wrong_state"]
+    assert [said for topic, said in stage.heard if topic == APPROVED] == [b"false"]
+    assert stage.edge.retained[APPROVED] == b"true"
+
+
+def test_a_refusal_by_the_rules_says_false_once() -> None:
+    stage = lobby(0)
+    place(stage, "ann", x=9)
+    assert [said for topic, said in stage.heard if topic == APPROVED] == [b"false"]
+
+
+def test_what_anybody_may_have_sent_says_nothing_against_a_ship_in_place() -> None:
+    stage = lobby(0)
+    stage.hush()
+    stage.say("/players/ann/ships/carrier/place", b"no blob")
+    assert [said for topic, said in stage.heard if topic == APPROVED] == [b"false"]
+    place(stage, "ann")
+    stage.hush()
+    stage.say("/players/ann/ships/carrier/place", b"another one")
+    assert stage.codes() == ["blob_not_base64"]
+    assert APPROVED not in dict(stage.heard)
+
+
+def test_an_empty_lobby_says_0_and_an_empty_list_from_the_start_and_after_every_game() -> None:
+    stage = Stage((), play=False, limits=Limits(players=2))
+    stage.wait(0)  # until the server has heard what the broker retains
+    assert [stage.edge.retained[f"/players/{name}"] for name in ("count", "list")] == [b"0", b"[]"]
+    stage = Stage(("ann", "bob"))
+    for _ in range(20):  # silent turns, then the result
+        stage.wait(61)
+    assert (stage.referee.state, stage.referee.number) == (State.LOBBY, 2)
+    assert [stage.edge.retained[f"/players/{name}"] for name in ("count", "list")] == [b"0", b"[]"]
 
 
 def test_a_team_that_joins_again_after_the_placement_time_has_a_new_count() -> None:

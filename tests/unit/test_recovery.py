@@ -300,7 +300,8 @@ def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(wor
     world.restart()
     assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 2)
     assert world.wire.retained["/game/state"] == b"lobby"
-    assert not [topic for topic, payload in world.wire.retained.items() if payload and "/players/" in topic]
+    kept = {topic: payload for topic, payload in world.wire.retained.items() if payload and "/players/" in topic}
+    assert kept == {"/players/count": b"0", "/players/list": b"[]"}
     world.join()
     world.fire(2)
     world.service.say_goodbye()

@@ -69,6 +69,41 @@ def _loser(referee: Referee) -> str:
 # --- the lobby ----------------------------------------------------------------------------------------------------
 
 
+def leave_and_come_back(referee: Referee, name: str, now: int) -> None:
+    referee.receive(m.Leave(name), now)
+    referee.receive(m.Participate(name, name.encode()), now)
+
+
+def test_a_team_that_comes_and_goes_restarts_the_minute_once() -> None:
+    """It held up a lobby of complete fleets for as long as it liked."""
+    referee = Referee(7, limits=Limits(restarts=64))
+    seat(referee, "a", "b")
+    referee.receive(m.Participate("c", b"c"), NOW + 30_000)
+    for seconds in range(31, 90):
+        leave_and_come_back(referee, "c", NOW + 1000 * seconds)
+    assert referee.deadline() == NOW + 90_000
+    referee.handle_timer(NOW + 90_000)
+    assert (referee.state, list(referee.players)) == (State.TURN, ["a", "b"])
+
+
+def test_as_many_names_as_are_allowed_restart_the_minute_until_it_has_ended() -> None:
+    referee = Referee(7, limits=Limits(restarts=2))
+    for number, name in enumerate(("a", "b", "c")):
+        referee.receive(m.Participate(name, name.encode()), NOW + 1000 * number)
+    assert referee.deadline() == NOW + 61_000
+    referee.handle_timer(NOW + 61_000)
+    for number, name in enumerate(("c", "a")):
+        referee.receive(m.Participate(name, name.encode()), NOW + 70_000 + 1000 * number)
+    assert referee.deadline() == NOW + 131_000
+
+
+def test_in_games_recorded_without_that_limit_every_listing_restarts_the_minute() -> None:
+    referee = Referee(7)
+    referee.receive(m.Participate("a", b"a"), NOW)
+    leave_and_come_back(referee, "a", NOW + 50_000)
+    assert referee.deadline() == NOW + 110_000
+
+
 def test_the_minute_restarts_with_each_new_name_and_not_with_a_return() -> None:
     referee = Referee(7)
     seat(referee, "a")
@@ -134,6 +169,32 @@ def test_a_complete_fleet_is_final() -> None:
     referee = Referee(7)
     seat(referee, "a")
     assert codes(referee.receive(place("a", "carrier", 2), NOW)) == ["fleet_final"]
+
+
+def test_a_ship_that_cannot_lie_there_is_not_approved() -> None:
+    referee = Referee(7)
+    referee.receive(m.Participate("a", b"a"), NOW)
+    judged, refused = referee.receive(place("a", "carrier", 9), NOW)
+    assert judged == m.PlacementJudged("a", "carrier", False)
+    assert refused.code == "off_grid" if isinstance(refused, m.PlacementRefused) else False
+
+
+def test_refusals_are_answered_three_times_a_ship_until_one_is_placed() -> None:
+    referee = Referee(7)
+    referee.receive(m.Participate("a", b"a"), NOW)
+    for _ in range(2):
+        answered = [bool(referee.receive(place("a", "carrier", 9), NOW)) for _ in range(16)]
+        assert answered == [True] * 15 + [False]
+        referee.receive(place("a", "carrier", 1), NOW)
+
+
+def test_in_the_lobby_a_recap_tells_the_own_ships_and_who_is_listed() -> None:
+    referee = Referee(7)
+    referee.receive(m.Participate("a", b"a"), NOW)
+    referee.receive(place("a", "carrier"), NOW)
+    referee.receive(m.Participate("b", b"b"), NOW)
+    placed = Placement("carrier", 1, 1, Orientation.HORIZONTAL)
+    assert referee.receive(m.Participate("a", b"a"), NOW) == [m.Recap("a", 1, 0, (placed,), (), (), (), ("a", "b"))]
 
 
 def test_answers_use_the_spelling_of_the_message_and_take_back_the_former_one() -> None:
@@ -249,6 +310,18 @@ def test_a_shot_between_empty_turns_starts_their_count_again() -> None:
         assert referee.state is State.TURN
 
 
+def test_a_turn_that_is_cut_short_after_a_shot_is_no_empty_one() -> None:
+    referee = playing("a", "b", empty_turns=2)
+    first, now = _current(referee), NOW
+    for fires in (True, False, False):  # a turn of each, and the first one's empty one
+        if fires or _current(referee) != first:
+            referee.receive(m.Fire(_current(referee), first, 10, 10), now)
+        now += 30_000
+        referee.handle_timer(now)
+    assert referee.state is State.TURN
+    assert [referee.match.players[name].silent_turns for name in (first, _current(referee))] == [1, 0]
+
+
 def test_a_defeated_player_that_is_sunk_later_is_announced_only_as_sunk() -> None:
     referee = playing("a", "b", "c", empty_turns=1)
     silent = _current(referee)
@@ -359,6 +432,12 @@ def test_refusals_are_answered_three_times_a_ship_and_then_no_more_until_the_nex
     referee.handle_timer(NOW + 30_000)
     referee.handle_timer(NOW + 60_000)
     assert referee.receive(m.Fire(other, "a", 1, 1), NOW + 60_000)
+
+
+def test_noise_is_answered_as_often_as_refusals() -> None:
+    referee = playing("a", "b")
+    answered = [bool(referee.receive(m.Unreadable("a", "", "not_json", "noise"), NOW)) for _ in range(20)]
+    assert answered == [True] * 15 + [False] * 5
 
 
 def test_noise_under_a_name_does_not_use_up_the_answers_to_the_team_itself() -> None:

@@ -227,6 +227,26 @@ def test_who_is_gone_where_nobody_is_out_costs_two_seconds_a_round_until_it_fire
     assert referee.deadline() == now + 31_999
 
 
+@pytest.mark.parametrize("skips", [False, True])
+def test_a_shot_and_a_skip_let_the_count_of_missed_turns_begin_again(skips: bool) -> None:
+    referee, name, other, now = gone()
+    assert referee.match.players[name].missed_turns == 2
+    referee.receive(m.Skip(name) if skips else m.Fire(name, other, 3, 3), now)
+    assert referee.match.players[name].missed_turns == 0
+
+
+def test_a_turn_that_ran_out_after_a_shot_is_not_missed() -> None:
+    referee = playing(SALVO, "a", "b", empty_turns=2, absent_ms=2000)
+    first = referee.current
+    assert first is not None
+    referee.receive(m.TimePassed(), NOW + 30_000)
+    fire(referee, first.name, (3, 3), (3, 4), now=NOW + 30_000)
+    assert first.missed_turns == 1
+    referee.receive(m.Fire(first.name, first.name, 3, 3), NOW + 40_000)
+    referee.receive(m.TimePassed(), NOW + 60_000)
+    assert (first.missed_turns, first.silent_turns, referee.results[-1].shots) == (0, 0, 1)
+
+
 def test_only_who_is_gone_counts_as_absent_and_nobody_does_in_the_next_lobby() -> None:
     referee, name, other, now = gone(over_ms=1000)
     assert [referee.is_absent(each) for each in (name, other, "nobody")] == [True, False, False]
@@ -373,7 +393,7 @@ def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> No
             heard = [each for each in said if getattr(each, "to", name) == name and not isinstance(each, m.TableOpened)]
             server.say(*heard)
 
-    say(m.ServerStatus(True, "test", 1, "literal"), table.referee.rules, m.StateChanged(State.LOBBY))
+    say(m.ServerStatus(True, "test", 1, "open"), table.referee.rules, m.StateChanged(State.LOBBY))
     for name in ("a", "b"):
         say(*table.carry_out(m.Participate(name, name.encode()), NOW).announcements)
         ships = [Placement(s, x, 1, Orientation.HORIZONTAL) for s, x in (("long", 1), ("dot", 4))]

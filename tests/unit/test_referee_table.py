@@ -94,6 +94,16 @@ def over(**limits: Any) -> Referee:
     return referee
 
 
+def sunk_of_three() -> Referee:
+    """Return a game of three in which b has lost all its ships."""
+    referee = listed("a", "b", "c", players=3)
+    for name in "abc":
+        referee.receive(place(name, "dot", 4), NOW)
+    for name, target, x in (("a", "b", 1), ("a", "b", 2), ("b", "a", 3), ("c", "b", 4), ("c", "b", 3)):
+        referee.receive(m.Fire(name, target, x, 1), NOW)
+    return referee
+
+
 STARTS = {Lobby: lobby, Turn: turn, Pause: pause, Over: over}
 
 
@@ -339,6 +349,27 @@ def test_what_comes_after_a_deadline_comes_into_the_state_after_it(
     assert type(referee.stage) is then
     assert late or stage is Over  # where the new lobby knows no a
     assert last == (m.StateChanged(State.LOBBY) if stage is Over else m.CommandRefused("a", "not_json", "?"))
+
+
+def test_a_void_shot_is_a_repetition_once_all_void_ones_have_come() -> None:
+    referee = over()
+    winning = m.ShotContext(1, 3, 2, "b")
+    shot = m.Fire("a", "b", 2, 2, winning)
+    assert not referee.has_had(shot)
+    referee.receive(shot, LATER)
+    assert referee.has_had(shot)
+    others: list[m.Input] = [m.Fire("a", "b", 2, 2), m.Fire("b", "b", 2, 2, winning), m.Skip("a"), m.Leave("a")]
+    others += [replace(shot, context=replace(winning, game=2)), replace(shot, context=replace(winning, turn=2))]
+    assert not any(referee.has_had(other) for other in others)
+
+
+@pytest.mark.parametrize(("given", "ships"), [(turn, 2), (last_ship, 1), (sunk_of_three, 0)])
+def test_who_has_one_ship_or_none_is_answered_three_times_as_well(given: Callable[[], Referee], ships: int) -> None:
+    referee = given()
+    assert referee.game is not None
+    assert referee.game.afloat[1] == ships
+    said = [referee.receive(m.Fire("b", "z", 1, 1), LATER) for _ in range(7)]
+    assert sum(map(len, said)) == 3 * max(ships, 1)
 
 
 # --- what is said of the table itself -------------------------------------------------------------------------------

@@ -230,9 +230,9 @@ def test_a_delay_is_at_most_an_hour(seconds: str) -> None:
         load_settings({"referee_delay_seconds": seconds, "profile": "contest"})
 
 
-def test_an_open_broker_has_no_view_of_the_referee() -> None:
-    with pytest.raises(SettingsError, match="to everyone"):
-        load_settings({"referee_delay_seconds": 0, "profile": "literal"})
+def test_an_open_contest_has_no_view_of_the_referee() -> None:
+    with pytest.raises(SettingsError, match="has no accounts"):
+        load_settings({"referee_delay_seconds": 0, "profile": "open"})
     assert load_settings({"referee_delay_seconds": 2, "profile": "contest"}).referee_delay_ms == 2000
 
 

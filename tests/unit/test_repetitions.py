@@ -168,7 +168,7 @@ def test_a_skip_that_came_after_the_deadline_was_not_had() -> None:
 def test_a_request_that_is_made_again_is_answered_by_a_recap_and_nothing_else(
     sealed: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stage = Stage((), play=False, profile="strict" if sealed else "literal", limits=m.Limits(players=2))
+    stage = Stage((), play=False, profile="strict" if sealed else "open", limits=m.Limits(players=2))
     keys = stage.identity.sealing_key if sealed else None
     for name in ("ann", "bob"):
         stage.say(topics.REQUEST_PARTICIPATION.of(), write_participation(name, secret(name), keys))

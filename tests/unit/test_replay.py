@@ -182,8 +182,11 @@ def _page(replay: Replay, view: str) -> str:
     async def look() -> str:
         app = Viewer(replay, view=view, turn=replay.turns)
         async with app.run_test(size=(140, 40)) as pilot:
-            await pilot.pause()
-            return app.export_screenshot(simplify=True)
+            former = ""
+            while former != (picture := app.export_screenshot(simplify=True)):  # until nothing moves any more
+                former = picture
+                await pilot.pause(0.1)
+            return picture
 
     # The picture is named by a hash of all that is behind it, also of where in memory that is.
     return re.sub(r"terminal-\d+", "terminal", asyncio.run(look()).replace(str(id(replay)), ""))

@@ -26,7 +26,7 @@ def file_of(tmp_path: Path) -> Path:
 
 def test_it_is_found_as_long_as_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    given = settings(tmp_path, journal="a.journal", identity=Path("id.key"), tables=("blue",), profile="literal")
+    given = settings(tmp_path, journal="a.journal", identity=Path("id.key"), tables=("blue",), profile="open")
     roster = tmp_path / "roster.json"
     with announced(given, "mqtt://127.0.0.1:7000", "ws://127.0.0.1:7001/mqtt"):
         [found] = running_servers(roster)
@@ -36,7 +36,7 @@ def test_it_is_found_as_long_as_it_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert (found.settings.listen, found.settings.tables, found.settings.profile) == (
         "0.0.0.0:7000",
         ("blue",),
-        "literal",
+        "open",
     )
     # as they are found from any folder
     assert (found.settings.journal, found.settings.identity) == (str(tmp_path / "a.journal"), tmp_path / "id.key")

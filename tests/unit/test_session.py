@@ -50,7 +50,7 @@ def server(session: Session) -> ScriptedServer:
 
 
 def listed(session: Session, server: ScriptedServer) -> None:
-    server.say(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
     server.say(m.StateChanged(State.LOBBY), retained=True)
     session.connected()
     events = server.say(m.PlayersListed(("me", "you")))
@@ -176,7 +176,7 @@ def test_a_game_without_this_team_is_none_of_its_business(session: Session, serv
 
 
 def between_games(session: Session, server: ScriptedServer, state: State) -> list[object]:
-    status = m.ServerStatus(True, "0", 4, "literal")
+    status = m.ServerStatus(True, "0", 4, "open")
     server.say(status, m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(state), retained=True)
     session.connected()
     assert len(server.commands(SEALER)) == 1
@@ -198,7 +198,7 @@ def test_who_comes_during_a_game_is_told_once_that_it_plays_the_next_one(
 def test_who_came_during_a_game_asks_once_in_the_next_lobby(session: Session, server: ScriptedServer) -> None:
     """The story: it asked when the server said that it is here, and again in the lobby, and placed two fleets."""
     between_games(session, server, State.OVER)
-    server.say(m.ServerStatus(True, "0", 5, "literal"), m.StateChanged(State.LOBBY))
+    server.say(m.ServerStatus(True, "0", 5, "open"), m.StateChanged(State.LOBBY))
     assert server.commands(SEALER) == [ParticipationRequest("", "me", "secret")]
 
 
@@ -209,7 +209,7 @@ def test_a_killed_bot_asks_again_when_its_server_comes_into_the_game_after_it(
     session.connected(1.0)
     session.handle_timer(4.0)
     assert session.take_outbox()
-    server.say(m.StateChanged(State.TURN), m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.StateChanged(State.TURN), m.ServerStatus(True, "0", 1, "open"))
     assert server.commands(SEALER) == [ParticipationRequest("", "me", "secret")]
 
 
@@ -287,7 +287,7 @@ def recap() -> m.Recap:
 def test_a_killed_bot_takes_up_its_turn_where_it_was(session: Session, server: ScriptedServer) -> None:
     """A new process: kept topics first, then the recap; two of five shots of turn 3 were fired before the kill."""
     server.say(
-        m.ServerStatus(True, "0", 1, "literal"),
+        m.ServerStatus(True, "0", 1, "open"),
         m.RulesAnnounced(SALVO, "", 60, 30, 300, 3),
         m.StateChanged(State.TURN),
         m.PlayersListed(("me", "you")),
@@ -367,7 +367,7 @@ def test_who_still_thinks_when_the_recap_comes_keeps_the_turn(
     shots = [Shot("you", x, 1) for x in (1, 2, 3, 4, 5)]
     session.fire(shots[:fired])
     if server_lost:
-        server.say(m.ServerStatus(True, "0", 1, "literal"))
+        server.say(m.ServerStatus(True, "0", 1, "open"))
     else:
         session.connected()
     server.now = 20.0
@@ -441,7 +441,7 @@ def test_a_server_that_restarts_in_the_lobby_gets_name_and_fleet_again(
     listed(session, server)
     server.say(*(m.PlacementJudged("me", ship.name, True) for ship in SALVO.fleet))
     session.take_outbox()
-    server.say(m.ServerStatus(False, "0", 1, "literal"), m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.ServerStatus(False, "0", 1, "open"), m.ServerStatus(True, "0", 1, "open"))
     assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
     assert server.say(m.PlayersListed(("me",))) == []
     assert {c.placement for c in server.commands(SEALER) if isinstance(c, m.PlaceShip)} == set(FLEET.placements)
@@ -476,7 +476,7 @@ def test_in_a_game_a_server_that_comes_back_is_asked_for_the_recap(session: Sess
     listed(session, server)
     my_turn(session, server)
     session.take_outbox()
-    server.say(m.ServerStatus(True, "0", 1, "literal", "", True), m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.ServerStatus(True, "0", 1, "open", "", True), m.ServerStatus(True, "0", 1, "open"))
     assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
 
 
@@ -515,7 +515,7 @@ def test_a_server_that_was_lost_unnoticed_is_asked_for_the_recap(session: Sessio
     listed(session, server)
     my_turn(session, server)
     session.take_outbox()
-    server.say(m.ShotLanded("me", 3, 4), m.ShotLanded("me", 3, 4), m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.ShotLanded("me", 3, 4), m.ShotLanded("me", 3, 4), m.ServerStatus(True, "0", 1, "open"))
     assert asked(session, server) == ["ParticipationRequest"]
     on_the_way = recapped(1, 1, FLEET.placements, (), ((3, 4),), ())
     server.say_recap(on_the_way, SEALER)
@@ -538,12 +538,12 @@ def test_an_old_lobby_that_a_killed_broker_kept_does_not_end_the_game(session: S
     fired = [c for c in server.commands(SEALER) if isinstance(c, m.Fire)]
     session.connected()
     session.take_outbox()
-    server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY), retained=True)
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY), retained=True)
     server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
     assert server.commands(SEALER) == fired  # the same shots, not new ones beside those that may still arrive
 
 
-@pytest.mark.parametrize("later", [m.ServerStatus(True, "0", 2, "literal"), m.PlayersListed(("me",))])
+@pytest.mark.parametrize("later", [m.ServerStatus(True, "0", 2, "open"), m.PlayersListed(("me",))])
 def test_a_lobby_that_came_while_the_connection_was_away_ends_the_game(
     session: Session, server: ScriptedServer, later: m.Announcement
 ) -> None:
@@ -596,12 +596,12 @@ def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
     session: Session, server: ScriptedServer
 ) -> None:
     """The server was away: its last will names no game. The number that followed passed for another game's."""
-    server.say(m.ServerStatus(False, "0", 0, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.ServerStatus(False, "0", 0, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
     server.say(m.StateChanged(State.LOBBY), retained=True)
     session.connected()
     assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 0)]
     session.place(FLEET, 0.0)
-    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.ServerStatus(True, "0", 1, "open"))
     partial = dataclasses.replace(recap(), turn=0, fleet=(), shots=(), landed=(), results=())
     assert server.say_recap(partial, SEALER) == []
 
@@ -613,7 +613,7 @@ def test_a_killed_bot_whose_request_nobody_heard_asks_when_the_server_is_back(
     session.connected()
     session.take_outbox()
     server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.PlayersListed(("me", "you")), m.StateChanged(State.TURN))
-    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.ServerStatus(True, "0", 1, "open"))
     assert asked(session, server) == ["ParticipationRequest"]
 
 
@@ -641,7 +641,7 @@ def late() -> m.Recap:
 
 def back(session: Session, server: ScriptedServer, newest: m.Recap) -> None:
     """A new process in game 1, which has taken up this recap."""
-    server.say(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
     server.say(m.StateChanged(State.TURN), m.PlayersListed(("me", "you")), retained=True)
     session.connected()
     server.say_recap(newest, SEALER)
@@ -709,7 +709,7 @@ def test_a_recap_that_does_not_fit_rules_which_somebody_made_up_is_asked_for_aga
     """The session ended with the error of a fleet off the grid."""
     other = dataclasses.replace(SALVO, name="other", grid=Grid(5, 5))
     server.say(m.RulesAnnounced(other, "", 60, 30, 300, 3))
-    server.say(m.StateChanged(State.TURN), m.PlayersListed(("me", "you")), m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.StateChanged(State.TURN), m.PlayersListed(("me", "you")), m.ServerStatus(True, "0", 1, "open"))
     session.connected()
     assert server.say_recap(late(), SEALER) == []
     assert session.view is None
@@ -732,7 +732,7 @@ def test_a_recap_of_an_earlier_game_is_nobodys_business_in_the_next_lobby(
     session: Session, server: ScriptedServer
 ) -> None:
     back(session, server, late())
-    server.say(m.ServerStatus(True, "0", 2, "literal"), retained=True)
+    server.say(m.ServerStatus(True, "0", 2, "open"), retained=True)
     server.say(m.StateChanged(State.LOBBY))
     assert server.say_recap(late(), SEALER) == []
     assert session.view is None
@@ -747,7 +747,7 @@ def test_a_recap_of_an_earlier_game_is_nobodys_business_in_the_next_lobby(
 def test_a_server_that_begins_with_game_1_again_is_believed_its_recap(session: Session, server: ScriptedServer) -> None:
     """It keeps no journal. What was known of the other game 1 is no measure."""
     back(session, server, late())
-    server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY), m.PlayersListed(("me",)))
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY), m.PlayersListed(("me",)))
     session.place(FLEET, 0.0)
     server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(1, 1, "you", 5, 0, 30_000))
     session.connected()
@@ -765,7 +765,7 @@ def requests_until(session: Session, end: float, begin: float = 0.0) -> list[flo
 
 
 def waiting_in_lobby(session: Session, server: ScriptedServer) -> None:
-    server.say(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
     server.say(m.StateChanged(State.LOBBY), retained=True)
     session.connected(0.0)
     assert len(sent_requests(session)) == 1
@@ -799,7 +799,7 @@ def test_teams_do_not_ask_again_at_the_same_moments_and_the_bots_randomness_is_n
 
 def test_a_bot_that_comes_back_in_mid_game_asks_until_the_recap_comes(session: Session, server: ScriptedServer) -> None:
     """The broker had kept a list with its name, and it waited for a recap of which nobody knew."""
-    server.say(m.ServerStatus(True, "0", 1, "literal"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
     server.say(m.StateChanged(State.TURN), m.PlayersListed(("me", "you")), retained=True)
     session.connected(0.0)
     sent_requests(session)
@@ -824,9 +824,9 @@ def test_nothing_is_asked_again_of_a_server_that_is_away_or_by_who_wants_no_game
     session: Session, server: ScriptedServer
 ) -> None:
     waiting_in_lobby(session, server)
-    server.say(m.ServerStatus(False, "0", 1, "literal"))
+    server.say(m.ServerStatus(False, "0", 1, "open"))
     assert requests_until(session, 20.0) == []
-    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.ServerStatus(True, "0", 1, "open"))
     assert len(sent_requests(session)) == 1
     session.wants_to_play = False
     assert requests_until(session, 40.0, 20.0) == []
@@ -911,8 +911,8 @@ def test_a_salvo_is_not_sent_again_once_its_result_is_there(session: Session, se
     "said",
     [
         m.TurnBegan(1, 2, "you", 5, 0, 30_000),  # in a round the result comes at its end
-        m.ServerStatus(False, "0", 1, "literal"),
-        m.ServerStatus(True, "0", 1, "literal", paused=True),
+        m.ServerStatus(False, "0", 1, "open"),
+        m.ServerStatus(True, "0", 1, "open", paused=True),
         m.CommandRefused("me", "turn_timeout", "too slow"),
     ],
 )
@@ -1185,7 +1185,7 @@ def test_shots_out_of_turn_are_sent_once(session: Session, server: ScriptedServe
 def test_the_end_of_another_game_with_the_same_number_is_told_too(session: Session, server: ScriptedServer) -> None:
     """A server without a journal begins with game 1 again; the team never learned how the second one ended."""
     for _ in range(2):
-        server.say(m.ServerStatus(True, "0", 1, "literal"), m.StateChanged(State.LOBBY))
+        server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY))
         listed(session, server)
         my_turn(session, server)
         session.fire([Shot("you", 1, 1)])
@@ -1221,11 +1221,11 @@ def test_a_recap_is_not_asked_for_while_the_server_is_away(session: Session, ser
     listed(session, server)
     my_turn(session, server)
     session.connected(0.0)
-    server.say(m.ServerStatus(False, "0", 1, "literal"))
+    server.say(m.ServerStatus(False, "0", 1, "open"))
     session.take_outbox()
     assert requests_until(session, 20.0) == []
     server.now = 21.0
-    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    server.say(m.ServerStatus(True, "0", 1, "open"))
     assert asked(session, server) == ["ParticipationRequest"]
 
 
@@ -1287,3 +1287,137 @@ def test_a_team_that_starts_again_has_the_salt_that_the_server_knows_and_another
     assert placed_at(KEYS) == {salt}
     others = [placed_at(KEYS, "you"), placed_at(m.ServerKeys(bytes(32), KEYS.seal)), placed_at(None), placed_at(None)]
     assert len({salt}.union(*others)) == 5
+
+
+# --- what a session passes on ---------------------------------------------------------------------------------------
+
+
+class Told:
+    """Stands for a part of the session and notes what it is told."""
+
+    def __init__(self, session: Session, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+        self.calls: list[tuple[object, ...]] = []
+        for name in names:
+            monkeypatch.setattr(session.witness, name, lambda *given, name=name: self.calls.append((name, *given)))
+
+
+def test_the_witness_is_told_of_every_command_of_refusals_and_of_the_way_back(
+    session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Told(session, monkeypatch, "fired", "skipped", "refused", "came_back", "took_up", "connected_anew")
+    listed(session, server)
+    server.say(m.CommandRefused("me", "off_grid", "no"))
+    assert told.calls == [("connected_anew",)]
+    server.say(m.PlacementRefused("me", "carrier", "off_grid", "no"))
+    nothing_placed = dataclasses.replace(recap(), turn=0, fleet=(), shots=(), landed=(), results=())
+    server.say_recap(nothing_placed, SEALER)
+    my_turn(session, server)
+    session.fire([Shot("you", 1, 1)])
+    session.skip()
+    assert told.calls[1:] == [
+        ("refused", 1),
+        ("came_back", 1),
+        ("fired", m.ShotContext(1, 1, 1, "you"), Shot("you", 1, 1)),
+        ("skipped", m.TurnContext(1, 1)),
+    ]
+    session.connected()
+    server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
+    assert ("took_up", 1, 1) not in told.calls
+    assert ("came_back", 1) not in told.calls[5:]
+
+
+def test_another_source_of_randomness_decides_the_draws_of_the_game_in_play(
+    session: Session, server: ScriptedServer
+) -> None:
+    draws = []
+    for seed in (3, 3, 4):
+        listed(session, server)
+        my_turn(session, server)
+        session.reseed(generator(seed))
+        assert session.view is not None
+        draws.append(session.view.untouched.sample(5))
+        server.say(m.StateChanged(State.OVER), m.StateChanged(State.LOBBY))
+    assert draws[0] == draws[1] != draws[2]
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [(30, "turn_timeout"), (29, "bank_empty")])
+def test_a_view_tells_what_ends_its_turn(session: Session, server: ScriptedServer, seconds: int, limit: str) -> None:
+    listed(session, server)
+    server.say(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "me", 5, 0, 1000 * seconds))
+    assert session.view is not None
+    assert session.view.limited_by == limit
+
+
+def test_fleets_that_are_revealed_are_in_the_view_unless_they_are_of_another_game(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    server.say(m.FleetRevealed("you", FLEET.placements), m.FleetRevealed("me", FLEET.placements[:2]))
+    server.say(m.FleetRevealed("stranger", FLEET.placements))
+    assert session.view is not None
+    assert session.view.revealed == {"you": FLEET}
+
+
+def test_the_time_to_send_a_salvo_again_begins_anew_when_the_server_is_back_or_more_is_fired(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.fire([Shot("you", 1, 1)])
+    session.handle_timer(0.0)
+    server.say(m.ServerStatus(True, "0", 1, "literal", paused=True))
+    session.handle_timer(2.0)
+    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
+    session.take_outbox()
+    session.handle_timer(3.5)
+    session.fire([Shot("you", 2, 1)])
+    session.take_outbox()
+    for now in (6.0, 6.6, 8.9):
+        session.handle_timer(now)
+    assert session.take_outbox() == []
+    session.handle_timer(9.1)
+    assert len(session.take_outbox()) == 2
+
+
+def test_missed_entries_of_the_log_are_asked_for_in_a_game(
+    session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed(session, server)
+    monkeypatch.setattr(session.witness, "missed", lambda now: 17)
+    session.take_outbox()
+    session.handle_timer(1.0)
+    assert session.take_outbox() == []
+    my_turn(session, server)
+    session.handle_timer(2.0)
+    assert [p.topic for p in session.take_outbox()] == ["/players/me/resend"]
+
+
+def test_a_tap_hears_every_announcement_before_its_consequences(session: Session, server: ScriptedServer) -> None:
+    heard: list[tuple[m.Announcement, bool, State | None]] = []
+    session.tap = lambda announcement, retained: heard.append((announcement, retained, session.state))
+    server.say(m.StateChanged(State.LOBBY), retained=True)
+    server.say(m.StateChanged(State.TURN))
+    assert heard == [
+        (m.StateChanged(State.LOBBY), True, None),
+        (m.StateChanged(State.TURN), False, State.LOBBY),
+    ]
+
+
+def test_a_session_hears_the_public_topics_and_its_own_and_no_others(session: Session) -> None:
+    public = ("state", "turn", "result", "winner", "rules", "server", "log", "chat", "stats/+")
+    filters = session.filters()
+    assert len(filters) == len(set(filters))
+    assert {f"/game/{name}" for name in public} <= set(filters)
+    assert {name for name in filters if name.startswith("/game/")} == {f"/game/{name}" for name in public}
+    assert "/players/+/fleet" in filters
+
+
+def test_a_listed_team_does_not_ask_a_server_that_says_again_that_it_is_here(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    session.take_outbox()
+    server.say(m.ServerStatus(True, "0", 1, "literal"))
+    assert session.take_outbox() == []

@@ -48,7 +48,7 @@ IN_GAME = dataclasses.replace(NOTHING_PLACED, turn=1, fleet=FLEET.placements)
 
 
 def status(online: bool = True, **given: Any) -> m.ServerStatus:
-    return m.ServerStatus(**{"online": online, "version": "0", "game": 1, "profile": "literal", **given})
+    return m.ServerStatus(**{"online": online, "version": "0", "game": 1, "profile": "open", **given})
 
 
 def result(turn: int = 1, **given: Any) -> m.SalvoResolved:

@@ -20,7 +20,7 @@ USELESS = {
     "serve --broker mqtt://h --live 127.0.0.1:1": "--live",
     "serve --broker mqtt://h --tls-ca ca.pem": "--tls-ca",
     "serve --tls-ca ca.pem": "--tls-ca",
-    "serve --profile literal --roster r.json": "--roster",
+    "serve --profile open --roster r.json": "--roster",
     "serve --players 9 --most-players 8": "--players",
     "serve --journal none --journal-key k": "--journal-key",
     "serve --journal none --journal-safe power": "--journal-safe",

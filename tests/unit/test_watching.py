@@ -570,7 +570,7 @@ def test_a_further_tables_status_is_that_of_the_first_table() -> None:
 def test_a_status_topic_that_is_none_is_not_subscribed(topic: str) -> None:
     held, watcher = connected(Watcher, "second")
     before = list(held.filters)
-    held.say(m.ServerStatus(True, "1", 1, "literal", topic), table="second")
+    held.say(m.ServerStatus(True, "1", 1, "open", topic), table="second")
     assert (lines(watcher), held.filters) == ([], before)
 
 

@@ -12,7 +12,7 @@ from salvo.chat import check_text
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules, check_playable
 from salvo.codec.strict_json import read_text
-from salvo.errors import SealError, WireError
+from salvo.errors import ProtocolError, SealError, WireError
 from salvo.seal import seal_for_server
 from salvo.shape import UNLESS_EMPTY, Count, Strict, Via, unless
 from salvo.topics import Address, Topic, check_name
@@ -41,13 +41,15 @@ class ServerBody(Strict):
     keys: m.ServerKeys | None = None
     #: Absent when it is on, so that clients without chat read the status as before.
     chat: bool = field(default=True, metadata=unless(True))
+    #: Absent where a server is older than protocol 1.0, which is the same to its clients.
+    protocol: m.Protocol = m.FIRST_PROTOCOL
 
     @classmethod
     def of(cls, a: m.ServerStatus) -> ServerBody:
         """Return a status as it is in JSON."""
         status = None if a.status_topic else "paused" if a.paused else "online" if a.online else "offline"
-        told = {name: getattr(a, name) for name in ("status_topic", "version", "game", "profile", "keys", "chat")}
-        return cls(status=status, **told)
+        names = ("status_topic", "version", "game", "profile", "keys", "chat", "protocol")
+        return cls(status=status, **{name: getattr(a, name) for name in names})
 
     def value(self) -> m.ServerStatus:
         """Return the status.
@@ -61,12 +63,33 @@ class ServerBody(Strict):
         except SealError as error:
             raise ValueError(error.text) from None
         online, paused = self.status in ("online", "paused"), self.status == "paused"
-        told = (self.status_topic, paused, self.keys, self.chat)
+        told = (self.status_topic, paused, self.keys, self.chat, self.protocol)
         return m.ServerStatus(online, self.version, self.game, self.profile, *told)
 
 
+@dataclass(frozen=True, slots=True)
+class _ServerVersions(Strict):
+    """What ``/game/server`` carries in every major version of the protocol."""
+
+    protocol: m.Protocol = m.FIRST_PROTOCOL
+    version: str = ""
+
+    def check(self) -> None:
+        """Make sure that this client can understand the server.
+
+        Raises:
+            ProtocolError: ``other_protocol``.
+        """
+        if self.protocol.major != m.PROTOCOL.major:
+            raise ProtocolError(
+                "other_protocol",
+                f"the server speaks protocol {self.protocol}, and this client {m.PROTOCOL}; install the server's "
+                f"version of battleship-salvo, {self.version[:40]!a}, or one that speaks {self.protocol.major}.x",
+            )
+
+
 def _codec(shape: Any, *given: str) -> Codec[Any]:
-    return Codec(shape, *given, largest=MAX_ANNOUNCEMENT_BYTES, own=True)
+    return Codec(shape, *given, largest=MAX_ANNOUNCEMENT_BYTES, own=True, grows=True)
 
 
 NAMES: Final[Codec[tuple[str, ...]]] = _codec(tuple[str, ...])
@@ -80,8 +103,9 @@ SERVER: Final[Codec[m.ServerStatus]] = _codec(Annotated[m.ServerStatus, Via(Serv
 REFEREE: Final[Codec[m.RefereeView]] = _codec(m.RefereeView)
 CHAT: Final[Codec[m.ChatSaid]] = _codec(m.ChatSaid)
 MESSAGE: Final[Codec[m.MessageSaid]] = _codec(m.MessageSaid, "to")
+_SERVER_VERSIONS: Final[Codec[_ServerVersions]] = _codec(_ServerVersions)
 #: Written as the specification prints it, with white space.
-HIT: Final[Codec[m.ShotLanded]] = Codec(m.ShotLanded, "to")
+HIT: Final[Codec[m.ShotLanded]] = Codec(m.ShotLanded, "to", grows=True)
 
 
 def read_announcement(address: Address, payload: bytes) -> m.Announcement | None:
@@ -94,6 +118,7 @@ def read_announcement(address: Address, payload: bytes) -> m.Announcement | None
 
     Raises:
         WireError: the server at the other end is not one of ours.
+        ProtocolError: ``other_protocol``: it speaks another major version (SALVO-VERSION-4).
     """
     reader = _READERS.get(address.topic)
     return reader(address, payload) if payload and reader is not None else None
@@ -120,6 +145,17 @@ def _rules(payload: bytes) -> m.RulesAnnounced:
     announced = RULES.read(payload)
     check_playable(announced.book)
     return announced
+
+
+def _status(payload: bytes) -> m.ServerStatus:
+    """Read the status; in another major version all but its versions may differ (SALVO-VERSION-4)."""
+    try:
+        status = SERVER.read(payload)
+    except WireError:
+        _SERVER_VERSIONS.read(payload).check()
+        raise
+    _ServerVersions(status.protocol, status.version).check()
+    return status
 
 
 def _referee(payload: bytes) -> m.RefereeView:
@@ -151,7 +187,7 @@ _READERS: Final[dict[Topic, Callable[[Address, bytes], m.Announcement]]] = {
     topics.PLACEMENT_ERROR: lambda a, payload: m.PlacementRefused(a.player, a.ship, *_code_and_text(payload)),
     topics.ERROR: lambda address, payload: m.CommandRefused(address.player, *_code_and_text(payload)),
     topics.RULES: lambda address, payload: _rules(payload),
-    topics.SERVER: lambda address, payload: SERVER.read(payload),
+    topics.SERVER: lambda address, payload: _status(payload),
     topics.REFEREE: lambda address, payload: _referee(payload),
     topics.CHAT: lambda address, payload: _line(CHAT.read(payload)),
     topics.MESSAGE: lambda address, payload: _line(MESSAGE.read(payload, address.player)),

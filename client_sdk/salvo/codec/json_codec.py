@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeVar
 
 from salvo.codec.strict_json import MAX_JSON_DEPTH, MAX_PAYLOAD_BYTES, parse_json
 from salvo.errors import WireError
@@ -31,6 +31,7 @@ class Codec(Generic[_T]):
         largest: int = MAX_PAYLOAD_BYTES,
         deepest: int = MAX_JSON_DEPTH,
         own: bool = False,
+        grows: bool = False,
     ) -> None:
         """Derive a codec.
 
@@ -40,6 +41,8 @@ class Codec(Generic[_T]):
             largest: the most bytes that are read.
             deepest: the most levels that are read.
             own: whether nearly all input was written by :meth:`write`; such input is then read in half the time.
+            grows: whether unknown fields are ignored, because a later minor version of the protocol may have more
+                (SALVO-VERSION-2).
         """
         self._shape = shape
         self._given = given
@@ -47,6 +50,7 @@ class Codec(Generic[_T]):
         self._largest = largest
         self._deepest = deepest
         self._own = own
+        self._extra: Literal["ignore"] | None = "ignore" if grows else None
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:
@@ -60,7 +64,7 @@ class Codec(Generic[_T]):
 
     @cached_property
     def _validate(self) -> Callable[[bytes], Any]:
-        return self.adapter.validator.validate_json
+        return partial(self.adapter.validator.validate_json, extra=self._extra)
 
     @cached_property
     def _write(self) -> Callable[[_T], bytes]:

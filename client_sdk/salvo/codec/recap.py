@@ -63,7 +63,7 @@ class RecapBody(Strict):
     before: RecapBefore | None = None
 
 
-RECAP: Final[Codec[RecapBody]] = Codec(RecapBody, largest=MAX_RECAP_BLOB_BYTES, own=True)
+RECAP: Final[Codec[RecapBody]] = Codec(RecapBody, largest=MAX_RECAP_BLOB_BYTES, own=True, grows=True)
 
 
 def read_recap(player: str, plaintext: bytes) -> m.Recap:

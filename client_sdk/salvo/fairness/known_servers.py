@@ -1,7 +1,8 @@
 """The servers that this user's bots know: the key of each, by the broker's address (SALVO-IDENT-2).
 
 One small JSON file for all bots of a user, ``known_servers.json``. The first meeting is taken on trust; after that,
-another key at the same address is another server, and nothing is sent to it.
+another key at the same address is another server, and no command is sent to it. The password has been sent by then:
+only TLS keeps that from a stranger in the place of the broker.
 """
 
 from __future__ import annotations

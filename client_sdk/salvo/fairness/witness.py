@@ -148,10 +148,13 @@ class Witness:
 
     Attributes:
         key: the server's signing key; nothing is checked before it is known.
+        newer: whether the server speaks a later minor version of the protocol: then an entry that cannot be read is
+            no contradiction, and the log is compared no further (SALVO-VERSION-3).
     """
 
     def __init__(self, name: str) -> None:
         self.key: bytes | None = None
+        self.newer = False
         self._name = name
         self._games: list[_Game] = []  # the latest first
         self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
@@ -160,6 +163,7 @@ class Witness:
         self._behind = False  # whether news may have been missed
         self._ask_at: float | None = None
         self._pause = ASK_SECONDS
+        self._gave_up = False
 
     def follows(self, game: int) -> bool:
         """Whether part of a game's log is still to come."""
@@ -235,6 +239,8 @@ class Witness:
         """Take in live news from a plain topic, not retained messages."""
         if not isinstance(announcement, _COMPARED) or (current := self._current) is None or current.over:
             return
+        if isinstance(announcement, m.PlacementJudged) and not announcement.approved:
+            return  # the log has those only that were judged by the rules (SALVO-PLACE-9)
         fact = _fact(announcement)
         if not any(fact in game.confirmed for game in self._games) and len(self._pending) < _MAX_PENDING:
             self._pending.setdefault(fact, now)
@@ -266,13 +272,25 @@ class Witness:
             UnfairGame: ``unfair``: it has, and it is a contradiction.
             WireError: ``wrong_shape`` or ``unknown_version``: this SDK cannot read it.
         """
-        if self.key is None:
+        if self.key is None or self._gave_up:
             return []
         try:
             text, entry = read_signed(payload, self.key)
             return self._take_in(text, entry)
         except LogError as error:
+            if self.newer and error.code in ("log_wrong", "unknown_version"):
+                raise self._give_up() from None
             raise self._explain(error) from None
+
+    def _give_up(self) -> WireError:
+        """Compare nothing from now on: what cannot be read neither confirms nor contradicts."""
+        self._gave_up, self._games, self._behind = True, [], False
+        self._pending.clear()
+        return WireError(
+            "unknown_version",
+            "the server speaks a later version, and its log has what this one cannot read, so this team's games are no "
+            "longer compared with it; install the server's version of battleship-salvo to do so",
+        )
 
     def _explain(self, error: LogError) -> ImpostorError | UnfairGame | WireError:
         assert self.key is not None

@@ -267,6 +267,7 @@ class Session:
 
         Raises:
             WireError: the server at the other end follows another contract.
+            ProtocolError: ``other_protocol``: it speaks another major version (SALVO-VERSION-4).
             ImpostorError: ``impostor``: the sender is not the known server.
             UnfairGame: ``unfair``: the server has signed a contradiction.
         """
@@ -345,6 +346,7 @@ class Session:
 
     def _server_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
         self.chat = status.chat
+        self.witness.newer = status.protocol > m.PROTOCOL
         events = self._joining.meet(status.keys, status.profile)
         if status.keys is not None:
             self.witness.key = status.keys.sign

@@ -79,7 +79,7 @@ class ScriptedServer:
     def open_lobby(self, *names: str) -> list[Event]:
         """Open the table with these players listed."""
         rules = m.RulesAnnounced(self._book, self._session.table, 60, 30, 300, 3)
-        status = m.ServerStatus(True, "test", self._game, "literal", keys=self._keys)
+        status = m.ServerStatus(True, "test", self._game, "open", keys=self._keys)
         return self.say(status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(names))
 
     def begin_turn(self, turn: int, player: str, shots: int) -> list[Event]:

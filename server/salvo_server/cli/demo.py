@@ -78,7 +78,7 @@ def demo(
         rules=rules,
         pace_seconds=pace,
         over_seconds=3600,
-        profile="literal",
+        profile="open",
     )
     kept = KeptGames(open_journal(settings)) if record is not None else None
     contest = Contest(settings, show, journal=kept, identity=Identity.fresh())

@@ -21,7 +21,7 @@ from salvo_server.cli.checked import NO_TLS, given
 from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Target, Verdict, examine, is_here, temporary_teams
 from salvo_server.running import RunningServer, running_servers
-from salvo_server.settings import ServerSettings, load_settings, roster_path
+from salvo_server.settings import OPEN_PROFILES, ServerSettings, load_settings, roster_path
 from salvo_server.storage.roster import Roster, RosterError, has_begun
 from salvo_server.unused import Unused, refuse_unused
 
@@ -35,8 +35,8 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 )
 @click.option(
     "--profile",
-    type=click.Choice(["literal", "contest", "strict"]),
-    help="What the broker should be; literal: open, and that is no failure.",
+    type=click.Choice([*OPEN_PROFILES, "contest", "strict"]),
+    help="What the broker should be; open: no login, and that is no failure.",
     show_default=False,
 )
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
@@ -72,7 +72,11 @@ def doctor(
     if roster is not None:
         settings = settings.model_copy(update={"roster": roster})
     target = _target(url, settings, here=config is not None or roster is not None)
-    target.profile = profile or (settings.profile if "profile" in settings.model_fields_set else None)
+    target.profile = (
+        "open"
+        if profile in OPEN_PROFILES
+        else profile or (settings.profile if "profile" in settings.model_fields_set else None)
+    )
     if tables:
         target.tables = ("", *tables)
     if websocket is not None:

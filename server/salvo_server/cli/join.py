@@ -78,7 +78,7 @@ def join(
     It comes back after any lost connection. CMD is a program in any language, which reads JSON lines and answers with
     them.
 
-    The team's secret is in SALVO_SECRET or in a file. Where any team may play (profile literal), one is drawn and shown
+    The team's secret is in SALVO_SECRET or in a file. Where any team may play (profile open), one is drawn and shown
     when there is none.
     """
     if logging.getLogger().level > logging.INFO:

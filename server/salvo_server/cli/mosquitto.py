@@ -8,10 +8,17 @@ import click
 
 from salvo.topics import check_name
 from salvo_server.brokers.embedded.addresses import split_address
-from salvo_server.brokers.mosquitto.config import MAX_SERVER_CONNECTIONS, Listener, MosquittoTls, write
+from salvo_server.brokers.mosquitto.config import (
+    MAX_SERVER_CONNECTIONS,
+    Listener,
+    MosquittoTls,
+    open_server,
+    write,
+    write_open,
+)
 from salvo_server.cli.output import write_page
 from salvo_server.contest import DEFAULT_TABLE
-from salvo_server.settings import roster_path
+from salvo_server.settings import OPEN_PROFILES, roster_path
 from salvo_server.spectate.live import live_page
 from salvo_server.storage.roster import Roster
 
@@ -19,6 +26,13 @@ from salvo_server.storage.roster import Roster
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--roster", "file", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
+@click.option(
+    "--profile",
+    type=click.Choice([*OPEN_PROFILES, "contest", "strict"]),
+    default="contest",
+    envvar="SALVO_PROFILE",
+    help="The server's; open: no login, any client.",
+)
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--port", type=int, default=1883, show_default=True, help="Where it speaks MQTT.")
 @click.option("--websocket-port", type=int, default=9001, show_default=True, help="Where it speaks it over WebSocket.")
@@ -37,6 +51,7 @@ from salvo_server.storage.roster import Roster
 def mosquitto(
     folder: Path,
     file: Path | None,
+    profile: str,
     tables: tuple[str, ...],
     port: int,
     websocket_port: int,
@@ -49,7 +64,8 @@ def mosquitto(
 ) -> None:
     """Write to FOLDER what a mosquitto needs to start as a contest's broker; the server adds all teams to it.
 
-    Only the server's own two users are in it, with the passwords that the server draws from its roster's key.
+    Only the server's own two users are in it, with the passwords that the server draws from its roster's key. With the
+    profile open there are no users: any client comes in, and the server is known by a name that follows from that key.
     """
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together")
@@ -62,9 +78,17 @@ def mosquitto(
         Listener(websocket_port, websocket=True),
         Listener(server_port, host, max_connections=MAX_SERVER_CONNECTIONS),
     )
+    is_open = profile in OPEN_PROFILES
+    if page is not None:
+        write_page(page, live_page(login="no" if is_open else "yes").html.decode())
+    if is_open:
+        own = open_server(roster.server)
+        config = write_open(folder, own, named, listeners=listeners, tls=tls, seen_as=seen_as)
+        click.echo(
+            f"mosquitto -c {config}\nsalvo serve --profile open --broker mqtt://{server_listen} --roster {roster.path}"
+        )
+        return
     config = write(
         folder, roster.server, roster.keeper, named, listeners=listeners, plugin=plugin, tls=tls, seen_as=seen_as
     )
-    if page is not None:
-        write_page(page, live_page(login="yes").html.decode())
     click.echo(f"mosquitto -c {config}")

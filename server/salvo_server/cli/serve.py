@@ -21,11 +21,18 @@ from salvo_server.storage.transcript_folder import TranscriptFolder
 
 #: What any client of the broker can read and do, by profile.
 PROFILES = {
-    "literal": "open broker: any client reads every topic, teams' secrets in open requests too, and publishes anything",
+    "open": "no login: any client plays under any name and reads what is said to any team; only the server reads what "
+    "is sent to it, and speaks as the server",
     "contest": "users of the roster only: each reads what is public and its own, publishes its own fleet and shots",
     "strict": "users of the roster only, under TLS: each reads what is public and its own, publishes its own fleet and "
     "shots, sealed and signed for the very occasion",
 }
+
+#: The same of the profile open on a broker that we have not set up.
+UNGUARDED = (
+    "no login, on a broker with rights of its own: unless those forbid it, any client reads teams' secrets in open "
+    "requests, and speaks as the server; salvo mosquitto FOLDER --profile open sets up a broker that keeps both from it"
+)
 
 _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"}
 
@@ -43,7 +50,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--players", type=int, help="Start as soon as this many fleets are complete.")
 @click.option("--most-players", type=int, help="Teams at a table at once.  [default: 64]")
-@click.option("--profile", help="Rights on the broker: literal, contest or strict.  [default: contest]")
+@click.option("--profile", help="Rights on the broker: open, contest or strict.  [default: contest]")
 @click.option(
     "--roster", type=click.Path(path_type=Path), help="Accounts of the contest; see salvo teams.  [default: one a user]"
 )
@@ -157,7 +164,12 @@ def _tell_of_page(report: ServeReport, listen: str, websocket_url: str) -> None:
 
 def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
     """Print the profile, the server's identity, and where its games are kept."""
-    report.say(_profile_line(settings), event="profile", profile=settings.profile, encrypted=settings.encrypted)
+    report.say(
+        _profile_line(settings, guarded=contest.guarded),
+        event="profile",
+        profile=settings.profile,
+        encrypted=settings.encrypted,
+    )
     report.say(
         f"server {contest.identity.fingerprint}, which clients remember",
         event="identity",
@@ -178,12 +190,14 @@ def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -
     report.say(f"journal {contest.journal.name}{_why_none(settings)}", event="journal", journal=contest.journal.name)
 
 
-def _profile_line(settings: ServerSettings) -> str:
-    """Print what any client of this broker can read and do."""
+def _profile_line(settings: ServerSettings, *, guarded: bool) -> str:
+    """Return what any client of this broker can read and do."""
+    if not guarded:
+        return f"profile {settings.profile}: {UNGUARDED}"
     line = f"profile {settings.profile}: {PROFILES[settings.profile]}"
-    if settings.profile != "literal" and not settings.encrypted:
+    if settings.profile != "open" and not settings.encrypted:
         line += "; no TLS: who listens on the network can read passwords"
-    if settings.profile != "literal" and settings.broker is not None and "@" in settings.broker:
+    if settings.profile != "open" and settings.broker is not None and "@" in settings.broker:
         line += "; the broker's own users and rights, which salvo doctor can try"
     return line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from salvo import messages as m
@@ -12,7 +12,7 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import Sealed, SealedParticipation, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
-from salvo.errors import SealError, WireError
+from salvo.errors import CODES, Answered, SealError, WireError
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher
@@ -35,6 +35,7 @@ class Inbox:
 
     Attributes:
         counts: refused inputs by error code.
+        sender_of: who published a shot, by topic and payload, where the broker tells; None where it does not.
     """
 
     play: Play
@@ -44,6 +45,7 @@ class Inbox:
     resends: Resends
     sync: RetainedSync
     counts: Counter[str]
+    sender_of: Callable[[str, bytes], str | None]
 
     def receive(self, message: Inbound, now: int) -> list[Effect]:
         """Return what follows from a message, its receipt at the end; nothing while it waits for a key."""
@@ -86,14 +88,14 @@ class Inbox:
                 request = self.admission.unseal(table.name, request)
         except (SealError, WireError) as error:
             self._count(error, message)
-            return self._answer_unreadable(table, address, error, now)
+            return self._answer_unreadable(table, address, message, error, now)
         if isinstance(request, ParticipationRequest):
             return self.admission.participate(table, request, now, sealed=sealed)
         if isinstance(request, ResendRequest):
             if request.player in table.referee.players:
                 self.resends.ask(table.name, request.player, request.first, now)
             return []
-        likely, expected = _senders(table.referee, request)
+        likely, expected = _senders(table.referee, request, self.sender_of(message.topic, message.payload))
         result = self.gate.open(request, likely, now, expected=expected, receipt=message)
         return self._carry_out(result, now) if isinstance(result, Opened) else result or []
 
@@ -114,21 +116,33 @@ class Inbox:
         return effects
 
     def _answer_unreadable(
-        self, table: Table, address: topics.Address, error: SealError | WireError, now: int
+        self, table: Table, address: topics.Address, message: Inbound, error: SealError | WireError, now: int
     ) -> list[Effect]:
-        """Answer the player in the topic, or for a shot the one whose turn it is."""
-        current = table.referee.current
+        """Answer the player in the topic, or for a shot its sender; where that is not known, whose turn it is."""
+        sender, current = self.sender_of(message.topic, message.payload), table.referee.current
         match address.topic:
+            case topics.REQUEST_PARTICIPATION:
+                return self._answer_request(table, error, now)
             case topics.PLACE:
                 spelling = address.ship if error.code != "unknown_ship" else ""
                 command = m.Unreadable(address.player, spelling, error.code, error.text)
             case topics.SKIP | topics.LEAVE:
                 command = m.Unreadable(address.player, "", error.code, error.text)
+            case topics.FIRE if sender is not None:
+                command = m.Unreadable(sender, "", error.code, error.text)
             case topics.FIRE if current is not None:
                 command = m.Unreadable(current.name, "", error.code, error.text)
             case _:
                 return []
         return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
+
+    def _answer_request(self, table: Table, error: SealError | WireError, now: int) -> list[Effect]:
+        """Answer a request that names no team, where every client reads it, so without a value of it (SALVO-ERR-7)."""
+        code = CODES[error.code]
+        if code.answered is Answered.NOBODY or not self.admission.may_answer(f"{table.name}/", error.code, now):
+            return []
+        text = f"{error.code}: {code.meaning}"
+        return [Publication(topics.REQUEST_ERROR.of(table.name), text.encode(), topics.REQUEST_ERROR.retained)]
 
     def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
@@ -137,9 +151,15 @@ class Inbox:
         log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)
 
 
-def _senders(referee: Referee, request: Sealed) -> tuple[list[str], bool]:
-    """Return who may have sent a message, the likeliest first, and whether it was to send such a one now."""
+def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[list[str], bool]:
+    """Return who may have sent a message, the likeliest first, and whether it was to send such a one now.
+
+    Args:
+        sender: who has, if the broker tells; then nobody else pays for it (SALVO-FRESH-9).
+    """
     current = referee.current
+    if sender is not None:
+        return [sender] if sender in referee.players else [], True
     if isinstance(request, SignedShot):
         likely = list(referee.players)
         if current is not None:

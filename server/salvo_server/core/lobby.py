@@ -62,6 +62,7 @@ class Lobby:
         deadline: when the placement time ends, in epoch ms; None when it does not run: before the first team, and
             after it has ended without a game.
         extensions: how often the placement time has been restarted since the newest team was listed.
+        restarted_by: the teams whose listing has restarted it since it began.
     """
 
     state: ClassVar[State] = State.LOBBY
@@ -70,6 +71,7 @@ class Lobby:
     complete: list[Entrant] = field(default_factory=list)
     deadline: int | None = None
     extensions: int = 0
+    restarted_by: set[str] = field(default_factory=set)
 
     def recap(self, name: str) -> m.Recap:
         """Return what a team may know: who is listed, and its own ships."""
@@ -93,15 +95,26 @@ class Lobby:
     # --- participation (SALVO-JOIN) -----------------------------------------------------------------------------
 
     def admit(self, command: m.Participate, now: int) -> tuple[Said, Lobby]:
-        """List a new team, and restart the placement time for all (SALVO-JOIN-4)."""
+        """List a new team, and restart the placement time for all (SALVO-JOIN-4, SALVO-JOIN-17)."""
         if len(self.players) >= self.terms.limits.most_players:
             raise IllegalCommand("table_full", f"{len(self.players)} teams take part; that is the most")
         self.players[command.name] = Entrant(command.name, command.credential)
-        self.extensions = 0
-        self.deadline = now + self.terms.limits.placement_ms
+        if self._may_restart(command.name):
+            self.extensions = 0
+            self.deadline = now + self.terms.limits.placement_ms
         for entrant in self.players.values():
             self._refill(entrant)
         return [self._listing()], self
+
+    def _may_restart(self, name: str) -> bool:
+        """Whether a team's listing restarts the placement time; one that comes and goes must not hold up the others."""
+        if self.deadline is None:
+            self.restarted_by.clear()
+        restarts, known = self.terms.limits.restarts, name in self.restarted_by
+        may = self.deadline is None or restarts is None or (not known and len(self.restarted_by) < restarts)
+        if may:
+            self.restarted_by.add(name)
+        return may
 
     def _refill(self, entrant: Entrant) -> None:
         entrant.refill(len(self.terms.book.fleet))

@@ -63,8 +63,6 @@ OUTAGES: Final = (
     Row("journal stalled", "messages arrive", "journal stalled", "hold", "SALVO-BACK-3"),
     Row("journal stalled", "journal accepts", "just back", "nothing", "SALVO-BACK-3"),
     Row("journal stalled, just back", "round begins", "journal stalled", "say paused", "SALVO-BACK-3"),
-    Row("journal stalled, just back", "messages arrive", "journal stalled, just back", "hold", "SALVO-BACK-3"),
-    Row("journal stalled, just back", "journal accepts", "just back", "nothing", "SALVO-BACK-3"),
 )
 _BY_PAIR: Final = {(row.state, row.event): row for row in OUTAGES}
 

@@ -60,7 +60,7 @@ class Play:
         """
         effects: list[Effect] = [self.ledger.take(step, proof)] if step.recorded else []
         effects += self.follower.follow(table, step)
-        effects += step.publications
+        effects += table.published(step)
         if table.name in self.logs:
             effects += self.logs[table.name].take_in(step)
         effects += self.follower.take_due(step.at)

@@ -65,7 +65,7 @@ def recover(
         if follow is not None:
             follow(table, step)
         if record.id > sent_through:
-            unsent += step.publications
+            unsent += table.published(step)
             unsent += game_log.take_in(step) if game_log is not None else ()
         elif game_log is not None:
             game_log.skip(step)

@@ -76,7 +76,7 @@ class RetainedSync:
         return self._corrections()
 
     def _corrections(self) -> list[Publication]:
-        own = {topic: payload for table in self._tables.values() for topic, payload in table.retained.items()}
+        own = {topic: payload for table in self._tables.values() for topic, payload in table.kept.items()}
         own |= self._others
         known = own.keys() | self._fresh
         stale = [topic for topic, payload in self._retained.items() if payload and topic not in known]
@@ -92,6 +92,6 @@ class RetainedSync:
 
     def _correct_one(self, address: topics.Address, message: Inbound) -> list[Publication]:
         """Correct a retained message that comes late: the status that ended the sweep was of an earlier connection."""
-        retained = self._tables[address.table].retained
+        retained = self._tables[address.table].kept
         own = retained.get(message.topic) or self._others.get(message.topic, b"")
         return [] if message.payload == own else [Publication(message.topic, own, True)]

@@ -63,6 +63,7 @@ class Table:
         self.name = referee.table
         self.retained: dict[str, bytes] = {}
         self._status = status
+        self._empty = {topics.COUNT.of(self.name): b"0", topics.LIST.of(self.name): b"[]"}
         self._begin_game()
 
     def _begin_game(self) -> None:
@@ -98,6 +99,39 @@ class Table:
     def write_status(self, status: m.ServerStatus) -> list[Publication]:
         """Write the server's status and keep it as retained."""
         return [kept for each in write_announcement(status, self.name) if (kept := self._keep(each))]
+
+    @property
+    def kept(self) -> dict[str, bytes]:
+        """What the broker should retain, by topic: an empty lobby says so, where its game's record has nothing."""
+        return self._empty | self.retained
+
+    def published(self, step: Step) -> list[Publication]:
+        """Return what is published of a step: what its record has, as far as clients are concerned.
+
+        The record stays as it was in earlier versions. In its place an empty lobby says 0 and [] (SALVO-JOIN-10), and
+        every refusal of a placement says `false` (SALVO-PLACE-9).
+        """
+        told: list[Publication] = []
+        for each in step.publications:
+            told += self._refusal(step, each)
+            told.append(each._replace(payload=each.payload or self._empty.get(each.topic, b"")))
+        return told
+
+    def _refusal(self, step: Step, publication: Publication) -> list[Publication]:
+        """Return what goes before the error about a ship, unless the record says it of that placement.
+
+        It is not retained: the ship's last good placement stays in force. Without proof of the sender nothing is said
+        against a ship that is in place.
+        """
+        address = topics.parse(publication.topic)
+        if address.topic is not topics.PLACEMENT_ERROR:
+            return []
+        approved = topics.APPROVED.of(self.name, player=address.player, ship=address.ship)
+        unproven = isinstance(step.command, m.Unreadable) and not step.command.proven
+        said = any(each.topic == approved for each in step.publications)
+        if said or (unproven and self.retained.get(approved) == b"true"):
+            return []
+        return [Publication(approved, b"false", False)]
 
     def _write(self, announcements: Iterable[m.Announcement]) -> list[Publication]:
         written: list[Publication] = []

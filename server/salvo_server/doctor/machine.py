@@ -95,7 +95,7 @@ def check_files(target: Target) -> Iterator[Finding]:
         elif stat.S_IMODE(found.st_mode) & 0o077:
             loose.append((f"{path} has mode {stat.S_IMODE(found.st_mode):o}: others can read it", f"chmod 600 {path}"))
     roster = roster_path(target.settings.roster)
-    lost = target.settings.profile != "literal" and is_lost(roster)
+    lost = target.settings.profile != "open" and is_lost(roster)
     if lost:
         text = f"{roster} is gone, and its key is still there; a server that runs keeps its users as they were"
         yield failed("files", text, "restore it from a copy, or begin a new one: salvo teams add --new NAME")

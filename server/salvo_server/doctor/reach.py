@@ -13,13 +13,14 @@ from typing import Final
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import read_announcement
-from salvo.errors import ConnectionLost, WireError
+from salvo.errors import ConnectionLost, ProtocolError, WireError
 from salvo.net.mqtt import Connection
 from salvo.seal import fingerprint
 from salvo_server import __version__
 from salvo_server.doctor.finding import Finding, failed, passed, skipped, warned
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
 from salvo_server.doctor.target import Target, is_loopback
+from salvo_server.settings import OPEN_PROFILES
 from salvo_server.storage.roster import SCREENS
 
 #: A certificate that ends sooner than this may end during the contest.
@@ -185,7 +186,7 @@ def check_server(target: Target) -> Iterator[Finding]:
         return
     try:
         status = read_announcement(topics.parse(topic), found.payload)
-    except WireError as error:
+    except (ProtocolError, WireError) as error:
         yield failed("server", f"{topic} is unreadable: {error.text}", "use doctor and server of one version")
         return
     assert isinstance(status, m.ServerStatus)
@@ -207,7 +208,7 @@ def _judge(target: Target, status: m.ServerStatus) -> Finding:
     if target.profile not in (None, status.profile):
         cure = f"salvo serve --profile {target.profile}"
         return failed("server", f"online; {text}; and {target.profile} is wanted", cure)
-    if status.profile != "literal" and target.is_open:
+    if status.profile not in OPEN_PROFILES and target.is_open:
         return failed(
             "server", f"online; {text}; and yet the broker is open", "start it from what salvo mosquitto writes"
         )

@@ -31,7 +31,7 @@ class Target:
         url: the broker's address, without a user.
         settings: the server's, if it runs on this machine; else None.
         roster: the server's, if there is one on this machine; else None.
-        profile: the one expected of the broker, if given; with ``literal`` an open broker is not a failure.
+        profile: the one expected of the broker, if given; with ``open`` an open broker is not a failure.
         ca: a PEM file with the CAs to trust; the system's by default.
         websocket: where MQTT over WebSocket should be available.
         serves: whether the settings are those of a running server, which then holds the ports.
@@ -69,6 +69,11 @@ class Target:
         if self.victim is None or self.attacker is None:
             return (f"{PREFIX}victim", f"{PREFIX}attacker")
         return (self.victim.user, self.attacker.user)
+
+    @property
+    def guards_itself(self) -> bool:
+        """Whether an open contest's broker has its rights from us: the server's own, or one that we have set up."""
+        return self.settings is not None and (self.settings.broker is None or self.settings.roster is not None)
 
     def use_certified_name(self) -> None:
         """Replace the URL's host by a name of this machine in the broker's certificate, if the host is not in it.

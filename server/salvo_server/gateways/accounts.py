@@ -6,7 +6,9 @@ that it comes from. But it gets no name that was added elsewhere: a gateway play
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
@@ -21,6 +23,10 @@ from salvo_server.storage.vault import Vault
 _KNOWN_SECONDS: Final = LOOK_SECONDS + 0.5
 
 
+#: Accounts that one gateway keeps on the roster, each five users at the broker: as many as programs can be connected.
+MAX_GUEST_ACCOUNTS: Final = 128
+
+
 class GatewayError(SalvoError):
     """A guest that cannot be admitted, or a gateway that cannot be opened."""
 
@@ -33,8 +39,12 @@ class Accounts(Protocol):
 
         Raises:
             WireError: ``bad_name``.
-            GatewayError: ``name_taken``: the name is another player's.
+            GatewayError: ``name_taken``: the name is another player's; ``gateway_full``: there is room for no more.
         """
+        ...
+
+    def release(self, name: str) -> None:
+        """Note that a guest has left: its account may make room for another one's."""
         ...
 
     def spelled_otherwise(self, name: str) -> bool:
@@ -50,7 +60,7 @@ class Accounts(Protocol):
 
 
 class OpenAccounts:
-    """For an open broker and the profile literal: any name, with a secret drawn from a key of the gateway's."""
+    """For an open broker and the profile open: any name, with a secret drawn from a key of the gateway's."""
 
     def __init__(self, key: Path, door: str) -> None:
         """Use a key file, which the first call makes.
@@ -65,6 +75,9 @@ class OpenAccounts:
         """Return the secret of a guest; whether the name is free the server says (SALVO-JOIN-4)."""
         return self._vault.secret(f"{self._door} {check_name(name)}")
 
+    def release(self, name: str) -> None:
+        """What the gateway does not write down takes no room."""
+
     def spelled_otherwise(self, name: str) -> bool:
         """What the gateway does not write down it does not know."""
         return False
@@ -75,17 +88,35 @@ class OpenAccounts:
 
 
 class RosterAccounts:
-    """For a contest: guests are written into the roster when they first come, with the gateway's mark."""
+    """For a contest: guests are written into the roster when they first come, with the gateway's mark.
+
+    A gateway keeps :data:`MAX_GUEST_ACCOUNTS` of them; a further guest takes the place of the one that was added first
+    of those that are not here. A guest that comes back after that has another secret, and plays on (SALVO-ACCESS-8).
+    """
 
     def __init__(self, roster: Roster, door: str, sleep: Callable[[float], None] = time.sleep) -> None:
         """Use a roster; a new account is there when the server has had time to look at it again."""
         self._roster = roster
         self._door = door
         self._sleep = sleep
+        self._here: Counter[str] = Counter()
+        self._lock = threading.Lock()
 
     def secret_of(self, name: str) -> str:
         """Return the secret of a guest, which is on the roster from then on."""
-        return self._account(name, Role.TEAM)
+        check_name(name)
+        with self._lock:
+            self._here[name] += 1
+        try:
+            return self._account(name, Role.TEAM)
+        except SalvoError:
+            self.release(name)
+            raise
+
+    def release(self, name: str) -> None:
+        """Note that a guest has left; it may have come more than once."""
+        with self._lock:
+            self._here -= Counter([name])
 
     def spelled_otherwise(self, name: str) -> bool:
         """Whether the roster has this name in another spelling only."""
@@ -107,6 +138,16 @@ class RosterAccounts:
                 return member.secret
             if member.name.lower() == name.lower():
                 raise GatewayError("name_taken", f"{name!r} is a name on the roster that this gateway did not add")
-        secret = self._roster.add(name, role, door=self._door)
+        with self._lock:
+            self._make_room()
+            secret = self._roster.add(name, role, door=self._door)
         self._sleep(_KNOWN_SECONDS)
         return secret
+
+    def _make_room(self) -> None:
+        ours = [each.name for each in self._roster.members() if each.door == self._door and each.role is Role.TEAM]
+        if len(ours) >= MAX_GUEST_ACCOUNTS:
+            away = next((name for name in ours if name not in self._here), None)
+            if away is None:
+                raise GatewayError("gateway_full", f"{len(ours)} guests play through this gateway; that is the most")
+            self._roster.remove(away)

@@ -135,6 +135,7 @@ class Guest:
         if self._seat is not None:
             self.peer.arrived = _ignore
             self._seat.close()
+            self.watch.release(self._name)
         self._seat = self._team = None
 
     def end(self) -> None:
@@ -207,6 +208,7 @@ class Guest:
         assert self._seat is not None
         wants_to_play = self._seat.session.wants_to_play
         self._seat.close()
+        self.watch.release(self._name)
         self.peer.wait(_RETRY_SECONDS)
         self._take(self.watch.seat(self._name))
         self.session.wants_to_play = wants_to_play

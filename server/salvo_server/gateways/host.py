@@ -6,6 +6,7 @@ import contextlib
 import logging
 import socket
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -82,6 +83,8 @@ class Host:
         """Admit a program that is already connected, such as a child process."""
         self._open_door()
         with self._lock:
+            if len(self._guests) >= MAX_GUESTS:
+                self._make_room()
             if self._closed.is_set() or len(self._guests) >= MAX_GUESTS:
                 log.warning("%s: refused, there are already %d guests", name, len(self._guests))
                 sock.close()
@@ -91,6 +94,22 @@ class Host:
             self._guests[id(peer)] = peer, thread
             peer.start()
             thread.start()
+
+    def _make_room(self) -> None:
+        """Hang up on the oldest program that has never said anything, of the address with most such programs.
+
+        Silent connections, however many a stranger opens, then keep nobody out who speaks, and those of one address
+        make room before those of others.
+        """
+        silent: defaultdict[str, list[Peer]] = defaultdict(list)
+        for peer, _ in self._guests.values():
+            if peer.silent:
+                silent[peer.name.rpartition(":")[0]].append(peer)
+        if silent:
+            oldest = max(silent.values(), key=len)[0]
+            log.warning("%s: hung up on, it has said nothing and others want its place", oldest.name)
+            del self._guests[id(oldest)]
+            oldest.hang_up()
 
     def close(self) -> None:
         """Hang up on all guests and stop listening."""

@@ -89,6 +89,7 @@ class Peer:
     Attributes:
         name: what the log calls it.
         gone: whether it has hung up, or was hung up on; what it said before can still be taken.
+        silent: whether it has never said anything.
         arrived: called from the reader's thread when there is something to take; to be set by the owner.
     """
 
@@ -96,6 +97,7 @@ class Peer:
         """Use a connected socket, which this peer closes."""
         self.name = name
         self.gone = False
+        self.silent = True
         self.arrived: Callable[[], None] = lambda: None
         self._socket = sock
         self._framing = framing
@@ -159,6 +161,7 @@ class Peer:
         with contextlib.suppress(OSError):
             while data := self._socket.recv(_READ_BYTES):
                 for message in self._framing.feed(data):
+                    self.silent = False
                     self._put(_text(message) if isinstance(message, bytes) else message)
                     self._slow_down()
                 if self.gone:

@@ -14,7 +14,7 @@ from typing import Final
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import read_announcement
-from salvo.errors import ConnectionLost, WireError
+from salvo.errors import ConnectionLost, ProtocolError, WireError
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import RuleBook
@@ -110,6 +110,10 @@ class TableWatch:
         """
         return self._accounts.secret_of(name)
 
+    def release(self, name: str) -> None:
+        """Note that a guest's seat is free."""
+        self._accounts.release(name)
+
     def spelled_otherwise(self, name: str) -> bool:
         """Whether a guest's name has an account in another spelling."""
         return self._accounts.spelled_otherwise(name)
@@ -176,7 +180,7 @@ class TableWatch:
             if address.table == self.table and address.topic in _HEARD:
                 cleared = address.topic is topics.LIST and not payload
                 self._hear(m.PlayersListed(()) if cleared else read_announcement(address, payload))
-        except WireError as error:
+        except (ProtocolError, WireError) as error:
             log.warning("ignored noise on %s: %s", topic, error)
 
     def _hear(self, said: m.Announcement | None) -> None:

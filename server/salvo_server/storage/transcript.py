@@ -84,7 +84,7 @@ class Transcript:
 
 def no_status(referee: Referee) -> m.ServerStatus:
     """Return a status for a table without a server; it is not part of the game."""
-    return m.ServerStatus(True, __version__, referee.number, "literal")
+    return m.ServerStatus(True, __version__, referee.number, "open")
 
 
 # --- writing ------------------------------------------------------------------------------------------------------

@@ -252,6 +252,7 @@ class HardenedBroker(Broker):
             text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
             self.seldom.warn("retained_of_others", f"{text}; dropped")
             return
+        self.access.note_sender(sender.username, topic, payload)
         if retain and not self.retained.keep(topic, payload, qos, sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
         for session, granted in receivers:

@@ -136,12 +136,19 @@ class Access:
         return client_id
 
     def may_leave_messages(self, client_id: str, username: str | None) -> bool:
-        """Whether a client may leave messages behind: retained ones, and a last will."""
+        """Whether a client may leave retained messages behind."""
         return True
+
+    def may_have_will(self, client_id: str, username: str | None) -> bool:
+        """Whether a client with a last will is let in; what the will says obeys the rights like all else."""
+        return self.may_leave_messages(client_id, username)
 
     def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
         """Whether a client may publish or receive a topic, or subscribe to a topic filter."""
         return True
+
+    def note_sender(self, username: str | None, topic: str, payload: bytes) -> None:  # nobody has a name here
+        """Remember who published a message that was let in, for :meth:`RosterAccess.sender_of`."""
 
     def is_server(self, client_id: str, username: str | None) -> bool:
         """Whether this client is the contest's server, which must not pay for what others do."""

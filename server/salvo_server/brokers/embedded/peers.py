@@ -316,7 +316,7 @@ class Peer:
             self.send(p.connack(p.NOT_AUTHORISED))
             reason = "brings no user name" if username is None else "has no such user name and password"
             raise Unwelcome(f"{reason}, or not on this broker")
-        if connect.will_flag and not access.may_leave_messages(client_id, username):
+        if connect.will_flag and not access.may_have_will(client_id, username):
             self.send(p.connack(p.NOT_AUTHORISED))
             raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
 

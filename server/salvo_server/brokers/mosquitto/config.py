@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from salvo import topics
 from salvo.errors import SalvoError
+from salvo.topics import Action, Role
 from salvo_server.brokers.mosquitto.dynamic_security import (
     COMMANDS,
     DEFAULT_ACCESS,
@@ -28,7 +30,7 @@ from salvo_server.brokers.mosquitto.dynamic_security import (
     roles_of,
 )
 from salvo_server.core.register import Account
-from salvo_server.storage.atomic_file import create_file
+from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.roster import Credentials
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
@@ -41,6 +43,7 @@ PLUGINS = (
 CONFIG_NAME = "mosquitto.conf"
 MOSQUITTO_USER = "mosquitto"
 USERS_NAME = "dynamic-security.json"
+RIGHTS_NAME = "rights.acl"
 #: The role of the user that commands the plugin. It is not one of those that are kept equal to the roster.
 _KEEPER_ROLE = "salvo-roster"
 #: As the plugin makes them: 12 bytes of salt (others it does not read), PBKDF2-SHA512. The secrets have 128 bits, so
@@ -196,6 +199,16 @@ allow_anonymous false
 plugin {plugin}
 plugin_opt_config_file {folder / USERS_NAME}
 
+{_memory(folder)}
+# Every listener with the next two lines: above the first one they would open another, on port 1883, and mean that one.
+# A client's id is its user's name, whatever it says: no client takes over another's session, and a user has one
+# connection, the newest.
+{"".join(_listener(listener, tls) for listener in listeners)}"""
+
+
+def _memory(folder: Path) -> str:
+    """Return what mosquitto keeps, and what it says of itself."""
+    return f"""\
 # A client, or the server, that comes back finds its session, and a restarted broker its retained topics.
 persistence true
 persistence_location {folder}/
@@ -211,11 +224,7 @@ log_type error
 log_type warning
 log_type notice
 connection_messages false
-
-# Every listener with the next two lines: above the first one they would open another, on port 1883, and mean that one.
-# A client's id is its user's name, whatever it says: no client takes over another's session, and a user has one
-# connection, the newest.
-{"".join(_listener(listener, tls) for listener in listeners)}"""
+"""
 
 
 def _listener(listener: Listener, tls: MosquittoTls | None) -> str:
@@ -256,3 +265,79 @@ def _user(user: str, secret: str, roles: list[str], description: str) -> dict[st
         "iterations": _ITERATIONS,
         "roles": [{"rolename": name} for name in roles],
     }
+
+
+# --- an open contest ----------------------------------------------------------------------------------------------
+#
+# Any client comes in, under any name (SALVO-ACCESS-10). A static list of rights is enough for that, without the plugin,
+# which turns away every user that it does not know. mosquitto asks either all users for passwords or none, so what the
+# server proves itself by is a user name that nobody can guess.
+
+_ACL_WORDS = {Action.PUBLISH: "write", Action.RECEIVE: "read"}
+
+
+def open_server(server: Account) -> Account:
+    """Return the server's account at an open mosquitto: its user name, which is its client id, too, is secret.
+
+    Args:
+        server: its account by the roster's key, whose password does not follow from this name.
+    """
+    name = hashlib.blake2b(b"salvo open", key=server.secret.encode(), digest_size=16).hexdigest()
+    return Account(f"{server.user}-{name}", server.name, Role.SERVER, "")
+
+
+def write_open(
+    folder: Path,
+    server: Account,
+    tables: Iterable[str],
+    *,
+    listeners: Sequence[Listener] = LISTENERS,
+    tls: MosquittoTls | None = None,
+    seen_as: Path | None = None,
+) -> Path:
+    """Write what mosquitto starts from as the broker of an open contest, and return its configuration's path.
+
+    Args:
+        server: who speaks and hears at the tables, as :func:`open_server` makes it.
+        seen_as: the folder's name where mosquitto runs, in a container say; the same when None.
+
+    Raises:
+        MosquittoConfigError: ``config_unwritable``.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        config, rights = folder / CONFIG_NAME, folder / RIGHTS_NAME
+        replace_file(rights, open_rights(server, tuple(tables)).encode(), 0o600)
+        config.write_text(open_configuration(seen_as or folder.absolute(), listeners, tls))
+        _hand_over(folder, rights)
+    except OSError as error:
+        raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None
+    return config
+
+
+def open_rights(server: Account, tables: Sequence[str]) -> str:
+    """Return the text of mosquitto's ``acl_file``, where a pattern without a variable is for all clients."""
+    everything = dict.fromkeys(right.filter for right in topics.rights(Role.SERVER, "", tables))
+    lines = [
+        "# Who may do what in an open contest, written by Salvo. This user's name is the server's secret.",
+        f"user {server.user}",
+        *(f"topic readwrite {each}" for each in everything),
+        "",
+        *(f"pattern {_ACL_WORDS[action]} {each}" for action, each in topics.rights(Role.ANYBODY, "", tables)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def open_configuration(folder: Path, listeners: Sequence[Listener], tls: MosquittoTls | None) -> str:
+    """Return the text of mosquitto.conf for an open contest."""
+    one_user_a_client = "use_username_as_clientid true\n"  # here two clients may have one name, or none
+    return f"""\
+# The broker of an open contest, written by Salvo: no login, any client. What you change here is lost when it is written
+# again; put your own into a separate file and name it with include_dir.
+per_listener_settings false
+allow_anonymous true
+# mosquitto warns of every pattern there that has neither %c nor %u: they are meant for all clients.
+acl_file {folder / RIGHTS_NAME}
+
+{_memory(folder)}
+{"".join(_listener(listener, tls).replace(one_user_a_client, "") for listener in listeners)}"""
