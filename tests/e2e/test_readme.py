@@ -46,6 +46,7 @@ ELSEWHERE = {
         "tests/compose/run.py",
         'roster(used, "add", "red", "blue"',
     ),
+    "docker compose --profile public up --detach": ("tests/compose/run.py", '"COMPOSE_PROFILES": "public"'),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
     "salvo mosquitto broker": ("tests/e2e/test_contest_profile.py", 'organiser.run("mosquitto"'),
     "mosquitto -c broker/mosquitto.conf": ("tests/e2e/test_contest_profile.py", "start_mosquitto(folder"),

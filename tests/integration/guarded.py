@@ -23,6 +23,7 @@ from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.register import Account, Register
 from salvo_server.doctor.probe import Login, Probe
 from salvo_server.service import Service, last_will
+from salvo_server.settings import ServerSettings
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
@@ -87,7 +88,8 @@ def guarded(
                 access.replace(accounts, tables)
         else:
             broker = stack.enter_context(mosquitto(roster.server, roster.keeper, tuple(tables)))
-            security = DynamicSecurity(broker.url, roster.keeper).start()
+            ships = [ship.name for ship in ServerSettings().book.fleet]
+            security = DynamicSecurity(broker.url, roster.keeper, ships=ships).start()
             stack.callback(security.close)
 
             def furnish(accounts: Sequence[Account]) -> None:

@@ -21,6 +21,7 @@ from salvo_server.brokers.embedded.http_page import MAX_HEAD_BYTES, FrontPage
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.core.rate_limit import Rate
 
 PAGE = FrontPage(b"<!DOCTYPE html>a page", "default-src 'none'")
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -249,3 +250,18 @@ def test_behind_tls_the_same_page_comes_and_without_tls_nothing(tmp_path: Path) 
         )
         connection.connect(_SECONDS)
         connection.close()
+
+
+def test_an_address_that_asks_without_end_is_given_the_page_no_more_and_another_one_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One client took 2,935 pages a second, 203 MB."""
+    monkeypatch.setattr("salvo_server.brokers.embedded.broker.REQUESTS", Rate(3.0, 0.0))
+    with listening() as broker:
+        for address, statuses in (("127.0.0.1", [200, 200, 200, 429, 429]), ("127.0.0.9", [200])):
+            for status in statuses:
+                with socket.create_connection(("127.0.0.1", port_of(broker)), _SECONDS, (address, 0)) as client:
+                    client.sendall(GET)
+                    heard = everything(client)
+                assert heard.startswith(b"HTTP/1.1 %d " % status)
+                assert heard.endswith(PAGE.html) is (status == 200)

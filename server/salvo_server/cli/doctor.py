@@ -63,7 +63,8 @@ def doctor(
     Prints a line for each check, PASS, WARN, FAIL or SKIP, with the reason and the cure; exits with 1 when anything
     fails. On the server's machine it finds the running server, adds two teams to its roster for the attempts and
     removes them at the end; anywhere else name two with --as that no one plays with. No one is disconnected, nothing is
-    left behind, and running games go on; still, try it before the contest.
+    left behind, and running games go on. It floods the server for two seconds unless a game is on, and for a moment no
+    one may get in; so try it before the contest.
     """
     if len(accounts) not in (0, 2):
         raise click.UsageError("--as is needed twice: one team attacks, the other is attacked")

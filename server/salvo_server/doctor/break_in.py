@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
+import selectors
+import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
@@ -18,7 +20,7 @@ from salvo import topics
 from salvo.codec.commands import write_participation
 from salvo.topics import Action, Publisher, Reader, Role
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped, warned
-from salvo_server.doctor.probe import Login, Probe, ProbeError
+from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
 from salvo_server.doctor.reach import able
 from salvo_server.doctor.target import PREFIX, Target
 from salvo_server.settings import OPEN_PROFILES
@@ -36,6 +38,17 @@ _SLOW_MS: Final = 250.0
 _SERVER_SECONDS: Final = 5.0
 #: All ways to ask for everything.
 _EVERYTHING: Final = ("#", "/#", "+/#", "+/+/+", "/+/+/#", "$share/doctor/#")
+#: More than mosquitto holds at a listener, and fewer than a process may open.
+_SILENT: Final = 600
+#: Of one address, and still others get in: the front takes 200, mosquitto by itself all 512.
+_MAX_OF_AN_ADDRESS: Final = 300
+#: Twice the server's queue at mosquitto, at the speed that mosquitto takes messages.
+_FLOOD_SECONDS: Final = 2.0
+#: What another team says meanwhile. The server answers so many requests in a name at once.
+_FLOOD_REQUESTS: Final = 8
+_LATE_SECONDS: Final = 1.0
+_FLOOD_WAIT_SECONDS: Final = 5.0
+_FRONT: Final = "put the front before mosquitto: docker compose --profile public up"
 #: Names of topics that a message may list.
 _MAX_NAMED: Final = 4
 _CURE: Final = "run the contest with --profile contest, on a broker that gets its accounts from the roster"
@@ -386,6 +399,105 @@ def _ping_ms(probe: Probe) -> tuple[bool, float]:
     return True, min(took)
 
 
+def fill_the_brokers_memory(target: Target) -> Iterator[Finding]:
+    """No team can leave messages under names that it makes up; only MQTT 5 tells the sender that it was not taken."""
+    _, attacker = target.teams
+    invented = f"{PREFIX}{secrets.token_hex(4)}"
+    places = [topics.FIRE.of(table, player=invented) for table in target.tables]
+    places += [topics.PLACE.of(table, player=attacker, ship=invented) for table in target.tables]
+    with contextlib.closing(target.connect()) as attack:
+        if not attack.greet(attacker, target.attacker, level=5).accepted:
+            yield skipped("invented names", "this broker does not speak MQTT 5, which alone tells; our own is safe")
+            return
+        for topic in places:
+            attack.publish(topic, b"x", retain=True)
+        taken = len(places) - attack.refused
+        _clear(attack, places)
+    if taken:
+        text = f"a team leaves as many messages as it makes up names: {taken} of {len(places)} topics were taken"
+        cure = "let the server keep the rights of this mosquitto: salvo mosquitto, and --broker without a user"
+        yield failed("invented names", text, cure)
+    else:
+        yield passed("invented names", f"{len(places)} topics of players and ships that do not exist are refused")
+
+
+def flood_the_server(target: Target) -> Iterator[Finding]:
+    """What a team sends as fast as it can delays and loses nothing of another team's."""
+    status = target.status
+    control = target.listen()
+    if status is None or not status.online or status.profile == "literal":
+        yield skipped("flood", "only a server with a roster answers what is sent meanwhile")
+        return
+    if any(heard.payload == b"turn" and heard.topic.endswith(topics.STATE.pattern) for heard in _latest(control)):
+        yield skipped("flood", "a game is on, and might lose time by it")
+        return
+    victim, attacker = target.teams
+    asked = topics.REQUEST_PARTICIPATION.of(target.tables[0])
+    answers = topics.ERROR.of(target.tables[0], player=victim)
+    before = sum(heard.topic == answers for heard in control.heard)
+    due = time.monotonic() + _FLOOD_SECONDS / 2
+    sent = 0
+
+    def ask() -> None:
+        nonlocal sent
+        if sent < _FLOOD_REQUESTS and time.monotonic() >= due + sent * _FLOOD_SECONDS / 2 / _FLOOD_REQUESTS:
+            sent += 1
+            control.publish(asked, write_participation(victim, secrets.token_urlsafe(16)))
+
+    probe, _ = target.log_in(target.attacker, attacker)
+    flooded = probe.flood(topics.FIRE.of(target.tables[0], player=attacker), _FLOOD_SECONDS, ask)
+    ended = time.monotonic()
+
+    def answered() -> int:
+        return sum(heard.topic == answers for heard in control.heard) - before
+
+    while answered() < sent and time.monotonic() < ended + _FLOOD_WAIT_SECONDS:
+        control.wait_for(lambda _: answered() >= sent, 0.2)
+    late, lost = time.monotonic() - ended, sent - answered()
+    text = f"{flooded} messages of a team in {_FLOOD_SECONDS:g} s, and {answered()} of {sent} of another's came through"
+    if lost or late > _LATE_SECONDS:
+        yield warned("flood", f"{text}, {late:.1f} s after its end", _FRONT)
+    else:
+        yield passed("flood", text)
+
+
+def _latest(control: Probe) -> Iterable[Heard]:
+    """The last message of each topic."""
+    control.ping()
+    return {heard.topic: heard for heard in control.heard}.values()
+
+
+def open_silent_sockets(target: Target) -> Iterator[Finding]:
+    """Connections that say nothing keep no one out, or few of one address are taken."""
+    address = (target.url.host, target.url.port)
+    with contextlib.ExitStack() as stack:
+        opened: list[socket.socket] = []
+        with contextlib.suppress(OSError):
+            while len(opened) < _SILENT:
+                opened.append(stack.enter_context(socket.create_connection(address, ANSWER_SECONDS)))
+        welcome = _is_let_in(target)
+        with selectors.DefaultSelector() as selector:
+            for each in opened:
+                selector.register(each, selectors.EVENT_READ)
+            held = len(opened) - len(selector.select(0))
+    text = f"of {len(opened)} connections that say nothing {held} are held"
+    if welcome:
+        yield passed("silent sockets", f"{text}, and a team logs in")
+    elif held <= _MAX_OF_AN_ADDRESS:
+        yield passed("silent sockets", f"{text}, and no more of this address are let in for some seconds")
+    else:
+        yield warned("silent sockets", f"{text}, and no one else is let in", _FRONT)
+
+
+def _is_let_in(target: Target) -> bool:
+    try:
+        probe, greeting = target.log_in(target.attacker, target.teams[1])
+    except ProbeError:
+        return False
+    probe.close()
+    return greeting.accepted
+
+
 # --- afterwards ---------------------------------------------------------------------------------------------------
 
 
@@ -424,6 +536,9 @@ TEAMS: Final[tuple[Attack, ...]] = (
     take_over_the_server,
     send_an_oversized_packet,
     subscribe_to_too_much,
+    fill_the_brokers_memory,
+    flood_the_server,
+    open_silent_sockets,  # last: the front then closes what comes from here for ten seconds
     look_after,
 )
 

@@ -8,6 +8,7 @@ ping's answer. It never reconnects by itself.
 from __future__ import annotations
 
 import contextlib
+import selectors
 import socket
 import ssl
 import struct
@@ -22,6 +23,8 @@ from salvo.net.tls import client_context
 #: A broker that takes longer for one answer no longer answers.
 ANSWER_SECONDS: Final = 5.0
 _CHUNK_BYTES: Final = 65_536
+#: Messages of a flood that are sent at once.
+_FLOOD_CHUNK: Final = 500
 _CONNACK, _PUBLISH, _PUBACK, _SUBACK, _PINGRESP = 2, 3, 4, 9, 13
 #: What a broker says to a connection that it does not want (MQTT 3.1.1, 3.2.2.3).
 REFUSALS: Final = {
@@ -90,6 +93,7 @@ class Probe:
     Attributes:
         heard: messages so far, in order.
         alive: whether the broker has not hung up.
+        refused: publications that a broker of MQTT 5 acknowledged without taking them.
         certificate: what the broker showed, as :meth:`ssl.SSLSocket.getpeercert` tells it; None without TLS.
     """
 
@@ -105,6 +109,8 @@ class Probe:
         self.heard: list[Heard] = []
         self.alive = True
         self.certificate: dict[str, object] | None = None
+        self.refused = 0
+        self._no_properties = b""
         self._left = b""
         self._acknowledged: set[int] = set()
         self._subscribed: dict[int, bytes] = {}
@@ -141,30 +147,60 @@ class Probe:
         *,
         clean: bool = True,
         will: tuple[str, bytes] | None = None,
+        level: int = 4,
     ) -> Greeting:
         """Send the CONNECT; return the answer.
 
         Args:
+            level: 4 for MQTT 3.1.1; 5 for MQTT 5, in which only publications are understood here.
             will: topic and payload of a retained last will.
         """
         flags = 2 * clean
-        tail = _text(client_id)
+        self._no_properties = b"\0" if level == 5 else b""
+        tail = self._no_properties + _text(client_id)
         if will is not None:
             flags |= 4 | 8 | 32
             tail += _text(will[0]) + _bytes(will[1])
         if login is not None:
             flags |= 128 | 64
             tail += _text(login.user) + _text(login.secret)
-        self._send(0x10, b"\0\4MQTT" + bytes((4, flags)) + struct.pack("!H", 60) + tail)
+        self._send(0x10, b"\0\4MQTT" + bytes((level, flags)) + struct.pack("!H", 60) + tail)
         self._until(lambda: self._greeting is not None, "the greeting")
         return self._greeting or Greeting(None)
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
-        """Publish with QoS 1; return whether the broker acknowledged it, else it hung up."""
+        """Publish with QoS 1; return whether the broker acknowledged it, else it hung up.
+
+        In MQTT 5 a broker that has no use for it acknowledges it, too, and says in :attr:`refused` that it did not.
+        """
         number = self._next_number()
-        self._send(0x32 | retain, _text(topic) + struct.pack("!H", number) + payload)
+        self._send(0x32 | retain, self._publication(topic, payload, number))
         self._until(lambda: number in self._acknowledged, f"a publication of {len(payload)} bytes")
         return number in self._acknowledged
+
+    def flood(self, topic: str, seconds: float, meanwhile: Callable[[], None]) -> int:
+        """Publish one byte again and again as fast as the broker reads it; return how often.
+
+        Args:
+            meanwhile: called some hundred times a second.
+        """
+        one = self._publication(topic, b"x", 1)
+        chunk = (bytes((0x32, len(one))) + one) * _FLOOD_CHUNK
+        sent, left, end = 0, chunk, time.monotonic() + seconds
+        self._socket.setblocking(False)
+        with selectors.DefaultSelector() as selector, contextlib.suppress(ConnectionError):
+            selector.register(self._socket, selectors.EVENT_READ | selectors.EVENT_WRITE)
+            while time.monotonic() < end:
+                meanwhile()
+                selector.select(0.01)
+                with contextlib.suppress(BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                    left = left[self._socket.send(left) :] or chunk
+                    sent += left is chunk
+                with contextlib.suppress(BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                    if not self._socket.recv(_CHUNK_BYTES):
+                        break
+        self.cut()
+        return sent * _FLOOD_CHUNK
 
     def subscribe(self, *filters: str) -> bytes:
         """Subscribe with QoS 1; return a code a filter, 128 for a refusal, nothing when the broker hung up."""
@@ -220,6 +256,9 @@ class Probe:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _publication(self, topic: str, payload: bytes, number: int) -> bytes:
+        return _text(topic) + struct.pack("!H", number) + self._no_properties + payload
 
     # --- packets --------------------------------------------------------------------------------------------------
 
@@ -302,7 +341,9 @@ class Probe:
                     rest = rest[2:]
                 self.heard.append(Heard(topic, rest, bool(first & 1)))
             case kind if kind == _PUBACK:
-                self._acknowledged.add(struct.unpack("!H", body[:2])[0])
+                number = struct.unpack("!H", body[:2])[0]
+                self._acknowledged.add(number)
+                self.refused += body[2:3] >= b"\x80"
             case kind if kind == _SUBACK:
                 self._subscribed[struct.unpack("!H", body[:2])[0]] = body[2:]
             case kind if kind == _PINGRESP:

@@ -23,7 +23,7 @@ from amqtt.broker import Broker
 from amqtt.contexts import ListenerType
 
 from salvo_server.brokers.embedded.edges import BoundedWebSocket, TcpEdge, WebSocketEdge
-from salvo_server.brokers.embedded.http_page import FrontPage
+from salvo_server.brokers.embedded.http_page import MAX_ADDRESSES, REQUESTS, FrontPage
 from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace, retained_price
 from salvo_server.brokers.embedded.packets import REFUSED_SUBSCRIPTION
@@ -32,6 +32,7 @@ from salvo_server.brokers.embedded.retained import Retained, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.sessions import Session, Sessions
 from salvo_server.brokers.embedded.tls import TlsListener
+from salvo_server.core.rate_limit import Buckets
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +86,7 @@ class HardenedBroker(Broker):
         self.read_buffer = memoryview(bytearray(READ_BYTES))
         self._sockets = sockets
         self._page = page
+        self._requests: Buckets[str] = Buckets(MAX_ADDRESSES, REQUESTS)
         self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
         self._told_of_v5: set[str] = set()
         self._paces: dict[tuple[str, int], Pace] = {}
@@ -139,7 +141,9 @@ class HardenedBroker(Broker):
         return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
 
     def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:
-        websocket = BoundedWebSocket(self.web_transports, self.limits.websockets, self._page, *arguments, **options)
+        websocket = BoundedWebSocket(
+            self.web_transports, self.limits.websockets, self._page, self._requests, *arguments, **options
+        )
         return websocket if self._tls is None else self._tls.around(websocket, WEBSOCKET_READ_BYTES)
 
     def welcome(self, edge: Edge, name: str) -> Peer | None:

@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from salvo_server.brokers.embedded.http_page import MAX_HEAD_BYTES, FrontPage, answer, head_of, wants_websocket
 from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, WRITE_BYTES
 from salvo_server.brokers.embedded.peers import FAREWELL_SECONDS, Edge, Peer
+from salvo_server.core.rate_limit import Buckets
 
 #: Makes the peer of a new connection of this name; None when there are too many.
 Welcome = Callable[[Edge, str], Peer | None]
@@ -97,6 +98,7 @@ class BoundedWebSocket(ServerConnection):
         others: dict[BoundedWebSocket, None],
         most: int,
         page: FrontPage | None,
+        requests: Buckets[str],
         *arguments: Any,
         **options: Any,
     ) -> None:
@@ -104,6 +106,7 @@ class BoundedWebSocket(ServerConnection):
         self._others = others
         self._most = most
         self._page = page
+        self._requests = requests
         self._received: bytes | None = b""  # None when the library reads
         self._answered = False
         self.peer: Peer | None = None
@@ -145,7 +148,9 @@ class BoundedWebSocket(ServerConnection):
             super().data_received(received)
             return
         self._answered, self._received = True, b""
-        self.transport.write(answer(head, self._page))
+        address = (self.transport.get_extra_info("peername") or ("",))[0]
+        now = int(1000 * asyncio.get_running_loop().time())
+        self.transport.write(answer(head, self._page, too_many=not self._requests.take(address, now)))
         if self.transport.can_write_eof():  # not through TLS
             self.transport.write_eof()
         # Closed at once, with something of the request unread, the answer would be lost on its way.

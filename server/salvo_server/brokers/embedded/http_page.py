@@ -12,8 +12,14 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from salvo_server.core.rate_limit import Rate
+
 #: As much as the WebSocket library reads of a line; browsers send less than 2 KiB here.
 MAX_HEAD_BYTES: Final = 8192
+#: Plain requests of one address: a hall of phones behind one router at once, then ten a second.
+REQUESTS: Final = Rate(200.0, 10.0)
+#: Addresses whose requests are counted.
+MAX_ADDRESSES: Final = 1024
 _END: Final = b"\r\n\r\n"
 _FIRST_LINE: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~]{1,4096}) HTTP/1\.[01]\r\n")
 _WEBSOCKET: Final = re.compile(rb"\r\nupgrade:[^\r\n]*\bwebsocket\b", re.IGNORECASE)
@@ -44,13 +50,16 @@ def wants_websocket(head: bytes) -> bool:
     return head.startswith(b"GET ") and _WEBSOCKET.search(head) is not None
 
 
-def answer(head: bytes | None, page: FrontPage | None) -> bytes:
+def answer(head: bytes | None, page: FrontPage | None, *, too_many: bool = False) -> bytes:
     """Return the answer to a plain request.
 
     Args:
         head: None for one that is too long.
+        too_many: whether its address has asked too often.
         page: what is served; None for nothing.
     """
+    if too_many:
+        return _refusal(HTTPStatus.TOO_MANY_REQUESTS, {"Retry-After": "1"}, with_body=False)
     if head is None:
         return _refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
     first = _FIRST_LINE.match(head)
