@@ -72,11 +72,10 @@ def doctor(
     if roster is not None:
         settings = settings.model_copy(update={"roster": roster})
     target = _target(url, settings, here=config is not None or roster is not None)
-    target.profile = (
-        "open"
-        if profile in OPEN_PROFILES
-        else profile or (settings.profile if "profile" in settings.model_fields_set else None)
-    )
+    named = profile or (settings.profile if "profile" in settings.model_fields_set else None)
+    if named is None and target.serves and target.settings is not None and target.settings.profile == "open":
+        named = "open"  # as the running server was told to be
+    target.profile = "open" if named in OPEN_PROFILES else named
     if tables:
         target.tables = ("", *tables)
     if websocket is not None:
