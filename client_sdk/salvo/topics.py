@@ -290,8 +290,6 @@ _BY_SHAPE: dict[tuple[str, ...], Topic] = {
     tuple("" if level.startswith("{") else level for level in topic.levels): topic for topic in TOPICS
 }
 ROOTS = frozenset(topic.levels[0] for topic in TOPICS)
-#: A gateway for programs that speak over a pair of topics instead of TCP; any client of an open contest may use them.
-GATEWAY_FILTERS = ("/classic/+/to-server", "/classic/+/to-client")
 
 
 @lru_cache(maxsize=4096)
@@ -366,8 +364,6 @@ def rights(
             if _may_receive(role, topic, own=True):
                 player = name if topic.reader is Reader.OWNER else "+"
                 found.append(Right(Action.RECEIVE, topic.filter(table, player=player)))
-    if role is Role.ANYBODY:
-        found += [Right(action, each) for action in Action for each in GATEWAY_FILTERS]
     return tuple(dict.fromkeys(found))
 
 
@@ -375,8 +371,6 @@ def may(role: Role, name: str, tables: Collection[str], action: Action, topic: s
     """Whether an account may publish or receive one topic; agrees exactly with the filters of :func:`rights`."""
     if role is Role.SERVER:
         return any(topic == place or topic.startswith(f"{place}/") for place in _places(tables))
-    if role is Role.ANYBODY and re.fullmatch(r"/classic/[^/]*/to-(server|client)", topic):
-        return True
     try:
         address = parse(topic)
     except WireError:

@@ -324,6 +324,7 @@ def open_rights(server: Account, tables: Sequence[str]) -> str:
         *(f"topic readwrite {each}" for each in everything),
         "",
         *(f"pattern {_ACL_WORDS[action]} {each}" for action, each in topics.rights(Role.ANYBODY, "", tables)),
+        *(f"pattern readwrite /classic/+/to-{side}" for side in ("server", "client")),  # gateways/classic
     ]
     return "\n".join(lines) + "\n"
 
