@@ -102,7 +102,8 @@ def everything_at(url: str, login: Login | None) -> list[Heard]:
 def kept_at(url: str) -> set[tuple[str, bytes]]:
     """What the broker keeps, once all is there that a server says when it begins: its status comes first."""
     kept: set[tuple[str, bytes]] = set()
-    while not {"/game/server", "/game/rules", "/game/state"} <= {topic for topic, _ in kept}:
+    said = {"/game/server", "/game/rules", "/game/state", "/players/count", "/players/list"}
+    while not said <= {topic for topic, _ in kept}:
         kept = {(heard.topic, heard.payload) for heard in everything_at(url, None) if heard.retain}
     return kept
 
