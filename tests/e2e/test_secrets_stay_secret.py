@@ -18,7 +18,9 @@ import pytest
 
 from command_line import run
 from salvo import topics
+from salvo.codec.announcements import read_announcement
 from salvo.errors import ConnectionLost, SalvoError
+from salvo.messages import ServerStatus
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.seal import derive_key, salt_of
@@ -292,9 +294,16 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
 
 def _keys(said: list[Inbound], secrets: dict[str, str]) -> dict[str, bytes]:
     """Derive the keys that the teams used, with the salt that each has at this server: who has one needs no secret."""
-    status = next(json.loads(message.payload) for message in said if message.topic == topics.SERVER.of())
-    signing_key = bytes.fromhex(status["keys"]["sign"])
-    return {f"the key of {name}": derive_key(secrets[name], salt_of(name, signing_key)) for name in TEAMS}
+    status = next(read_status(message.payload) for message in said if message.topic == topics.SERVER.of())
+    assert status.keys is not None
+    return {f"the key of {name}": derive_key(secrets[name], salt_of(name, status.keys.sign)) for name in TEAMS}
+
+
+def read_status(payload: bytes) -> ServerStatus:
+    """Read what the server says of itself."""
+    status = read_announcement(topics.parse(topics.SERVER.of()), payload)
+    assert isinstance(status, ServerStatus)
+    return status
 
 
 def _check_that_something_was_searched(places: dict[str, bytes], lines: set[bytes], folder: Path) -> None:

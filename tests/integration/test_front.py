@@ -91,12 +91,14 @@ def test_teams_come_in_by_mqtt_and_by_websocket(front: Front) -> None:
     browser.close()
 
 
+@pytest.mark.slow
 def test_700_silent_sockets_of_one_address_keep_no_other_address_out(front: Front) -> None:
     with contextlib.ExitStack() as stack:
         silent_sockets(stack, front.port, 700, refused=500)
         assert [logs_in(front.url, front) for _ in range(12)] == [True] * 12
 
 
+@pytest.mark.slow
 def test_without_the_front_they_keep_everybody_out_of_mosquitto() -> None:
     """What the front is for; the server itself has a listener of its own."""
     server = Login(SERVER.user, SERVER.secret)
@@ -108,6 +110,7 @@ def test_without_the_front_they_keep_everybody_out_of_mosquitto() -> None:
                 assert probe.greet(server.user, server).accepted is welcome
 
 
+@pytest.mark.slow
 def test_a_flood_of_one_team_reaches_mosquitto_at_a_pace_and_another_teams_shot_overtakes_it(
     front: Front, mosquitto: ContestMosquitto
 ) -> None:
