@@ -41,7 +41,7 @@ THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM, SPEC_CLIENT = PYTHON
 ELSEWHERE = {
     "make test": (".ci/run", "make check"),
     "salvo dev mybot.py --against hunter --against before": ("tests/e2e/test_laboratory.py", '"before"'),
-    "SALVO_PLAYERS=2 docker compose up --detach": ("tests/compose/run.py", "docker-compose.yml"),
+    "SALVO_ADDRESS=0.0.0.0 SALVO_PLAYERS=2 docker compose up --detach": ("tests/compose/run.py", "docker-compose.yml"),
     "docker compose exec server salvo teams add red blue": (
         "tests/compose/run.py",
         'roster(used, "add", "red", "blue"',
