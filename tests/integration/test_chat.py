@@ -156,6 +156,10 @@ def test_bots_talk_and_a_flood_of_lines_costs_no_turn(broker: Broker, start_serv
             assert time.monotonic() < end
             time.sleep(0.01)
         players.append(join(broker.url, "blue", blue))
+        # Blue answers every line of the flood, and would have none left for its greeting.
+        while ("blue", "Ahoy!", False) not in red.heard:
+            assert time.monotonic() < end
+            time.sleep(0.01)
         flooding = threading.Thread(target=flood, daemon=True)
         flooding.start()
         heard.until(over)
