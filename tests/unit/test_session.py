@@ -1421,3 +1421,25 @@ def test_a_listed_team_does_not_ask_a_server_that_says_again_that_it_is_here(
     session.take_outbox()
     server.say(m.ServerStatus(True, "0", 1, "literal"))
     assert session.take_outbox() == []
+
+
+def test_ships_that_are_sent_to_a_server_that_lost_the_list_are_sent_on_until_they_are_approved(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    session.connected(1.0)
+    session.take_outbox()
+    server.now = 1.5
+    server.say(m.PlayersListed(("me", "you")))
+    assert [type(command) for command in server.commands(SEALER)] == [m.PlaceShip] * 5
+    session.handle_timer(4.6)
+    assert [type(command) for command in server.commands(SEALER)] == [m.PlaceShip] * 5
+
+
+def test_a_recap_that_comes_unasked_and_too_early_is_asked_for(session: Session, server: ScriptedServer) -> None:
+    """The broker had lost the rules; the team was listed, and had asked for nothing."""
+    waiting_in_lobby(session, server)
+    server.say(m.PlayersListed(("me",)))
+    session._table.rules = None
+    assert server.say_recap(recap(), SEALER) == []
+    assert requests_until(session, 4.0) == [3.5]
