@@ -78,6 +78,8 @@ class RetainedSync:
     def _corrections(self) -> list[Publication]:
         own = {topic: payload for table in self._tables.values() for topic, payload in table.kept.items()}
         own |= self._others
+        # The states first: a list that comes before them, as news, tells a team that its game has made way for a lobby.
+        own = dict(sorted(own.items(), key=lambda each: not each[0].endswith(topics.STATE.pattern)))
         known = own.keys() | self._fresh
         stale = [topic for topic, payload in self._retained.items() if payload and topic not in known]
         for topic in stale:
