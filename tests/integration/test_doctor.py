@@ -538,6 +538,7 @@ def _run(*arguments: str, **given: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_command_passes_a_guarded_contest_with_accounts_of_the_roster_or_named(kind: str, tmp_path: Path) -> None:
     with guarded(kind, tmp_path) as contest:
@@ -559,6 +560,7 @@ def test_the_command_passes_a_guarded_contest_with_accounts_of_the_roster_or_nam
         assert [member.name for member in contest.roster.members()] == ["red", "blue"]
 
 
+@pytest.mark.long
 def test_the_command_fails_on_an_open_broker(broker: Broker, start_server: StartServer) -> None:
     with start_server(profile="open"):
         done = _run(broker.url, "--profile", "contest")
@@ -586,6 +588,7 @@ def test_a_doctor_that_is_interrupted_takes_its_accounts_with_it(number: signal.
         assert [member.name for member in other.members()] == ["red"]
 
 
+@pytest.mark.long
 def test_a_server_with_websockets_under_tls_is_found_healthy_by_the_name_of_its_certificate(
     tmp_path: Path, port: Port
 ) -> None:

@@ -249,6 +249,7 @@ KEPT = {"requests", "forged messages", "retained messages", "last will", "client
 WITHOUT_LOGIN = {"anonymous", "wrong password", "private topics", "client id, team"}
 
 
+@pytest.mark.long
 @each_broker
 def test_the_doctor_finds_the_profile_as_it_is_meant_to_be(kind: str, tmp_path: Path) -> None:
     with contest(kind, tmp_path) as (_, running):
@@ -259,6 +260,7 @@ def test_the_doctor_finds_the_profile_as_it_is_meant_to_be(kind: str, tmp_path: 
     assert {finding.check for finding in findings if finding.verdict is Verdict.SKIP} >= WITHOUT_LOGIN
 
 
+@pytest.mark.long
 def test_the_doctor_finds_that_the_rights_of_an_open_broker_were_taken_away(tmp_path: Path) -> None:
     with EmbeddedBroker() as unguarded:
         roster = tmp_path / "roster.json"

@@ -48,6 +48,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     return Tree(tmp_path, ("source",), {"tiny": Part(("source/*.py",), ("test_tiny.py",))})
 
 
+@pytest.mark.long
 def test_those_that_live_are_listed_unless_they_are_accepted(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--json", "--least", "51"], tree, EQUAL) == 1
     report = json.loads(capsys.readouterr().out)
@@ -61,12 +62,14 @@ def test_those_that_live_are_listed_unless_they_are_accepted(tree: Tree, capsys:
     assert (tree.root / "source" / "tiny.py").read_text() == TINY
 
 
+@pytest.mark.long
 def test_tests_that_fail_by_themselves_find_nothing(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
     (tree.root / "test_tiny.py").write_text("def test_wrong(): assert False")
     assert main(["--draw", "1"], tree, "") == 2
     assert "test_tiny.py::test_wrong fails without any error" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_test_that_hangs_is_ended(tree: Tree) -> None:
     (tree.root / "test_tiny.py").write_text("def test_hangs():\n    while True: pass")
     with Copy(tree.root, tree.sources) as copy:
