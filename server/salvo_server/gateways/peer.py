@@ -134,6 +134,8 @@ class Peer:
             return
         try:
             self._socket.sendall("".join(f"{message}{end}" for message in messages).encode())
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it has left; the reader finds its end after all that it said before
         except OSError:
             self.hang_up()
 
