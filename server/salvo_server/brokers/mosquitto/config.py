@@ -203,7 +203,7 @@ plugin_opt_config_file {folder / USERS_NAME}
 # Every listener with the next two lines: above the first one they would open another, on port 1883, and mean that one.
 # A client's id is its user's name, whatever it says: no client takes over another's session, and a user has one
 # connection, the newest.
-{"".join(_listener(listener, tls) for listener in listeners)}"""
+{"".join(_listener(listener, tls, logins=True) for listener in listeners)}"""
 
 
 def _memory(folder: Path) -> str:
@@ -227,10 +227,12 @@ connection_messages false
 """
 
 
-def _listener(listener: Listener, tls: MosquittoTls | None) -> str:
+def _listener(listener: Listener, tls: MosquittoTls | None, *, logins: bool) -> str:
     text = f"listener {listener.port} {listener.host}".rstrip()
     text += f"\nprotocol {'websockets' if listener.websocket else 'mqtt'}\n"
-    text += f"use_username_as_clientid true\nmax_connections {listener.max_connections}\n"
+    if logins:  # one connection a user; in an open contest two clients may have one name, or none
+        text += "use_username_as_clientid true\n"
+    text += f"max_connections {listener.max_connections}\n"
     if tls is not None:
         text += f"certfile {tls.cert}\nkeyfile {tls.key}\ntls_version tlsv1.2\n"
     return text
@@ -331,7 +333,6 @@ def open_rights(server: Account, tables: Sequence[str]) -> str:
 
 def open_configuration(folder: Path, listeners: Sequence[Listener], tls: MosquittoTls | None) -> str:
     """Return the text of mosquitto.conf for an open contest."""
-    one_user_a_client = "use_username_as_clientid true\n"  # here two clients may have one name, or none
     return f"""\
 # The broker of an open contest, written by Salvo: no login, any client. What you change here is lost when it is written
 # again; put your own into a separate file and name it with include_dir.
@@ -341,4 +342,4 @@ allow_anonymous true
 acl_file {folder / RIGHTS_NAME}
 
 {_memory(folder)}
-{"".join(_listener(listener, tls).replace(one_user_a_client, "") for listener in listeners)}"""
+{"".join(_listener(listener, tls, logins=False) for listener in listeners)}"""
