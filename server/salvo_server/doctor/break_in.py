@@ -119,7 +119,7 @@ def _comes_in(target: Target, login: Login) -> bool:
 
 def read_private_topics(target: Target) -> Iterator[Finding]:
     """What one team alone may read reaches no other team, live or retained, by name or by wildcard."""
-    if target.is_open and target.profile == "open":
+    if target.meant_to_be_open:
         text = "any client reads what the server tells one team, such as its hits and errors"
         yield skipped("private topics", f"{text}; as the profile open has it")
         return
@@ -401,7 +401,7 @@ def _ping_ms(probe: Probe) -> tuple[bool, float]:
 
 def fill_the_brokers_memory(target: Target) -> Iterator[Finding]:
     """No team can leave messages under names that it makes up; only MQTT 5 tells the sender that it was not taken."""
-    if target.is_open and target.profile == "open":
+    if target.meant_to_be_open:
         yield skipped("invented names", "without accounts there are no names that would be invented")
         return
     _, attacker = target.teams
@@ -574,7 +574,7 @@ def attempt(target: Target, attack: Attack) -> Iterator[Finding]:
 
 def _expected(target: Target, finding: Finding) -> Finding:
     """Where no login is wanted, what follows from that is no failure (SALVO-ACCESS-10, SALVO-ACCESS-11)."""
-    meant = target.is_open and target.profile == "open" and finding.check != "afterwards"
+    meant = target.meant_to_be_open and finding.check != "afterwards"
     if finding.verdict is not Verdict.FAIL or not meant:
         return finding
     if finding.check in _WITHOUT_LOGIN:

@@ -71,6 +71,11 @@ class Target:
         return (self.victim.user, self.attacker.user)
 
     @property
+    def meant_to_be_open(self) -> bool:
+        """Whether the broker admits anonymous clients because the profile wants it (SALVO-ACCESS-10)."""
+        return bool(self.is_open) and self.profile == "open"
+
+    @property
     def guards_itself(self) -> bool:
         """Whether an open contest's broker has its rights from us: the server's own, or one that we have set up."""
         return self.settings is not None and (self.settings.broker is None or self.settings.roster is not None)
