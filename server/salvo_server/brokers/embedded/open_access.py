@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from salvo import topics
 from salvo.topics import Role
+from salvo_server.brokers import CLASSIC_SIDES, CLASSIC_TOPIC
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
 from salvo_server.core.register import Account
 
-#: Topics on which two programs of an older system speak through a gateway (gateways/classic).
-_OF_GATEWAY = re.compile(r"/classic/[^/]*/to-(server|client)")
+_OF_GATEWAY = re.compile(CLASSIC_TOPIC.format(channel="[^/]*", side=f"({'|'.join(CLASSIC_SIDES)})"))
 #: In front of the client id of a client that calls itself what the server is called.
 _NOT_THE_SERVER = "not "
 

@@ -21,6 +21,7 @@ from typing import Any
 from salvo import topics
 from salvo.errors import SalvoError
 from salvo.topics import Action, Role
+from salvo_server.brokers import CLASSIC_SIDES, CLASSIC_TOPIC
 from salvo_server.brokers.mosquitto.dynamic_security import (
     COMMANDS,
     DEFAULT_ACCESS,
@@ -326,7 +327,7 @@ def open_rights(server: Account, tables: Sequence[str]) -> str:
         *(f"topic readwrite {each}" for each in everything),
         "",
         *(f"pattern {_ACL_WORDS[action]} {each}" for action, each in topics.rights(Role.ANYBODY, "", tables)),
-        *(f"pattern readwrite /classic/+/to-{side}" for side in ("server", "client")),  # gateways/classic
+        *(f"pattern readwrite {CLASSIC_TOPIC.format(channel='+', side=side)}" for side in CLASSIC_SIDES),
     ]
     return "\n".join(lines) + "\n"
 

@@ -22,6 +22,7 @@ from typing import Final
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import check_name
+from salvo_server.brokers import CLASSIC_SIDES, CLASSIC_TOPIC
 from salvo_server.gateways.classic.guest import CLIENT_SECONDS, Role
 from salvo_server.gateways.classic.words import MAX_BYTES
 from salvo_server.gateways.host import Host
@@ -52,7 +53,7 @@ class Carrier:
             WireError: ``bad_name`` for the channel.
             ConnectionLost: ``bad_url``.
         """
-        sides = [f"/classic/{check_name(channel, 'channel')}/to-{side}" for side in (Role.SERVER, Role.CLIENT)]
+        sides = [CLASSIC_TOPIC.format(channel=check_name(channel, "channel"), side=side) for side in CLASSIC_SIDES]
         self.heard_on, self.said_on = sides if role is Role.SERVER else sides[::-1]
         self._name = f"channel {channel}"
         self._calls = role is Role.CLIENT
