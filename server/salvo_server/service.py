@@ -48,9 +48,7 @@ from salvo_server.core.referee import Referee
 from salvo_server.core.register import Register
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Follower as Follower
-from salvo_server.core.table import NoFollower as NoFollower
-from salvo_server.core.table import Table
+from salvo_server.core.table import Follower, NoFollower, Table
 from salvo_server.core.timers import SteadyClock
 
 log = logging.getLogger(__name__)

@@ -14,8 +14,7 @@ from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Step, Table
-from salvo_server.service import Follower, NoFollower
+from salvo_server.core.table import Follower, NoFollower, Step, Table
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.transcript import no_status
