@@ -108,13 +108,13 @@ class Lobby:
 
     def _may_restart(self, name: str) -> bool:
         """Whether a team's listing restarts the placement time; one that comes and goes must not hold up the others."""
+        restarts = self.terms.limits.restarts
         if self.deadline is None:
             self.restarted_by.clear()
-        restarts, known = self.terms.limits.restarts, name in self.restarted_by
-        may = self.deadline is None or restarts is None or (not known and len(self.restarted_by) < restarts)
-        if may:
-            self.restarted_by.add(name)
-        return may
+        elif restarts is not None and (name in self.restarted_by or len(self.restarted_by) >= restarts):
+            return False
+        self.restarted_by.add(name)
+        return True
 
     def _refill(self, entrant: Entrant) -> None:
         entrant.refill(len(self.terms.book.fleet))
