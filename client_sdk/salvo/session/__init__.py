@@ -1,4 +1,4 @@
-"""One player's side of the protocol: five small state machines and the :class:`Session` that feeds them."""
+"""One player's side of the protocol: six small state machines and the :class:`Session` that feeds them."""
 
 from salvo.session.session import Session
 

@@ -177,7 +177,7 @@ class Session:
         self.witness.connected_anew()
         to_come_back = self.view is not None or self.fleet is not None
         self._returning.handle(ReturningEvent.CONNECTED if to_come_back else ReturningEvent.CONNECTED_NEW)
-        if self.wants_to_play or self.view is not None:
+        if self._wanted:
             self._ask(now)
         else:
             self._joining.handle(JoiningEvent.UNWANTED)
@@ -229,7 +229,7 @@ class Session:
             WireError: ``bad_text``, or ``chat_off`` if the chat is off.
         """
         if not self.chat:
-            raise WireError("chat_off", "whoever runs this contest has turned the chat off")
+            raise WireError("chat_off", "the operator has turned the chat off")
         return self._outbox.say(text, to)
 
     def missed_log(self, now: float) -> list[Publication]:
@@ -245,7 +245,7 @@ class Session:
         events: list[Event] = []
         if lobby and self._table.listed:
             events += self._placing.tick(now)
-        wanted = self.wants_to_play or self.view is not None
+        wanted = self._wanted
         if self._joining.state is JoiningState.LEAVING:
             wanted = lobby and self._table.listed
         may_ask = here and wanted and self._following.state is not TableState.UNHEARD
@@ -332,6 +332,11 @@ class Session:
             case _:
                 pass
         return []
+
+    @property
+    def _wanted(self) -> bool:
+        """Whether a place, or what happened in its game, is worth asking for."""
+        return self.wants_to_play or self.view is not None
 
     @property
     def _has_place(self) -> bool:
