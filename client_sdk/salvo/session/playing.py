@@ -123,7 +123,7 @@ class Playing:
         view, rules = self.view, self._table.rules
         if last is not None and (turn.game, turn.turn) == (last.game, last.turn):
             if view is not None:
-                view.extend(self._deadline)  # repeated, or its time began anew
+                view.extend(self._deadline)  # repeated, or its time began again
             return
         known, team, players = view is not None and view.game == turn.game, self._table.team, self._table.players
         if not known and fleet is not None and rules is not None and team in players:
@@ -284,17 +284,17 @@ class Playing:
         return [] if self.view is None else [SalvoWanted(self.view)]
 
     def _send_again(self, now: float) -> None:
-        """Send the turn's shots again, signed anew (SALVO-FIRE-13)."""
+        """Send the turn's shots again, newly signed (SALVO-FIRE-13)."""
         if self.view is not None:
             self._send(self.view, self.view.fired_this_turn, 1)
 
     def _send_skip_again(self, now: float) -> None:
-        """Send the skip again, signed anew."""
+        """Send the skip again, newly signed."""
         if self._begun is not None:
             self._send_skip(self._begun)
 
     def _send_all_again(self, now: float) -> None:
-        """Send the turn's shots and the skip again, signed anew."""
+        """Send the turn's shots and the skip again, newly signed."""
         self._send_again(now)
         self._send_skip_again(now)
 
