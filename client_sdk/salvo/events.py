@@ -116,7 +116,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class LogDoubted:
-    """Something was heard that the log does not confirm: it may come from an impostor."""
+    """Something was heard that the log does not confirm, or its clock ran ahead: an impostor, or an unfair server."""
 
     text: str
 

@@ -341,7 +341,7 @@ def _witness(data: bytes) -> None:
     for number, line in enumerate(data.split(b"\n")[:400]):
         payload = line if line.startswith(b'{"entry":') else log.sign_entry(line, _IDENTITY.sign)
         with _refused(WireError, ImpostorError, UnfairGame):
-            witness.logged(payload)
+            witness.logged(payload, 0.0)
         first = witness.missed(float(number))
         assert first is None or first >= 0
         witness.follows(1)

@@ -160,7 +160,7 @@ def hear(game: Game, name: str, moments: Sequence[Moment], *, forgets_skips: boo
     witness, found = Witness(name), []
     witness.key = IDENTITY.signing_key
     for payload in game.opening:
-        witness.logged(payload)
+        witness.logged(payload, 0.0)
     inputs = [moment.step.command for moment in moments]
     messages = [each.message for each in inputs if isinstance(each, m.PlaceShip) and each.player == name]
     witness.placed(1, game.fleets[name].placements, messages)
@@ -174,7 +174,7 @@ def hear(game: Game, name: str, moments: Sequence[Moment], *, forgets_skips: boo
             if not hasattr(announcement, "to"):
                 witness.heard(announcement, 0.0)
         for payload in moment.log:
-            found += witness.logged(payload)
+            found += witness.logged(payload, 0.0)
     assert witness.doubts(1000.0) == []
     return found
 
@@ -207,7 +207,7 @@ def test_boards_and_fleets_that_everybody_is_shown_are_held_against_the_log() ->
     witness = Witness("team0")
     witness.key = IDENTITY.signing_key
     for payload in (*game.opening, *(payload for moment in game.moments[:-1] for payload in moment.log)):
-        witness.logged(payload)
+        witness.logged(payload, 0.0)
     witness.heard(announced(game, m.BoardShown)[0], 0.0)
     assert witness.doubts(1000.0) == []
     witness.heard(m.BoardShown("team1", "X" * 100), 0.0)

@@ -137,10 +137,10 @@ def test_a_log_with_what_a_newer_server_added_is_not_taken_for_unfair() -> None:
     entries = [payload for moment in play() for payload in moment.log]
     witness = Witness("me")
     witness.key, witness.newer = IDENTITY.signing_key, True
-    witness.logged(entries[0])
+    witness.logged(entries[0], 0.0)
     with pytest.raises(WireError, match=r"^unknown_version: .*no longer compared"):
-        witness.logged(grown(entries[1], IDENTITY))
-    assert [found for payload in entries for found in witness.logged(payload)] == []
+        witness.logged(grown(entries[1], IDENTITY), 0.0)
+    assert [found for payload in entries for found in witness.logged(payload, 0.0)] == []
     witness.heard(m.StateChanged(State.TURN), 0.0)
     assert witness.doubts(1000.0) == []
     assert witness.missed(1000.0) is None
@@ -150,6 +150,6 @@ def test_the_same_log_of_a_server_of_ones_own_version_is_a_contradiction() -> No
     entries = [payload for moment in play() for payload in moment.log]
     witness = Witness("me")
     witness.key = IDENTITY.signing_key
-    witness.logged(entries[0])
+    witness.logged(entries[0], 0.0)
     with pytest.raises(UnfairGame, match="log_wrong"):
-        witness.logged(grown(entries[1], IDENTITY))
+        witness.logged(grown(entries[1], IDENTITY), 0.0)

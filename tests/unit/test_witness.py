@@ -135,7 +135,7 @@ class Team:
             for announcement in moment.said:
                 self.witness.heard(announcement, now)
             for payload in moment.log:
-                self.found += self.witness.logged(payload)
+                self.found += self.witness.logged(payload, now)
         return self
 
 
@@ -229,7 +229,7 @@ def test_old_entries_that_somebody_says_again_disturb_nothing() -> None:
     team = Team().hear(moments[:25], game=2)
     for moment in old:
         for payload in moment.log[-1:]:
-            team.witness.logged(payload)
+            team.witness.logged(payload, 0.0)
     team.found.clear()
     team.hear(moments[25:], game=2)
     assert team.found == [GameVerified(2, True)]
@@ -259,7 +259,7 @@ def answered(team: Team, moments: Iterable[Moment], now: float) -> int | None:
     """Ask at a time, and hear the answer; return what was asked for."""
     first = team.witness.missed(now)
     for payload in log_of(moments)[first:] if first is not None else []:
-        team.found += team.witness.logged(payload)
+        team.found += team.witness.logged(payload, 0.0)
     return first
 
 
@@ -365,7 +365,7 @@ def test_two_entries_of_a_number_behind_a_gap_are_two_stories() -> None:
 def test_an_old_game_that_somebody_says_again_is_not_asked_for() -> None:
     team = Team().hear(play(2, "22")[:20], game=2)
     for payload in log_of(play(1, "33"))[5:9]:
-        team.witness.logged(payload)
+        team.witness.logged(payload, 0.0)
     assert [team.witness.missed(float(now)) for now in range(9)] == [None] * 9
 
 
@@ -379,7 +379,7 @@ def test_only_the_last_entry_said_again_shows_that_nothing_is_missing() -> None:
     team = Team().hear(play()[:20])
     team.witness.connected_anew()
     team.witness.missed(0.0)
-    team.witness.logged(log[-2])
+    team.witness.logged(log[-2], 0.0)
     assert team.witness.missed(1.0) == len(log) - 1
 
 
@@ -388,7 +388,7 @@ def test_every_gap_is_waited_for_before_it_is_asked_for() -> None:
     for lost in (0.0, 100.0):
         team.witness.connected_anew()
         assert team.witness.missed(lost) is None
-        team.witness.logged(log_of(play()[:20])[-1])
+        team.witness.logged(log_of(play()[:20])[-1], 0.0)
         assert team.witness.missed(lost + 0.5) is None
 
 
@@ -411,7 +411,7 @@ def test_an_opening_of_another_game_of_this_number_does_not_displace_the_one_in_
     moments = play()
     team = Team().hear(moments[:20])
     for payload in play(1, "33")[0].log:
-        team.witness.logged(payload)
+        team.witness.logged(payload, 0.0)
     team.witness.connected_anew()
     team.witness.missed(0.0)
     assert answered(team, moments[:20], 1.0) == len(log_of(moments[:20])) - 1
@@ -431,7 +431,7 @@ def test_however_many_old_games_are_said_again_the_one_in_play_is_followed() -> 
     team = Team().hear(moments[:20], game=9)
     for number in range(1, 9):
         for payload in log_of(play(number, f"{number}0")[:5]):
-            team.witness.logged(payload)
+            team.witness.logged(payload, 0.0)
     assert len(team.witness._games) == 4
     assert team.hear(moments[20:], game=9).found == [GameVerified(9, True)]
 
@@ -457,17 +457,17 @@ def test_an_entry_that_the_server_has_not_signed_is_an_impostors() -> None:
     for number in (0, 1):
         team = Team().hear(moments[:number])
         with pytest.raises(ImpostorError, match=r"impostor: an entry of the log is not signed by the server"):
-            team.witness.logged(sign_entry(text, other.sign))
+            team.witness.logged(sign_entry(text, other.sign), 0.0)
     [payload] = moments[1].log
     with pytest.raises(ImpostorError):
-        Team().hear(moments[:1]).witness.logged(payload.replace(b'"n":1', b'"n":2'))
+        Team().hear(moments[:1]).witness.logged(payload.replace(b'"n":1', b'"n":2'), 0.0)
 
 
 @pytest.mark.parametrize("noise", [b"", b"hello", b'{"entry":{},"sign":"AAAA"}', b"\xff" * 300])
 def test_what_is_no_entry_is_noise(noise: bytes) -> None:
     team = Team().hear(play()[:20])
     with pytest.raises(WireError, match=r"^wrong_shape: "):
-        team.witness.logged(noise)
+        team.witness.logged(noise, 0.0)
     assert team.hear(play()[20:]).found == [GameVerified(1, True)]
 
 
@@ -488,7 +488,7 @@ def test_a_log_of_a_later_form_says_so() -> None:
     text, _ = take_apart(payload)
     later = text.replace(b'"log":1', b'"log":99', 1)
     with pytest.raises(WireError, match=r"^unknown_version: "):
-        Team().witness.logged(sign_entry(later, IDENTITY.sign))
+        Team().witness.logged(sign_entry(later, IDENTITY.sign), 0.0)
 
 
 def salvo(hits: int) -> m.SalvoResolved:
@@ -730,7 +730,7 @@ def test_a_signed_result_without_its_shots_is_the_servers_doing() -> None:
     team = Team().hear([Moment(None, (), tuple(log[:number]))])
     text, _ = take_apart(log[number])
     with pytest.raises(UnfairGame, match=r"log_wrong: .*said\.0\.result\.shots: field required"):
-        team.witness.logged(sign_entry(text.replace(b'"shots":5,', b"", 1), IDENTITY.sign))
+        team.witness.logged(sign_entry(text.replace(b'"shots":5,', b"", 1), IDENTITY.sign), 0.0)
 
 
 def test_the_helper_that_signs_anew_changes_nothing_else() -> None:
@@ -756,6 +756,64 @@ def test_two_stories_of_one_game_are_found_at_once() -> None:
     forked = resigned(moments, changed(LogStep, at=lambda b: b.at + 1))
     team = Team().hear(moments[:20])
     with pytest.raises(UnfairGame, match=r"unfair: log_forked"):
-        team.witness.logged(forked[1].log[0])
+        team.witness.logged(forked[1].log[0], 0.0)
     with pytest.raises(UnfairGame, match=r"unfair: log_broken"):
         team.hear(forked[20:])
+
+
+# --- the log's clock ----------------------------------------------------------------------------------------------
+
+
+def hear_log(team: Team, log: Iterable[bytes], delays: Iterable[float] = ()) -> Team:
+    """Hear entries so many seconds after the time that stands in each, on a clock that began at 0."""
+    after = iter(delays)
+    for payload in log:
+        body = read_entry(take_apart(payload)[0]).body
+        now = (body.at - 1_000_000) / 1000 if isinstance(body, LogStep) else 0.0
+        team.found += team.witness.logged(payload, now + next(after, 0.0))
+    return team
+
+
+def hastened(seconds: float, since: int) -> list[bytes]:
+    """A log whose clock jumps ahead at an entry, signed by the server."""
+
+    def change(entry: Entry) -> Entry:
+        if not isinstance(entry.body, LogStep) or entry.number < since:
+            return entry
+        return replace(entry, body=replace(entry.body, at=entry.body.at + round(1000 * seconds)))
+
+    return log_of(resigned(play(), change))
+
+
+def doubts_of(team: Team) -> list[str]:
+    return [doubt.text for doubt in team.witness.doubts(0.0)]
+
+
+def test_late_and_repeated_entries_do_not_speak_against_the_servers_clock() -> None:
+    log = log_of(play())
+    assert doubts_of(hear_log(Team(), log, [0.0, 0.0, 0.0, *([60.0, 4.9, 0.0] * len(log))])) == []
+    assert doubts_of(hear_log(hear_log(Team(), log), log, [100.0] * len(log))) == []
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(4.9, False), (5.1, True), (3600.0, True)])
+def test_a_server_whose_log_runs_ahead_of_the_teams_clock_is_doubted_once(seconds: float, found: bool) -> None:
+    team, log = Team(), hastened(seconds, 20)
+    hear_log(team, log, [0.0] * 20 + [-seconds] * len(log))
+    doubts = doubts_of(team)
+    assert [f"{seconds:.1f} s ahead" in doubt for doubt in doubts] == [True] * found
+    assert doubts_of(team) == []
+
+
+def test_a_server_whose_log_falls_behind_passes_for_a_slow_network() -> None:
+    log = hastened(-900.0, 20)
+    assert doubts_of(hear_log(Team(), log, [0.0] * 20 + [900.0] * len(log))) == []
+
+
+def test_a_new_connection_and_a_new_game_begin_with_a_new_comparison() -> None:
+    log = log_of(play())
+    team = hear_log(Team(), log[:20], [100.0] * 20)
+    team.witness.connected_anew()
+    assert doubts_of(hear_log(team, log[20:])) == []
+    team = hear_log(Team(), log, [100.0] * len(log))
+    assert doubts_of(hear_log(team, log_of(play(2, "22")))) == []
+    assert doubts_of(hear_log(hear_log(Team(), log[:20], [100.0] * 20), log[20:])) != []  # what was late, not early

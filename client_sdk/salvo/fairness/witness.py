@@ -1,7 +1,8 @@
 """A team as a witness of its own games: compares what the server says with what it signs (SALVO-LOG).
 
 During a game, the signed log confirms the news on the plain topics, entry by entry; at its end the server reveals what
-it had committed to, and the witness checks that, and that the team's own commands are in it. No socket and no clock.
+it had committed to, and the witness checks that, and that the team's own commands are in it. It also compares the
+log's times with the clock of its caller. No socket and no clock of its own.
 Whether the other teams were treated by the rules is for ``salvo verify`` to find out.
 """
 
@@ -40,6 +41,8 @@ from salvo.view import Shot
 CONFIRM_SECONDS: Final = 10.0
 #: How long entries may be missing before a request: when a game begins, the server repeats its lobby unasked.
 ASK_SECONDS: Final = 1.0
+#: How far the log's clock may run ahead of the team's: so much a message may have been on its way without any harm.
+CLOCK_SECONDS: Final = 5.0
 #: Pauses between unanswered requests grow up to this.
 MAX_PAUSE_SECONDS: Final = 8.0
 #: Games followed at once: replayed entries of old games must not displace the current one.
@@ -159,6 +162,8 @@ class Witness:
         self._games: list[_Game] = []  # the latest first
         self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
         self._doubted_at: float | None = None
+        self._least_lag: float | None = None  # of a step of this game behind its time in the log, in seconds
+        self._ahead = 0.0  # how far the log's clock has run ahead since the last doubt
         self._sent: dict[int, _Sent] = {}
         self._behind = False  # whether news may have been missed
         self._ask_at: float | None = None
@@ -248,10 +253,14 @@ class Witness:
     def connected_anew(self) -> None:
         """Note that news and confirmations may have been missed while the connection was down."""
         self._pending.clear()
-        self._behind = True
+        self._behind, self._least_lag = True, None
 
     def doubts(self, now: float) -> list[LogDoubted]:
-        """Return the next news that the log should have confirmed by now; each only once."""
+        """Return what contradicts the log by now, each only once: its clock, or news that it should have confirmed."""
+        if self._ahead:
+            ahead, self._ahead = self._ahead, 0.0
+            text = f"the clock of the server's log has run {ahead:.1f} s ahead of this team's"
+            return [LogDoubted(f"{text}, which shortens turns, unless this machine slept")]
         late = [fact for fact, since in self._pending.items() if now - since > CONFIRM_SECONDS]
         if not late:
             return []
@@ -264,8 +273,8 @@ class Witness:
         more = f" and {len(late) - 1} more" if len(late) > 1 else ""
         return [LogDoubted(f"the server's log does not confirm within {CONFIRM_SECONDS:g} s: {text[:200]}{more}")]
 
-    def logged(self, payload: bytes) -> list[GameVerified]:
-        """Take in a payload of ``/game/log``.
+    def logged(self, payload: bytes, now: float) -> list[GameVerified]:
+        """Take in a payload of ``/game/log`` that arrived at ``now``, in seconds of any steady clock.
 
         Raises:
             ImpostorError: ``impostor``: the server has not signed it.
@@ -276,7 +285,7 @@ class Witness:
             return []
         try:
             text, entry = read_signed(payload, self.key)
-            return self._take_in(text, entry)
+            return self._take_in(text, entry, now)
         except LogError as error:
             if self.newer and error.code in ("log_wrong", "unknown_version"):
                 raise self._give_up() from None
@@ -301,15 +310,15 @@ class Witness:
             return UnfairGame("unfair", f"{error.code}: {error.text}")
         return WireError("unknown_version" if error.code == "unknown_version" else "wrong_shape", error.text)
 
-    def _take_in(self, text: bytes, entry: Entry) -> list[GameVerified]:
+    def _take_in(self, text: bytes, entry: Entry, now: float) -> list[GameVerified]:
         game = self._game_of(text, entry)
         try:
-            return self._follow(game, text, entry)
+            return self._follow(game, text, entry, now)
         except LogError as error:
             if error.code not in _REPEATED or not _has_seed(game):
                 raise
         self._games.remove(game)  # the same seed again: another game with an identical opening
-        return self._follow(self._game_of(text, entry), text, entry)
+        return self._follow(self._game_of(text, entry), text, entry, now)
 
     def _game_of(self, text: bytes, entry: Entry) -> _Game:
         of = game_of(text, entry)
@@ -319,6 +328,7 @@ class Witness:
         game, latest = _Game(of, LogChain(self.key)), self._current
         if isinstance(entry.body, Opening):
             self._pending.clear()  # about the lobby that just opened, or a game that is gone
+            self._least_lag = None  # the operator may have set the server's clock
             opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
             self._games = [each for each in self._games if each.number != opened or not each.empty]
             if latest is not None and entry.body.game > latest.number:
@@ -328,12 +338,13 @@ class Witness:
             self._games.remove(min(self._games[1:], key=attrgetter("at")))
         return game
 
-    def _follow(self, game: _Game, text: bytes, entry: Entry) -> list[GameVerified]:
+    def _follow(self, game: _Game, text: bytes, entry: Entry, now: float) -> list[GameVerified]:
         """Take in an entry of a game, and all entries that waited for it."""
         end, gap = game.chain.next_number, bool(game.early)
         news = game.hold(text, entry)
         if news and isinstance(entry.body, LogStep):
             self._confirm(game, entry.body)
+            self._compare_clocks(entry.body.at, now)
         found: list[GameVerified] = []
         while (ready := game.take_ready()) is not None:
             self._ask_at = None  # there is an answer
@@ -353,6 +364,17 @@ class Witness:
             fact = _fact(announcement)
             game.confirmed.add(fact)
             self._pending.pop(fact, None)
+
+    def _compare_clocks(self, at: int, now: float) -> None:
+        """Hold a step's time against the team's clock (SALVO-LOG-13).
+
+        Late arrivals and repetitions prove nothing. But no step can be earlier than the promptest one by much, unless
+        the server's clock has jumped.
+        """
+        lag = now - at / 1000
+        if self._least_lag is not None and self._least_lag - lag > CLOCK_SECONDS:
+            self._ahead = self._least_lag - lag
+        self._least_lag = lag if self._least_lag is None else min(self._least_lag, lag)
 
     def _account(self, game: _Game, entry: Entry) -> list[GameVerified]:
         """Add an entry in its order; check the whole game after the last one."""

@@ -283,7 +283,7 @@ class Session:
             recap = open_recap(payload, self.name, self._outbox.secret, self._outbox.sealer)
             return [] if recap is None else self._recalled(recap, now)
         if address.topic is topics.LOG:
-            return list(self.witness.logged(payload))
+            return list(self.witness.logged(payload, now))
         announcement = read_announcement(address, payload)
         self._reports.heard_of_table = True
         if self.tap is not None and announcement is not None:
