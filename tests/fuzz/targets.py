@@ -51,6 +51,7 @@ from salvo.topics import TOPICS, Publisher
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.dialects import read_properties
 from salvo_server.brokers.embedded.http_page import FrontPage, answer, head_of
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.peers import Peer
@@ -446,13 +447,22 @@ def _packets_after_greeting(data: bytes) -> None:
     _loop().run_until_complete(_connect(_GREETING + data))
 
 
+_GREETING_5: Final = b"\x10\x0e\0\4MQTT\5\2\0\x3c\0\0\1c"
+
+
+def _packets_after_greeting_5(data: bytes) -> None:
+    _loop().run_until_complete(_connect(_GREETING_5 + data))
+
+
 def _one_packet(data: bytes) -> None:
     with contextlib.suppress(p.ProtocolFault):
         found = p.cut(data, 0, 1024)
         if found is not None:
             start, end = found
             assert 2 <= start <= end <= len(data)
-    p.client_id_of_v5(data)
+    with contextlib.suppress(p.ProtocolFault):
+        _, end = read_properties(data, 0, p.PUBLISH)
+        assert end <= len(data)
 
 
 # --- the whole server ---------------------------------------------------------------------------------------------
@@ -694,6 +704,22 @@ def _after_greeting() -> list[bytes]:
     ]
 
 
+def _after_greeting_5() -> list[bytes]:
+    topic, user = p.with_length("/game/state"), b"\x26" + p.with_length("a") + p.with_length("b")
+    about = b"\1\1\2\0\0\0\x3c" + b"\3" + p.with_length("text") + b"\x09" + p.with_length("x") + user
+    return [
+        _packet(0x82, b"\0\1" + bytes((len(user),)) + user + topic + b"\x11" + p.with_length("#") + b"\x24"),
+        _packet(0x82, b"\0\1\2\x0b\1" + topic + b"\1"),
+        _packet(0xA2, b"\0\2\0" + topic),
+        _packet(0x33, topic + b"\0\3" + bytes((len(about),)) + about + b"hello"),
+        _packet(0x34, topic + b"\0\4\0twice") + b"\x62\4\0\4\x92\0",
+        _packet(0x30, b"\0\0\3\x23\0\1alias"),
+        _packet(0x82, b"\0\1\0" + topic + b"\1") + _packet(0x32, topic + b"\0\3\0hello") + b"\x40\3\0\1\x10",
+        b"\xe0\7\4\5\x11\0\0\0\0",
+        b"\xf0\2\x18\0",
+    ]
+
+
 def _greetings() -> list[bytes]:
     head = b"\0\4MQTT\4"
     name = p.with_length("c")
@@ -707,6 +733,14 @@ def _greetings() -> list[bytes]:
         _packet(0x10, head + b"\2\0\0\0\0"),
         _packet(0x10, b"\0\4MQTT\5\2\0\x3c\0" + name),
         _packet(0x10, b"\0\6MQIsdp\3\2\0\x3c" + name),
+    ]
+    five = b"\0\4MQTT\5"
+    properties = b"\x0e\x11\0\0\0\x3c\x21\0\x0a\x27\0\0\4\0\x17\1"[:15]
+    greetings += [
+        _GREETING_5,
+        _packet(0x10, five + b"\0\0\x3c" + properties + name),
+        _packet(0x10, five + b"\x2e\0\x3c\0" + name + b"\5\x18\0\0\0\0" + will),
+        _packet(0x10, five + b"\2\0\x3c\7\x15" + p.with_length("SCRAM")[:6] + name),
     ]
     return [*greetings, *(_GREETING + rest for rest in _after_greeting())]
 
@@ -812,6 +846,7 @@ TARGETS: Final = (
     Target("packet cutter", _one_packet, _greetings, 1100),
     Target("greeting", _packets, _greetings, 600, 4),
     Target("packets", _packets_after_greeting, _after_greeting, 600, 4),
+    Target("packets of MQTT 5", _packets_after_greeting_5, _after_greeting_5, 600, 4),
     Target(
         "Code Smackdown",
         _smackdown,

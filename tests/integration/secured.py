@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import paho.mqtt.client as paho
-from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from integration.accounts import KEEPER, SERVER
 from integration.mosquitto import ContestMosquitto
@@ -78,7 +78,14 @@ class Client:
     """
 
     def __init__(
-        self, port: int, user: Account | None, client_id: str = "", *, clean: bool = True, secret: str | None = None
+        self,
+        port: int,
+        user: Account | None,
+        client_id: str = "",
+        *,
+        clean: bool = True,
+        secret: str | None = None,
+        mqtt: MQTTProtocolVersion = paho.MQTTv311,
     ) -> None:
         self.heard: set[tuple[str, str, bool]] = set()
         self.refusal: str | None = None
@@ -92,8 +99,8 @@ class Client:
         self._paho = paho.Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id or (user.user if user else "nobody"),
-            clean_session=clean,
-            protocol=paho.MQTTv311,
+            clean_session=clean if mqtt == paho.MQTTv311 else None,
+            protocol=mqtt,
             reconnect_on_failure=False,
         )
         self._paho.max_inflight_messages_set(1000)
@@ -105,7 +112,8 @@ class Client:
         self._paho.on_publish = self._published
         self._paho.on_subscribe = self._subscribed
         self._paho.on_unsubscribe = self._published
-        self._paho.connect("127.0.0.1", port)
+        start = paho.MQTT_CLEAN_START_FIRST_ONLY if mqtt == paho.MQTTv311 else clean
+        self._paho.connect("127.0.0.1", port, clean_start=start)
         self._paho.loop_start()
         self._wait(lambda: self._answered)
 

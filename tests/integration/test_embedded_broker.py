@@ -7,7 +7,6 @@ it, the test says so and the mending can go), and against ours, where it must no
 from __future__ import annotations
 
 import contextlib
-import logging
 import socket
 import threading
 import time
@@ -22,7 +21,6 @@ from integration.raw import (
     PATIENCE_SECONDS,
     Raw,
     client_ids,
-    connect_packet,
     packet,
     publish_packet,
     retained_at,
@@ -36,7 +34,6 @@ from salvo_server.brokers.embedded.addresses import BrokerError
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.edges import TcpEdge
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
-from salvo_server.brokers.embedded.packets import client_id_of_v5
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
 
 # --- two brokers of the same face ---------------------------------------------------------------------------------
@@ -74,63 +71,6 @@ both = pytest.mark.parametrize(
 
 
 # --- the faults ---------------------------------------------------------------------------------------------------
-
-
-def test_an_mqtt_5_client_is_refused_at_once_and_can_tell_why() -> None:
-    refused: list[str] = []
-    done = threading.Event()
-
-    def connected(client: Any, data: Any, flags: Any, reason: Any, properties: Any) -> None:
-        refused.append(str(reason))
-        done.set()
-
-    with ours() as broker:
-        client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5, reconnect_on_failure=False)
-        client.on_connect = connected
-        client.connect("127.0.0.1", broker.port)
-        client.loop_start()
-        assert done.wait(PATIENCE_SECONDS)
-        client.loop_stop()
-        with Raw(broker.port, level=5) as raw:
-            assert raw.read() == b"\x20\3\0\x84\0"  # in the shape of MQTT 5, and nothing left to wait for
-            assert raw.read() == b""
-    assert refused == ["Unsupported protocol version"]
-
-
-def test_an_mqtt_5_client_is_told_of_once_and_with_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
-    """A client tries again and again; the log of a demo shows nothing below WARNING."""
-    with ours() as broker, caplog.at_level(logging.WARNING):
-        for client_id in ("explorer", "explorer", "other", ""):
-            with Raw(broker.port) as raw:
-                raw.read()
-            with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as client:
-                client.sendall(connect_packet(client_id, level=5))
-                assert client.recv(10) == b"\x20\3\0\x84\0"
-    said = [record.message for record in caplog.records]
-    assert len(said) == 3
-    assert said[0].startswith("explorer speaks MQTT 5 and is refused")
-    assert "protocol version to 4" in said[0]
-    assert said[1].startswith("other ")
-    assert "127.0.0.1" in said[2]
-
-
-def v5_connect(properties: bytes) -> bytes:
-    return b"\0\4MQTT\5\2\0\x3c" + properties + b"\0\4name"
-
-
-@pytest.mark.parametrize(
-    ("body", "found"),
-    [
-        (v5_connect(b"\0"), "name"),
-        (v5_connect(b"\5\x11\0\0\0\1"), "name"),
-        (v5_connect(b"\x80\1" + b"\x26" * 128), "name"),
-        (v5_connect(b"\xff\xff\xff\xff"), ""),
-        (b"\0\4MQTT\5\2\0\x3c\0\0\2\xff\xfe", "\ufffd\ufffd"),
-        (b"\0\4MQTT\5", ""),
-    ],
-)
-def test_the_client_id_of_an_mqtt_5_greeting_is_found_or_given_up(body: bytes, found: str) -> None:
-    assert client_id_of_v5(body) == found
 
 
 def test_a_qos_2_message_is_taken_once_however_often_it_comes() -> None:

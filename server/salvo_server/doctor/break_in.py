@@ -410,7 +410,9 @@ def fill_the_brokers_memory(target: Target) -> Iterator[Finding]:
     places += [topics.PLACE.of(table, player=attacker, ship=invented) for table in target.tables]
     with contextlib.closing(target.connect()) as attack:
         if not attack.greet(attacker, target.attacker, level=5).accepted:
-            yield skipped("invented names", "this broker does not speak MQTT 5, which alone tells; our own is safe")
+            yield skipped(
+                "invented names", "this broker does not speak MQTT 5, which alone tells whether a message was taken"
+            )
             return
         for topic in places:
             attack.publish(topic, b"x", retain=True)

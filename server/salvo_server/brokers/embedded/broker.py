@@ -6,7 +6,7 @@ because each of amqtt's faults came from tasks that overtake each other or from 
 - every publication, retained or not, live or a will, goes through :meth:`HardenedBroker.publish` and its one check;
 - a client is authenticated before it can touch another one's session;
 - QoS 1 stays in flight until it is acknowledged, over any number of connections, in order;
-- keep-alive is enforced, an MQTT 5 greeting refused at once, ``$share`` refused instead of silently never served;
+- MQTT 5 is translated, keep-alive is enforced, ``$share`` refused instead of silently never served;
 - whatever clients do, what they make the broker hold is at most :attr:`BrokerLimits.most_bytes`.
 """
 
@@ -26,7 +26,7 @@ from salvo_server.brokers.embedded.edges import BoundedWebSocket, TcpEdge, WebSo
 from salvo_server.brokers.embedded.http_page import MAX_ADDRESSES, REQUESTS, FrontPage
 from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace, retained_price
-from salvo_server.brokers.embedded.packets import REFUSED_SUBSCRIPTION
+from salvo_server.brokers.embedded.packets import Reason
 from salvo_server.brokers.embedded.peers import Edge, Peer
 from salvo_server.brokers.embedded.retained import Retained, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
@@ -38,9 +38,6 @@ log = logging.getLogger(__name__)
 
 #: The listener of this process's own server, on the loopback interface only and never through TLS.
 OWN_LISTENER = "own"
-
-#: Client ids for which the refusal of MQTT 5 was logged; when there are more, they are logged again.
-_TOLD_OF_V5 = 256
 
 
 class HardenedBroker(Broker):
@@ -88,7 +85,6 @@ class HardenedBroker(Broker):
         self._page = page
         self._requests: Buckets[str] = Buckets(MAX_ADDRESSES, REQUESTS)
         self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
-        self._told_of_v5: set[str] = set()
         self._paces: dict[tuple[str, int], Pace] = {}
 
     def review_sessions(self) -> None:
@@ -166,19 +162,6 @@ class HardenedBroker(Broker):
             eldest.drop("greeting", "sent no CONNECT, and others are waiting")
             break
 
-    def tell_of_v5(self, client_id: str) -> None:
-        """Warn of a client that speaks MQTT 5, once for each client id as it will try again and again."""
-        if client_id in self._told_of_v5:
-            return
-        if len(self._told_of_v5) >= _TOLD_OF_V5:
-            self._told_of_v5.clear()
-        self._told_of_v5.add(client_id)
-        log.warning(
-            "%s speaks MQTT 5 and is refused: this broker speaks MQTT 3.1.1 only. Set its protocol version to 4 "
-            "(paho: protocol=MQTTv311, MQTT.js: protocolVersion: 4, mosquitto_sub: -V 311)",
-            client_id[:120],
-        )
-
     def flush(self) -> None:
         """Write out what was queued on every connection since the last time."""
         while self.unflushed:
@@ -219,11 +202,10 @@ class HardenedBroker(Broker):
             self.routes.unsubscribe(session, topic_filter)
 
     def subscribe(self, session: Session, topic_filter: str, qos: int) -> int:
-        """Add a subscription; return the granted QoS, at most 1, or the refusal."""
+        """Add a subscription; return the granted QoS, at most 1, or the reason of a refusal."""
         if not self.access.allows(session.client_id, session.username, "subscribe", topic_filter):
-            return REFUSED_SUBSCRIPTION
-        granted = min(qos, 1)
-        return granted if self.routes.subscribe(session, topic_filter, granted) else REFUSED_SUBSCRIPTION
+            return Reason.NOT_AUTHORISED
+        return self.routes.subscribe(session, topic_filter, min(qos, 1))
 
     def look_up(self, session: Session) -> int:
         """Send what is retained below the next of a session's new subscriptions; return the price of that."""
@@ -235,7 +217,7 @@ class HardenedBroker(Broker):
         session.deliver_retained(topics, qos)
         return retained_price(has_wildcards(topic_filter), len(self.retained.payloads), len(topics))
 
-    def publish(self, sender: Session, name: bytes, payload: bytes, qos: int, retain: bool) -> None:
+    def publish(self, sender: Session, name: bytes, payload: bytes, qos: int, retain: bool) -> Reason:
         """Retain and route one message of a client, be it live or a will; the only way in.
 
         Args:
@@ -247,13 +229,14 @@ class HardenedBroker(Broker):
         topic, receivers = self.routes.find(name)
         if topic.startswith("$") or not self.access.allows(sender.client_id, sender.username, "publish", topic):
             self.seldom.warn("forbidden", f"{sender.client_id} may not publish to {topic[:120]!r}")
-            return
+            return Reason.NOT_AUTHORISED
         if retain and not self.access.may_leave_messages(sender.client_id, sender.username):
             text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
             self.seldom.warn("retained_of_others", f"{text}; dropped")
-            return
+            return Reason.NOT_AUTHORISED
         self.access.note_sender(sender.username, topic, payload)
         if retain and not self.retained.keep(topic, payload, qos, sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
         for session, granted in receivers:
             session.deliver(sender, name, payload, min(qos, granted))
+        return Reason.SUCCESS

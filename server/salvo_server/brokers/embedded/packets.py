@@ -1,26 +1,56 @@
 """MQTT 3.1.1 packets as bytes: what crosses the broker with every message is written and cut here, without objects.
 
-A greeting is decoded by amqtt. Layouts are those of chapters 2 and 3.
+A greeting is decoded by amqtt. Layouts are those of chapters 2 and 3. For MQTT 5 see :mod:`.dialects`.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any
 
 from amqtt.adapters import BufferReader
 from amqtt.errors import AMQTTError, MQTTError, NoDataError
 
-CONNECT, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = 1, 3, 4, 5, 6, 7
+CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = 1, 2, 3, 4, 5, 6, 7
 SUBSCRIBE, SUBACK, UNSUBSCRIBE, UNSUBACK, PINGREQ, DISCONNECT = 8, 9, 10, 11, 12, 14
 ACCEPTED, BAD_PROTOCOL, BAD_ID, NOT_AUTHORISED = 0, 1, 2, 5
-REFUSED_SUBSCRIPTION = 0x80
-#: CONNACK in the shape of MQTT 5: unsupported protocol version, no properties. A v5 client hangs on any other shape.
-CONNACK_FOR_V5 = b"\x20\x03\x00\x84\x00"
 PINGRESP = b"\xd0\x00"
 
 
+class Reason(IntEnum):
+    """Why the broker refuses something, in the numbers of MQTT 5; 3.1.1 has only ``0x80``, for a subscription."""
+
+    SUCCESS = 0x00
+    NO_SUBSCRIPTION = 0x11
+    UNSPECIFIED = 0x80
+    MALFORMED = 0x81
+    PROTOCOL_ERROR = 0x82
+    NOT_SERVED = 0x83
+    BAD_CLIENT_ID = 0x85
+    NOT_AUTHORISED = 0x87
+    BAD_AUTHENTICATION_METHOD = 0x8C
+    KEEP_ALIVE_TIMEOUT = 0x8D
+    TAKEN_OVER = 0x8E
+    BAD_FILTER = 0x8F
+    NO_PACKET_ID = 0x92
+    BAD_TOPIC_ALIAS = 0x94
+    TOO_LARGE = 0x95
+    QUOTA_EXCEEDED = 0x97
+    ADMINISTRATIVE_ACTION = 0x98
+    NO_SHARED_SUBSCRIPTIONS = 0x9E
+    NO_SUBSCRIPTION_IDS = 0xA1
+
+
 class ProtocolFault(Exception):
-    """The client broke the protocol; its connection ends."""
+    """The client broke the protocol; its connection ends.
+
+    Attributes:
+        reason: told to a client that speaks MQTT 5.
+    """
+
+    def __init__(self, text: str, reason: Reason = Reason.PROTOCOL_ERROR) -> None:
+        super().__init__(text)
+        self.reason = reason
 
 
 class Unwelcome(ProtocolFault):
@@ -35,12 +65,17 @@ def packet(first: int, body: bytes) -> bytes:
 def _fixed_header(first: int, length: int) -> bytes:
     if length < 128:
         return bytes((first, length))
-    header = bytearray((first,))
-    while length > 127:
-        header.append(length & 127 | 128)
-        length >>= 7
-    header.append(length)
-    return bytes(header)
+    return bytes((first,)) + number(length)
+
+
+def number(number: int) -> bytes:
+    """A number of one to four bytes, as lengths are written."""
+    digits = bytearray()
+    while number > 127:
+        digits.append(number & 127 | 128)
+        number >>= 7
+    digits.append(number)
+    return bytes(digits)
 
 
 def publish_packet(topic: bytes, payload: bytes, qos: int, retain: bool, mid: int) -> bytes:
@@ -52,34 +87,33 @@ def publish_packet(topic: bytes, payload: bytes, qos: int, retain: bool, mid: in
     return b"".join((header, topic, mid.to_bytes(2, "big"), payload))
 
 
+def mid_of(packet: bytes) -> int:
+    """The packet id of a PUBLISH at QoS 1."""
+    _, end = header_of(packet)
+    return int.from_bytes(packet[end - 2 : end], "big")
+
+
+def header_of(packet: bytes) -> tuple[int, int]:
+    """Return where a PUBLISH's topic begins with its length, and where its payload does."""
+    start = 2
+    while packet[start - 1] > 127:
+        start += 1
+    return start, start + 2 + int.from_bytes(packet[start : start + 2], "big") + 2 * bool(packet[0] & 6)
+
+
 def answer(kind: int, mid: bytes) -> bytes:
     """PUBACK, PUBREC, PUBCOMP or UNSUBACK."""
     return bytes((kind << 4, 2)) + mid
 
 
 def connack(code: int, session_present: bool = False) -> bytes:
-    return bytes((0x20, 2, session_present, code))
+    return bytes((CONNACK << 4, 2, session_present, code))
 
 
-def with_length(text: str) -> bytes:
+def with_length(text: str | bytes) -> bytes:
     """A string as on the wire."""
-    encoded = text.encode()
+    encoded = text.encode() if isinstance(text, str) else text
     return len(encoded).to_bytes(2, "big") + encoded
-
-
-def client_id_of_v5(body: bytes) -> str:
-    """Return the client id of an MQTT 5 CONNECT, for the log; empty when it has none or cannot be read."""
-    length = shift = 0
-    place = 10  # protocol name and level, flags, keep-alive; then properties with their length in front
-    while place < len(body) and shift < 28:
-        length |= (body[place] & 127) << shift
-        shift += 7
-        place += 1
-        if body[place - 1] < 128:
-            break
-    start = place + length + 2
-    end = start + int.from_bytes(body[start - 2 : start], "big")
-    return body[start:end].decode(errors="replace")
 
 
 def topic_filters(body: bytes, options: int) -> list[tuple[str, int]]:
@@ -121,9 +155,9 @@ def cut(stream: bytes, at: int, most: int) -> tuple[int, int] | None:
             break
         shift += 7
     else:
-        raise ProtocolFault("malformed remaining length")
+        raise ProtocolFault("malformed remaining length", Reason.MALFORMED)
     if length > most:
-        raise ProtocolFault(f"a packet of {length} bytes; at most {most} are read")
+        raise ProtocolFault(f"a packet of {length} bytes; at most {most} are read", Reason.TOO_LARGE)
     end = place + 1 + length
     return (place + 1, end) if end <= len(stream) else None
 

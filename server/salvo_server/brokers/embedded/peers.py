@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 from amqtt.mqtt.connect import ConnectPacket
 
 from salvo_server.brokers.embedded import packets as p
+from salvo_server.brokers.embedded.dialects import Mqtt5, Mqtt311
 from salvo_server.brokers.embedded.limits import WRITE_BYTES
 from salvo_server.brokers.embedded.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
-from salvo_server.brokers.embedded.packets import ProtocolFault, Unwelcome
+from salvo_server.brokers.embedded.packets import ProtocolFault, Reason, Unwelcome
 from salvo_server.brokers.embedded.sessions import Session
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: What a client is told that the broker disconnects; others are not told why.
+_FAREWELLS = {
+    "takeover": Reason.TAKEN_OVER,
+    "silence": Reason.KEEP_ALIVE_TIMEOUT,
+    "stuck": Reason.QUOTA_EXCEEDED,
+    "overflow": Reason.QUOTA_EXCEEDED,
+    "all_overflow": Reason.QUOTA_EXCEEDED,
+    "expelled": Reason.ADMINISTRATIVE_ACTION,
+}
 #: For a last packet, such as a refusal, to get out before the connection is cut.
 FAREWELL_SECONDS = 0.5
 
@@ -68,6 +78,7 @@ class Peer:
         self._edge_is_full = False
         self._closing = False
         self._session: Session | None = None
+        self._dialect = Mqtt311()
         self._will: tuple[str, bytes, int, bool] | None = None
         self._keep_alive_seconds = 0.0
         self._last_heard = 0.0
@@ -81,10 +92,17 @@ class Peer:
     # --- the end ------------------------------------------------------------------------------------------------
 
     def drop(self, kind: str, text: str) -> None:
-        """End the connection from the broker's side, without a word."""
-        if not self._closing:
-            self._broker.seldom.warn(kind, f"{self._name} {text}; disconnected")
+        """End the connection from the broker's side, with a word if the client's protocol has one for it."""
+        if self._closing:
+            return
+        self._broker.seldom.warn(kind, f"{self._name} {text}; disconnected")
+        farewell = self._dialect.farewell(_FAREWELLS[kind]) if kind in _FAREWELLS else b""
+        if not farewell:
             self.cut_off()
+            return
+        self._end()
+        self._edge.write(farewell)
+        self._close_soon()
 
     def cut_off(self) -> None:
         """End the connection at once."""
@@ -95,6 +113,9 @@ class Peer:
         """End the connection once the last answer is out."""
         self._broker.flush()
         self._end()
+        self._close_soon()
+
+    def _close_soon(self) -> None:
         self._edge.close()
         self._loop.call_later(FAREWELL_SECONDS, self._edge.abort)
 
@@ -141,6 +162,18 @@ class Peer:
             self._broker.unflushed.append(self)
         self._outgoing.append(packet)
         self._outgoing_bytes += len(packet)
+
+    def send_message(self, packet: bytes) -> None:
+        """Queue a PUBLISH; one that is larger than the client takes is lost to it (MQTT 5, 3.1.2.11.4)."""
+        message = self._dialect.message(packet)
+        if message is not None:
+            self.send(message)
+        elif packet[0] & 6 and self._session is not None:
+            self._loop.call_soon(self._lose, self._session, p.mid_of(packet))
+
+    def _lose(self, session: Session, mid: int) -> None:
+        session.acknowledged(mid)
+        self._broker.flush()
 
     def flush(self) -> None:
         """Write everything that was queued, together."""
@@ -212,6 +245,10 @@ class Peer:
                 self._broker.seldom.warn("unwelcome", f"{self._name} {fault}; refused")
             else:
                 log.info("%s: %s; disconnected", self._name, fault)
+                if self.has_greeted:
+                    self.send(
+                        self._dialect.farewell(fault.reason if isinstance(fault, ProtocolFault) else Reason.MALFORMED)
+                    )
             self._hang_up()
             return
         finally:
@@ -277,19 +314,18 @@ class Peer:
 
     def _greet(self, first: int, body: bytes) -> None:
         level = body[6] if body[:6] == b"\x00\x04MQTT" and len(body) > 6 else 0
+        if level not in (4, 5):
+            self.send(p.connack(p.BAD_PROTOCOL))
+            raise ProtocolFault(f"speaks MQTT protocol level {level}; this broker speaks 3.1.1 and 5 (levels 4 and 5)")
         if level == 5:
-            self._broker.tell_of_v5(p.client_id_of_v5(body) or self._name)
-        if level != 4:
-            self.send(p.CONNACK_FOR_V5 if level == 5 else p.connack(p.BAD_PROTOCOL))
-            raise ProtocolFault(f"speaks MQTT protocol level {level}; this broker speaks 3.1.1 (level 4) only")
-        connect = p.decode(ConnectPacket, first, body)
-        client_id, clean = connect.client_id or "", connect.clean_session_flag
-        if connect.payload is None or (connect.payload.client_id_is_random and not clean):
-            self.send(p.connack(p.BAD_ID))
-            raise ProtocolFault("a persistent session needs a client id")
-        if len(client_id.encode()) > self._broker.limits.client_id_bytes:
-            self.send(p.connack(p.BAD_ID))
-            raise ProtocolFault(f"has a client id of more than {self._broker.limits.client_id_bytes} bytes")
+            self._dialect = Mqtt5()
+        try:
+            connect = p.decode(ConnectPacket, first, self._dialect.read_connect(body))
+            self._check_client_id(connect)
+        except ProtocolFault as fault:
+            self.send(self._dialect.refusal(fault.reason))
+            raise
+        client_id, clean = connect.client_id, connect.clean_session_flag
         # Read before anything is compared with it: if it changes meanwhile, the review of sessions ends this one.
         grant = self._broker.access.grant(connect.username)
         self._check_rights(client_id, connect)
@@ -302,7 +338,23 @@ class Peer:
         self._keep_alive_seconds = connect.keep_alive
         if self._keep_alive_seconds:
             self._watch_keep_alive()
-        self._take_session(client_id, clean, connect.username, grant)
+        assigned = client_id if connect.payload.client_id_is_random else ""
+        self._take_session(client_id, clean, connect.username, grant, assigned)
+
+    def _check_client_id(self, connect: ConnectPacket) -> None:
+        """Check what a session is kept under.
+
+        Raises:
+            ProtocolFault: ``BAD_CLIENT_ID``.
+        """
+        if connect.payload is None:
+            raise ProtocolFault("sent a greeting that is cut off", Reason.MALFORMED)
+        stays = self._dialect.session_stays
+        if connect.payload.client_id_is_random and not connect.clean_session_flag and stays is None:
+            raise ProtocolFault("a persistent session needs a client id", Reason.BAD_CLIENT_ID)
+        most = self._broker.limits.client_id_bytes
+        if len((connect.client_id or "").encode()) > most:
+            raise ProtocolFault(f"has a client id of more than {most} bytes", Reason.BAD_CLIENT_ID)
 
     def _check_rights(self, client_id: str, connect: ConnectPacket) -> None:
         """Check that the client is admitted, before any session is touched.
@@ -313,16 +365,19 @@ class Peer:
         access, username = self._broker.access, connect.username
         self._name = printable(client_id if username is None else f"{username} ({client_id})")
         if not access.admits(client_id, username, connect.password):
-            self.send(p.connack(p.NOT_AUTHORISED))
+            self.send(self._dialect.refusal(Reason.NOT_AUTHORISED))
             reason = "brings no user name" if username is None else "has no such user name and password"
             raise Unwelcome(f"{reason}, or not on this broker")
         if connect.will_flag and not access.may_have_will(client_id, username):
-            self.send(p.connack(p.NOT_AUTHORISED))
+            self.send(self._dialect.refusal(Reason.NOT_AUTHORISED))
             raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
 
-    def _take_session(self, client_id: str, clean: bool, username: str | None, grant: object) -> None:
+    def _take_session(self, client_id: str, clean: bool, username: str | None, grant: object, assigned: str) -> None:
         self._broker.newcomers.pop(self, None)
         self._session, present = self._broker.clients.take(client_id, clean)
+        if self._dialect.session_stays is not None:
+            self._session.clean = not self._dialect.session_stays
+        self._session.window = min(self._broker.limits.in_flight, self._dialect.in_flight)
         self._session.username = username
         self._session.grant = grant
         self._session.is_server = self._broker.access.is_server(client_id, username)
@@ -331,7 +386,7 @@ class Peer:
             self._most_packet_bytes = self._broker.limits.server_packet_bytes
         else:
             self.pace = self._broker.pace_of(username)
-        self.send(p.connack(p.ACCEPTED, present))
+        self.send(self._dialect.connack(present, assigned, self._broker.limits))
         self._session.resume()
 
     # --- packets ------------------------------------------------------------------------------------------------
@@ -342,26 +397,26 @@ class Peer:
         if session is None:
             self._greet(first, body)
             return CONNECT_PRICE
+        body = self._dialect.read(first, body)
         match first >> 4:
             case p.PUBLISH:
                 self._published(session, first, body)
             case p.PUBACK:
                 return 0 if session.acknowledged(int.from_bytes(body[:2], "big")) else 1
             case p.PUBREL:
+                reason = Reason.SUCCESS if body[:2] in session.unreleased else Reason.NO_PACKET_ID
                 session.unreleased.discard(body[:2])
-                self.send(p.answer(p.PUBCOMP, body[:2]))
+                self.send(self._dialect.answer(p.PUBCOMP, body[:2], reason))
             case p.SUBSCRIBE:
                 return self._subscribe(session, body)
             case p.UNSUBSCRIBE:
-                unwanted = p.topic_filters(body, 0)
-                for topic_filter, _ in unwanted:
-                    self._broker.routes.unsubscribe(session, topic_filter)
-                self.send(p.answer(p.UNSUBACK, body[:2]))
-                return FILTERS_PRICE + len(unwanted)
+                return self._unsubscribe(session, body)
             case p.PINGREQ:
                 self.send(p.PINGRESP)
             case p.DISCONNECT:
-                self._will = None
+                if not self._dialect.keeps_will:
+                    self._will = None
+                session.clean = session.clean or self._dialect.session_stays is False
                 self._hang_up()
             case p.PUBREC | p.PUBCOMP:
                 raise ProtocolFault("answers as if to QoS 2, which no subscription is granted")
@@ -375,11 +430,14 @@ class Peer:
         start = end + 2 if qos else end
         mid = body[end:start]
         if qos == 3 or start > len(body) or mid == b"\0\0":
-            raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}")
+            raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}", Reason.MALFORMED)
+        reason = Reason.SUCCESS
         if qos < 2 or self._is_first(session, mid):
-            self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
+            reason = self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
+        if reason:
+            session.unreleased.discard(mid)  # a refused PUBREC ends the exchange in MQTT 5
         if qos:
-            self.send(p.answer(p.PUBACK if qos == 1 else p.PUBREC, mid))
+            self.send(self._dialect.answer(p.PUBACK if qos == 1 else p.PUBREC, mid, reason))
 
     def _pay(self, price: int) -> int:
         """Charge a price to the client's pace, and stop reading it for a while when that is used up.
@@ -410,12 +468,20 @@ class Peer:
         return True
 
     def _subscribe(self, session: Session, body: bytes) -> int:
-        wanted = p.topic_filters(body, 1)
-        if any(qos > 2 for _, qos in wanted):
-            raise ProtocolFault("subscribed at a QoS above 2")
-        granted = [self._broker.subscribe(session, *topic) for topic in wanted]
-        self.send(p.packet(p.SUBACK << 4, body[:2] + bytes(granted)))
-        for (topic_filter, _), qos in zip(wanted, granted, strict=True):
-            if qos != p.REFUSED_SUBSCRIPTION:
+        wanted = [(topic_filter, self._dialect.read_options(each)) for topic_filter, each in p.topic_filters(body, 1)]
+        known = set(session.subscriptions)
+        granted = [
+            self._broker.subscribe(session, topic_filter, qos) if served else Reason.NOT_SERVED
+            for topic_filter, (qos, _, served) in wanted
+        ]
+        self.send(self._dialect.suback(body[:2], granted))
+        for (topic_filter, (_, when, _)), qos in zip(wanted, granted, strict=True):
+            if qos < Reason.UNSPECIFIED and (when == 0 or (when == 1 and topic_filter not in known)):
                 session.lookups[topic_filter] = qos
         return FILTERS_PRICE + len(wanted)
+
+    def _unsubscribe(self, session: Session, body: bytes) -> int:
+        unwanted = [topic_filter for topic_filter, _ in p.topic_filters(body, 0)]
+        reasons = [self._broker.routes.unsubscribe(session, topic_filter) for topic_filter in unwanted]
+        self.send(self._dialect.unsuback(body[:2], reasons))
+        return FILTERS_PRICE + len(unwanted)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from paho.mqtt.matcher import MQTTMatcher
 
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
-from salvo_server.brokers.embedded.packets import ProtocolFault, with_length
+from salvo_server.brokers.embedded.packets import ProtocolFault, Reason, with_length
 from salvo_server.brokers.embedded.retained import has_wildcards
 from salvo_server.brokers.embedded.sessions import Session
 
@@ -34,20 +34,24 @@ class Routes:
         self._count = 0
         self._found: dict[bytes, Route] = {}
 
-    def subscribe(self, session: Session, topic_filter: str, qos: int) -> bool:
-        """Add a subscription or change its QoS; return whether the filter is a good one and there is room for it."""
+    def subscribe(self, session: Session, topic_filter: str, qos: int) -> int:
+        """Add a subscription or change its QoS; return that, or why the filter is refused."""
         known = topic_filter in session.subscriptions
         if known and session.subscriptions[topic_filter] == qos:
-            return True
-        if not known and not (self._is_filter(topic_filter) and self._has_room(session)):
-            return False
+            return qos
+        if topic_filter.startswith("$share/"):
+            return Reason.NO_SHARED_SUBSCRIPTIONS
+        if not known and not self._is_filter(topic_filter):
+            return Reason.BAD_FILTER
+        if not known and not self._has_room(session):
+            return Reason.QUOTA_EXCEEDED
         self._count += not known
         session.subscriptions[topic_filter] = qos
         if topic_filter not in self._by_filter:
             self._by_filter[topic_filter] = self._matcher[topic_filter] = {}
         self._by_filter[topic_filter][session] = qos
         self._forget_routes(topic_filter)
-        return True
+        return qos
 
     def _is_filter(self, text: str) -> bool:
         levels = text.split("/")
@@ -61,10 +65,10 @@ class Routes:
     def _has_room(self, session: Session) -> bool:
         return len(session.subscriptions) < self._limits.subscriptions and self._count < self._limits.all_subscriptions
 
-    def unsubscribe(self, session: Session, topic_filter: str) -> None:
-        """Take a subscription back."""
+    def unsubscribe(self, session: Session, topic_filter: str) -> Reason:
+        """Take a subscription back; return whether there was one."""
         if session.subscriptions.pop(topic_filter, None) is None:
-            return
+            return Reason.NO_SUBSCRIPTION
         self._count -= 1
         subscribers = self._by_filter[topic_filter]
         del subscribers[session]
@@ -72,6 +76,7 @@ class Routes:
             del self._by_filter[topic_filter]
             del self._matcher[topic_filter]
         self._forget_routes(topic_filter)
+        return Reason.SUCCESS
 
     def _forget_routes(self, topic_filter: str) -> None:
         """Forget only the routes that a subscription may have changed: a client can subscribe as often as it likes."""

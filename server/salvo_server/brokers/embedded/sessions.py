@@ -35,7 +35,7 @@ class Receiver(Protocol):
     @property
     def is_held(self) -> bool: ...
 
-    def send(self, packet: bytes) -> None: ...
+    def send_message(self, packet: bytes) -> None: ...
     def drop(self, kind: str, text: str) -> None: ...
     def hold(self, session: Session) -> None: ...
     def release(self, session: Session) -> None: ...
@@ -57,6 +57,7 @@ class Session:
 
     Attributes:
         is_server: whether this is the contest's server.
+        window: messages at QoS 1 that may be on their way to it at once.
         grant: what it was admitted on.
         ended: whether it is no longer the broker's.
         subscriptions: granted QoS by topic filter.
@@ -75,6 +76,7 @@ class Session:
         self.clean = clean
         self.username: str | None = None
         self.is_server = False
+        self.window = sessions.limits.in_flight
         self.grant: object = None
         self.ended = False
         self.subscriptions: dict[str, int] = {}
@@ -129,10 +131,12 @@ class Session:
     def pump(self) -> None:
         """Send what waits, as far as there is room: what a new connection must receive again comes first."""
         peer = self.peer
-        while peer is not None and self._again and peer.writable:
+        while (
+            peer is not None and self._again and len(self.in_flight) - len(self._again) < self.window and peer.writable
+        ):
             packet = self.in_flight.get(self._again.popleft())
             if packet is not None:
-                peer.send(bytes((packet[0] | 8,)) + packet[1:])
+                peer.send_message(bytes((packet[0] | 8,)) + packet[1:])
         while peer is not None and self.retained_wanted and self._has_room(peer):
             self._send_retained(peer)
         while peer is not None and self.lanes and self._has_room(peer):
@@ -160,7 +164,7 @@ class Session:
 
     def _has_room(self, peer: Receiver) -> bool:
         limits = self._limits
-        in_window = len(self.in_flight) < limits.in_flight and self._in_flight_bytes < limits.in_flight_bytes
+        in_window = len(self.in_flight) < self.window and self._in_flight_bytes < limits.in_flight_bytes
         return in_window and not self._again and peer.writable
 
     def _send(self, peer: Receiver, topic: bytes, payload: bytes, qos: int, retain: bool) -> None:
@@ -172,7 +176,7 @@ class Session:
             self.in_flight[mid] = packet
             self._in_flight_bytes += len(packet)
             self._grow(len(packet) + MESSAGE_BYTES)
-        peer.send(packet)
+        peer.send_message(packet)
 
     def _free_mid(self) -> int:
         mid = self._last_mid % 65_535 + 1

@@ -1,0 +1,265 @@
+"""The two dialects that clients speak: MQTT 3.1.1, which is the broker's own, and MQTT 5 as a translation of it.
+
+Properties are read, checked and bounded. Those that bind the broker are obeyed: how long a session stays, how many
+messages and how large ones a client takes. A message is passed on without its properties, because no message of a
+contest has any. Topic aliases, subscription identifiers, shared subscriptions and authentication in several steps are
+optional for a server; this one says in its CONNACK that it has none. Layouts are those of MQTT 5, chapters 2 and 3.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from salvo_server.brokers.embedded import packets as p
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.packets import ProtocolFault, Reason
+
+#: Bytes of properties that a packet may have; explorers send some twenty. More would only cost the others' time.
+MAX_PROPERTY_BYTES: Final = 1024
+_MAX_PACKET_BYTES: Final = 1 << 28
+_SESSION_EXPIRY, _AUTHENTICATION, _WILL_DELAY, _RECEIVE_MAXIMUM = 17, 21, 24, 33
+_TOPIC_ALIAS, _USER_PROPERTY, _PACKET_BYTES = 35, 38, 39
+#: Bytes of a number; 0 for a text or bytes with their length in front, -2 for a pair of texts, -1 for a number that
+#: tells its own length.
+_SIZES: Final = {
+    **dict.fromkeys((1, 23, 25), 1),
+    **dict.fromkeys((33, 34, 35), 2),
+    **dict.fromkeys((2, 17, 24, 39), 4),
+    **dict.fromkeys((3, 8, 9, 21, 22, 31), 0),
+    11: -1,
+    38: -2,
+}
+_WILL: Final = 0
+_ABOUT_A_MESSAGE: Final = {1, 2, 3, 8, 9, _USER_PROPERTY}
+#: What a client may say in each packet.
+_ALLOWED: Final = {
+    p.CONNECT: {17, 21, 22, 23, 25, 33, 34, 38, 39},
+    _WILL: {_WILL_DELAY, *_ABOUT_A_MESSAGE},
+    p.PUBLISH: {_TOPIC_ALIAS, *_ABOUT_A_MESSAGE},
+    p.SUBSCRIBE: {11, _USER_PROPERTY},
+    p.UNSUBSCRIBE: {_USER_PROPERTY},
+    p.DISCONNECT: {_SESSION_EXPIRY, 31, _USER_PROPERTY},
+}
+#: What 3.1.1 has for a refusal.
+_REFUSALS: Final = {Reason.BAD_CLIENT_ID: p.BAD_ID}
+#: The reason of a DISCONNECT after which the will is published all the same.
+_WITH_WILL: Final = b"\4"
+#: Options of a subscription: no messages of its own, and live messages with their retain flag.
+_UNSERVED: Final = 0x0C
+
+
+class Mqtt311:
+    """What a client says and is told, as the broker has it.
+
+    Attributes:
+        session_stays: whether the session outlives the connection; None where the greeting's clean flag says it.
+        in_flight: QoS 1 messages that the client takes at once.
+        keeps_will: whether a client that said goodbye wants its will to be published.
+    """
+
+    session_stays: bool | None = None
+    in_flight = 65_535
+    keeps_will = False
+
+    def read_connect(self, body: bytes) -> bytes:
+        """Return a CONNECT as 3.1.1 has it.
+
+        Raises:
+            ProtocolFault: it cannot be read, or wants what this broker does not have.
+        """
+        return body
+
+    def read(self, first: int, body: bytes) -> bytes:
+        """Return a later packet as 3.1.1 has it.
+
+        Raises:
+            ProtocolFault: its properties are malformed or not for this packet.
+        """
+        return body
+
+    def read_options(self, options: int) -> tuple[int, int, bool]:
+        """Return a subscription's QoS, when it wants retained messages, and whether the rest can be served.
+
+        Retained messages: 0 now, 1 now if the subscription is new, 2 not now.
+
+        Raises:
+            ProtocolFault: there are no such options.
+        """
+        if options > 2:
+            raise ProtocolFault("subscribed at a QoS above 2", Reason.MALFORMED)
+        return options, 0, True
+
+    def connack(self, present: bool, assigned: str, limits: BrokerLimits) -> bytes:
+        """The answer to a greeting.
+
+        Args:
+            assigned: the client id that the broker has chosen; empty if the client brought one.
+        """
+        return p.connack(p.ACCEPTED, present)
+
+    def refusal(self, reason: Reason) -> bytes:
+        """The answer to a greeting that ends the connection."""
+        return p.connack(_REFUSALS.get(reason, p.NOT_AUTHORISED))
+
+    def answer(self, kind: int, mid: bytes, reason: Reason = Reason.SUCCESS) -> bytes:
+        """PUBACK, PUBREC or PUBCOMP."""
+        return p.answer(kind, mid)
+
+    def suback(self, mid: bytes, granted: list[int]) -> bytes:
+        """The granted QoS or the reason of refusal for each filter."""
+        return p.packet(p.SUBACK << 4, mid + bytes(min(each, Reason.UNSPECIFIED) for each in granted))
+
+    def unsuback(self, mid: bytes, reasons: list[Reason]) -> bytes:
+        """One reason for each filter."""
+        return p.answer(p.UNSUBACK, mid)
+
+    def farewell(self, reason: Reason) -> bytes:
+        """What the broker says before it ends a connection; empty where the protocol has no word for it."""
+        return b""
+
+    def message(self, packet: bytes) -> bytes | None:
+        """Return a PUBLISH as the client reads it; None if it is larger than it takes."""
+        return packet
+
+
+class Mqtt5(Mqtt311):
+    """The same in MQTT 5."""
+
+    def __init__(self) -> None:
+        self._packet_bytes = _MAX_PACKET_BYTES
+
+    # --- what the client says -----------------------------------------------------------------------------------
+
+    def read_connect(self, body: bytes) -> bytes:
+        wanted, start = read_properties(body, 10, p.CONNECT)
+        if _AUTHENTICATION in wanted:
+            raise ProtocolFault("wants to authenticate in several steps", Reason.BAD_AUTHENTICATION_METHOD)
+        self.session_stays = wanted.get(_SESSION_EXPIRY, 0) > 0
+        self.in_flight = wanted.get(_RECEIVE_MAXIMUM, self.in_flight)
+        self._packet_bytes = wanted.get(_PACKET_BYTES, self._packet_bytes)
+        if not self.in_flight or not self._packet_bytes:
+            raise ProtocolFault("takes no message at all", Reason.PROTOCOL_ERROR)
+        text, end = _sized(body, start, len(body))
+        greeting = body[:6] + b"\4" + body[7:10] + p.with_length(text)
+        if not body[7] & 4:  # no will
+            return greeting + body[end:]
+        will, end = read_properties(body, end, _WILL)
+        if self.session_stays and will.get(_WILL_DELAY):
+            raise ProtocolFault("wants its will to be delayed", Reason.NOT_SERVED)
+        return greeting + body[end:]
+
+    def read(self, first: int, body: bytes) -> bytes:
+        match first >> 4:
+            case p.PUBLISH:
+                start = 2 + int.from_bytes(body[:2], "big") + 2 * bool(first & 6)
+                found, end = read_properties(body, start, p.PUBLISH)
+                if _TOPIC_ALIAS in found:
+                    raise ProtocolFault("uses a topic alias; this broker has none", Reason.BAD_TOPIC_ALIAS)
+                return body[:start] + body[end:]
+            case p.SUBSCRIBE | p.UNSUBSCRIBE as kind:
+                found, end = read_properties(body, 2, kind)
+                if len(found) > (_USER_PROPERTY in found):
+                    raise ProtocolFault("wants an identifier for its subscription", Reason.NO_SUBSCRIPTION_IDS)
+                return body[:2] + body[end:]
+            case p.DISCONNECT:
+                self._say_goodbye(body)
+        return body
+
+    def _say_goodbye(self, body: bytes) -> None:
+        self.keeps_will = body[:1] == _WITH_WILL
+        found, _ = read_properties(body, 1, p.DISCONNECT) if len(body) > 1 else ({}, 0)
+        expiry = found.get(_SESSION_EXPIRY)
+        if expiry and not self.session_stays:
+            raise ProtocolFault("wants its session to stay after all")
+        self.session_stays = self.session_stays and expiry != 0
+
+    def read_options(self, options: int) -> tuple[int, int, bool]:
+        qos, when = options & 3, options >> 4 & 3
+        if qos == 3 or when == 3 or options & 0xC0:
+            raise ProtocolFault(f"subscribed with the options {options:#x}", Reason.MALFORMED)
+        return qos, when, not options & _UNSERVED
+
+    # --- what the client is told --------------------------------------------------------------------------------
+
+    def connack(self, present: bool, assigned: str, limits: BrokerLimits) -> bytes:
+        told = b"\x21" + limits.in_flight.to_bytes(2, "big") + b"\x27" + limits.packet_bytes.to_bytes(4, "big")
+        told += b"\x29\0\x2a\0"  # neither subscription identifiers nor shared subscriptions
+        if self.session_stays:
+            told += b"\x11\xff\xff\xff\xff"  # for ever, as in 3.1.1: a server may decide
+        if assigned:
+            told += b"\x12" + p.with_length(assigned)
+        return p.packet(p.CONNACK << 4, bytes((present, 0)) + p.number(len(told)) + told)
+
+    def refusal(self, reason: Reason) -> bytes:
+        return bytes((p.CONNACK << 4, 3, 0, reason, 0))
+
+    def answer(self, kind: int, mid: bytes, reason: Reason = Reason.SUCCESS) -> bytes:
+        return p.packet(kind << 4, mid + bytes((reason,))) if reason else p.answer(kind, mid)
+
+    def suback(self, mid: bytes, granted: list[int]) -> bytes:
+        return p.packet(p.SUBACK << 4, mid + b"\0" + bytes(granted))
+
+    def unsuback(self, mid: bytes, reasons: list[Reason]) -> bytes:
+        return p.packet(p.UNSUBACK << 4, mid + b"\0" + bytes(reasons))
+
+    def farewell(self, reason: Reason) -> bytes:
+        return bytes((p.DISCONNECT << 4, 2, reason, 0))
+
+    def message(self, packet: bytes) -> bytes | None:
+        start, end = p.header_of(packet)
+        whole = p.packet(packet[0], packet[start:end] + b"\0" + packet[end:])
+        return whole if len(whole) <= self._packet_bytes else None
+
+
+def read_properties(body: bytes, at: int, kind: int) -> tuple[dict[int, int], int]:
+    """Return the numbers among a packet's properties, 0 in place of a text, and where they end.
+
+    Raises:
+        ProtocolFault: they are malformed, too long, given twice, or not for this packet.
+    """
+    length, at = _read_number(body, at)
+    if length > MAX_PROPERTY_BYTES:
+        text = f"sent {length} bytes of properties; at most {MAX_PROPERTY_BYTES} are read"
+        raise ProtocolFault(text, Reason.TOO_LARGE)
+    end, found = at + length, {}
+    if end > len(body):
+        raise ProtocolFault("sent properties that are cut off", Reason.MALFORMED)
+    while at < end:
+        name = body[at]
+        if name not in _ALLOWED[kind] or (name in found and name != _USER_PROPERTY):
+            raise ProtocolFault(
+                f"sent the property {name} where or as often as it is not allowed", Reason.PROTOCOL_ERROR
+            )
+        found[name], at = _value(body, at + 1, end, _SIZES[name])
+    return found, end
+
+
+def _value(body: bytes, at: int, end: int, size: int) -> tuple[int, int]:
+    if size > 0:
+        if at + size > end:
+            raise ProtocolFault("sent a property that is cut off", Reason.MALFORMED)
+        return int.from_bytes(body[at : at + size], "big"), at + size
+    if size == -1:
+        return _read_number(body[:end], at)
+    for _ in range(2 if size else 1):
+        _, at = _sized(body, at, end)
+    return 0, at
+
+
+def _sized(body: bytes, at: int, end: int) -> tuple[bytes, int]:
+    """Return bytes that have their length in front, and where they end."""
+    start = at + 2
+    after = start + int.from_bytes(body[at:start], "big")
+    if start > end or after > end:
+        raise ProtocolFault("sent a text that is cut off", Reason.MALFORMED)
+    return body[start:after], after
+
+
+def _read_number(body: bytes, at: int) -> tuple[int, int]:
+    """Return a number of one to four bytes, and where it ends."""
+    number = 0
+    for place, digit in enumerate(body[at : at + 4]):
+        number |= (digit & 127) << 7 * place
+        if digit < 128:
+            return number, at + place + 1
+    raise ProtocolFault("sent a malformed length", Reason.MALFORMED)
