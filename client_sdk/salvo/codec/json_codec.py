@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
 
 from salvo.codec.strict_json import MAX_JSON_DEPTH, MAX_PAYLOAD_BYTES, parse_json
 from salvo.errors import WireError
@@ -50,7 +50,7 @@ class Codec(Generic[_T]):
         self._largest = largest
         self._deepest = deepest
         self._own = own
-        self._extra: Literal["ignore"] | None = "ignore" if grows else None
+        self._grows = grows
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:
@@ -64,7 +64,8 @@ class Codec(Generic[_T]):
 
     @cached_property
     def _validate(self) -> Callable[[bytes], Any]:
-        return partial(self.adapter.validator.validate_json, extra=self._extra)
+        validate = self.adapter.validator.validate_json
+        return partial(validate, extra="ignore") if self._grows else validate
 
     @cached_property
     def _write(self) -> Callable[[_T], bytes]:

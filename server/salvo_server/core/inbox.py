@@ -161,11 +161,9 @@ def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[lis
     if sender is not None:
         return [sender] if sender in referee.players else [], True
     if isinstance(request, SignedShot):
-        likely = list(referee.players)
-        if current is not None:
-            likely.remove(current.name)
-            likely.insert(0, current.name)
-        return likely, current is not None
+        if current is None:
+            return list(referee.players), False
+        return [current.name, *(name for name in referee.players if name != current.name)], True
     if isinstance(request, SignedSkip):
         return [request.player], current is not None and current.name == request.player
     return [request.player], referee.state is State.LOBBY
@@ -173,6 +171,7 @@ def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[lis
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:
     """Whether a step refused a command to its player; one that says nothing is a repetition or beyond the answers."""
-    return not announcements or any(
-        isinstance(each, (m.CommandRefused, m.PlacementRefused)) and each.to == player for each in announcements
-    )
+    for each in announcements:
+        if isinstance(each, (m.CommandRefused, m.PlacementRefused)) and each.to == player:
+            return True
+    return not announcements

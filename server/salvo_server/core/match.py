@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
@@ -12,6 +13,8 @@ from salvo.rules import Announce, Fleet, Order, Repeats, Salvo, Targets
 from salvo.rules.game import begin
 from salvo_server.core.team import Team
 from salvo_server.core.terms import Terms
+
+_TURN = attrgetter("turn")
 
 
 @dataclass(slots=True)
@@ -40,8 +43,11 @@ class Player(Team):
 
     def shot(self, turn: int, number: int) -> m.OwnShot | None:
         """Return the shot of a turn with this number, from 1; None when there is none."""
-        place = bisect_left(self.shots, turn, key=lambda shot: shot.turn) + number - 1
-        return self.shots[place] if 0 <= place < len(self.shots) else None
+        shots = self.shots
+        if not shots or shots[-1].turn < turn:
+            return None
+        place = bisect_left(shots, turn, key=_TURN) + number - 1
+        return shots[place] if 0 <= place < len(shots) else None
 
 
 class Match:
@@ -97,13 +103,19 @@ class Match:
 
         Only a command that tells its occasion can be one: without it, the same shot again is another shot.
         """
-        match command:
-            case m.Skip(name, m.TurnContext(game, turn)) if name in self.players:
-                return (game, turn) == (self.terms.number, self.players[name].skipped)
-            case m.Fire(name, target, x, y, m.ShotContext(game, turn, number, to)) if name in self.players:
-                had = self.players[name].shot(turn, number)
-                return (game, to) == (self.terms.number, target) and m.OwnShot(turn, target, x, y) == had
+        if isinstance(command, m.Fire):
+            return command.context is not None and self._has_fired(command, command.context)
+        if isinstance(command, m.Skip) and command.context is not None and command.player in self.players:
+            of = command.context
+            return (of.game, of.turn) == (self.terms.number, self.players[command.player].skipped)
         return False
+
+    def _has_fired(self, command: m.Fire, of: m.ShotContext) -> bool:
+        player = self.players.get(command.player)
+        had = None if player is None else player.shot(of.turn, of.shot)
+        if had is None or (of.game, of.target) != (self.terms.number, command.target):
+            return False
+        return had == m.OwnShot(of.turn, command.target, command.x, command.y)
 
     def is_absent(self, player: Player) -> bool:
         """Whether a player has missed so many turns that its next ones are short (SALVO-TURN-8)."""

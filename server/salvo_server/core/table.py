@@ -111,10 +111,12 @@ class Table:
         The record stays as it was in earlier versions. In its place an empty lobby says 0 and [] (SALVO-JOIN-10), and
         every refusal of a placement says `false` (SALVO-PLACE-9).
         """
+        refuses = m.PlacementRefused in map(type, step.announcements)
         told: list[Publication] = []
         for each in step.publications:
-            told += self._refusal(step, each)
-            told.append(each._replace(payload=each.payload or self._empty.get(each.topic, b"")))
+            if refuses:
+                told += self._refusal(step, each)
+            told.append(each if each.payload else each._replace(payload=self._empty.get(each.topic, b"")))
         return told
 
     def _refusal(self, step: Step, publication: Publication) -> list[Publication]:

@@ -22,7 +22,9 @@ class SteadyClock:
 
     def __call__(self) -> int:
         """Return the time, never less than before."""
-        self._last_at = max(self._last_at, self._clock() + self._back_ms)
+        now = self._clock() + self._back_ms
+        if now > self._last_at:
+            self._last_at = now
         return self._last_at
 
 
