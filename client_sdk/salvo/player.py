@@ -128,7 +128,8 @@ def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
         BotError: ``bad_salvo``, with what was wrong and what is allowed.
     """
     if not isinstance(shots, Sequence) or isinstance(shots, (str, bytes)):
-        raise BotError("bad_salvo", f"a salvo is a list of (player, x, y), not {_shown(shots)}")
+        hint = "; did you forget return?" if shots is None else ""
+        raise BotError("bad_salvo", f"a salvo is a list of (player, x, y), not {_shown(shots)}{hint}")
     if len(shots) > view.shots:
         raise BotError("bad_salvo", f"{len(shots)} shots; this turn has {view.shots}")
     checked = tuple(_check_shot(shot, view) for shot in shots)

@@ -116,7 +116,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("play", "nobody", "hunter"), 1, "error: bad_bot: no bot 'nobody'"),
         (("play", "hunter"), 1, "error: too_few_players: 1 bot"),
         (("play", "missing.py", "hunter"), 1, "error: bad_bot: no file missing.py"),
-        (("play", "rude", "hunter", "--seed", "1"), 1, "error: bad_salvo: rude, seed 1, game 1: turn"),
+        (("play", "rude", "hunter", "--seed", "1"), 1, "error: bad_salvo: rude.py:"),
         (("serve", "--profile", "shut"), 2, "error: bad_setting: --profile: 'shut': input should be 'open', "),
         (("serve", "--turn-seconds", "0"), 2, "error: bad_setting: --turn-seconds: 0: input should be greater than"),
         (("serve", "--table", "game"), 1, "error: bad_name: table name 'game'"),

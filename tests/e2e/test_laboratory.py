@@ -248,11 +248,11 @@ def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path)
     told = run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
     failed, _, verdict = told.stdout.splitlines()[:3]
     assert re.match(r"failed: mine \d+ times, first bot_raised: ", failed)
-    assert failed.endswith("ZeroDivisionError: division by zero (mine.py, line 9)")
+    assert "first bot_raised: mine.py:9: ZeroDivisionError: division by zero (mine, turn " in failed
     assert verdict.startswith("mine is worse than random")
     [command] = re.findall(r"^ +salvo (play .*)$", told.stdout, re.MULTILINE)
     shown = run(*command.split(), cwd=bot.parent)
-    assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)
+    assert (shown.returncode, "mine.py:9: " in shown.stderr) == (1, True)
 
 
 WHOLE = """\
@@ -267,10 +267,11 @@ def test_an_error_that_ends_a_command_names_the_option_that_shows_it_whole(bot: 
     bot.write_text(RAISES)
     words = (command, "mine.py", *(["random"] if command == "play" else ["--boards", "1"]), "--seed", "7")
     short, whole = run(*words, cwd=bot.parent), run(*words, "--traceback", cwd=bot.parent)
-    assert short.stderr.endswith("division by zero (mine.py, line 9); --traceback shows it whole\n")
+    assert short.stderr.startswith("error: bot_raised: mine.py:9: ZeroDivisionError: division by zero (")
+    assert short.stderr.endswith("game 1); --traceback shows it whole\n")
     assert short.stderr.count("\n") == 1
     assert whole.stderr.startswith(WHOLE.format(file=bot))
-    assert whole.stderr.endswith("division by zero (mine.py, line 9)\n")
+    assert whole.stderr.endswith("game 1)\n")
     assert (short.returncode, whole.returncode) == (1, 1)
 
 
@@ -382,7 +383,8 @@ def test_before_is_the_first_version_that_plays(bot: Path) -> None:
     bot.write_text(BOT + "x = (")
     with _dev(bot, "--games", "20", "--against", "before") as playing:
         assert playing.stdout is not None
-        assert "mine.py:10: mine.py fails when it is imported" in playing.stdout.readline()
+        assert "mine.py:10: SyntaxError: " in playing.stdout.readline()
+        assert [playing.stdout.readline().strip() for _ in range(2)] == ["x = (", "^"]
         bot.write_text(BOT)
         assert "mine.py plays; before is this version from now on  (" in playing.stdout.readline()
         bot.write_text(WEAK)
@@ -398,8 +400,8 @@ def test_before_is_the_first_version_that_plays(bot: Path) -> None:
     ("arguments", "code", "error"),
     [
         (("--against", "nix"), 1, "error: bad_bot: no bot 'nix'"),
-        (("--against", "rival.py"), 1, "error: bad_bot: rival.py fails when it is imported: NameError"),
-        (("--against", "picky.py"), 1, "picky, seed 0, game 1: cannot be made: OSError: no weights (picky.py, line 4)"),
+        (("--against", "rival.py"), 1, "error: bad_bot: rival.py:10: NameError"),
+        (("--against", "picky.py"), 1, "picky.py:4: OSError: no weights (picky, while it is created; seed 0, game 1)"),
         (("--rules", "slavo"), 2, "error: bad_rules: no rule book 'slavo'"),
         (("--against", "HEAD:rival.py"), 1, "error: bad_version: "),
         (("--against", "random", "--against", "random"), 2, "--against random: named 2 times"),
@@ -430,9 +432,11 @@ def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Pat
         bot.write_text(RAISES)
         failure = _said(playing)["failure"]
         assert (failure["code"], failure["game"], failure["where"]) == ("bot_raised", 1, "mine.py:9")
-        assert failure["text"] == f"mine, seed dev, game 1: turn {failure['turn']}: ZeroDivisionError: division by zero"
+        assert (
+            failure["text"] == f"ZeroDivisionError: division by zero (mine, turn {failure['turn']}; seed dev, game 1)"
+        )
         shown = run(*failure["again"].split()[1:], cwd=bot.parent)
-        assert (shown.returncode, "(mine.py, line 9)" in shown.stderr) == (1, True)
+        assert (shown.returncode, "mine.py:9: " in shown.stderr) == (1, True)
         bot.write_text(BOT + "x = (")
         error = _said(playing)["error"]
         assert (error["code"], error["where"]) == ("bad_bot", "mine.py:10")
@@ -546,7 +550,7 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
         assert playing.stdout.readline().split()[0] == "against"
         assert playing.stdout.readline().endswith("  no game came out otherwise\n")
         bot.write_text(RAISES)
-        assert "mine.py:9: bot_raised: mine, seed dev, game 1" in playing.stdout.readline()
+        assert "mine.py:9: bot_raised: ZeroDivisionError: division by zero (mine, " in playing.stdout.readline()
         assert playing.stdout.readline().startswith(
             "          again: salvo play mine.py random --seed dev --seats paired --traceback"
         )

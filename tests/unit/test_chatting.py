@@ -216,7 +216,7 @@ def test_a_line_that_cannot_be_said_is_the_bots_error_in_the_arena(text: Any, to
 
     with pytest.raises(BotError, match=code) as raised:
         arena.play({"ann": Wrong(), "bob": RandomBot()}, seed=1)
-    assert "ann, seed 1" in raised.value.text
+    assert "(ann; seed 1, game 1)" in raised.value.text
 
 
 # --- the operator -------------------------------------------------------------------------------------------------

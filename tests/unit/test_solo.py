@@ -133,7 +133,7 @@ def test_lines_tell_the_figures_and_the_command_that_counts_again() -> None:
         (("random", "--width", "3", "--height", "4"), "carrier is 5 cells long, 1..4 fit"),
         (("random", "--width", "27"), "1..26 cells wide"),
         (("random", "--rules", "streak", "--shots", "afloat"), "every shot is a turn"),
-        (("rude", "--boards", "1"), "bad_salvo: solo, seed 0, game 1: turn 1"),
+        (("rude", "--boards", "1"), "(solo, turn 1; seed 0, game 1)"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], text: str) -> None:
@@ -176,7 +176,7 @@ def test_of_boards_that_fail_the_first_is_told_even_if_a_later_one_fails_before_
     view.game == 8 and 1 / 0"""
         )
     )
-    with pytest.raises(BotError, match="bot_raised: solo, seed 0, game 8: turn 1: ZeroDivisionError") as raised:
+    with pytest.raises(BotError, match=r"bot_raised: mine\.py:14: .*; seed 0, game 8\)$") as raised:
         run(str(file), "--boards", "20", "--jobs", "2")
     assert "1 / 0" in raised.value.trace
 

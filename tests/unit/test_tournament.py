@@ -396,8 +396,8 @@ def _judge(alarm: Alarm, first: str, second: str, **said: object) -> list[Played
         (
             60,
             {
-                "Raises": "raised ValueError: no idea (bots.py, line 14)",
-                "Leaves": "raised SystemExit: 3 (bots.py, line 20)",
+                "Raises": "bots.py:14: ValueError: no idea",
+                "Leaves": "bots.py:20: SystemExit: 3",
                 "Dies": "ended its process (exit code 7)",
                 "Crashes": "ended its process (exit code -11)",
             },
@@ -476,7 +476,7 @@ def test_a_game_that_would_not_end_is_ended(bots: Path, alarm: Alarm) -> None:
 def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Path, alarm: Alarm) -> None:
     for kind, cause in (
         ("BadFleet", "place_fleet returned 'fleet'"),
-        ("DeafOnce", "on_result: raised KeyError: 'once'"),
+        ("DeafOnce", ": KeyError: 'once'"),
     ):
         for game in _judge(alarm, f"{bots}:{kind}", "random"):
             [told] = game.strikes[game.bots.index("a")]

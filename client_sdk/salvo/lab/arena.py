@@ -16,7 +16,7 @@ from typing import Any
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, IllegalCommand, let_signals_pass
-from salvo.lab.sources import line_of, trace_of
+from salvo.lab.sources import described, place_of, trace_of
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.notebook import Pictured
 from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo, settle
@@ -385,7 +385,13 @@ class _Match:
         try:
             return list(check_salvo(answer, view))
         except BotError as error:
-            self._give_up(seat, view.turn, self._error(view.me, error.code, f"turn {view.turn}: {error.text}"))
+            self._give_up(
+                seat,
+                view.turn,
+                self._error(
+                    view.me, error.code, f"{place_of(type(self._bots[seat]))}{error.text}", f"turn {view.turn}"
+                ),
+            )
             return []
 
     def _is_gone(self, seat: int, turn: int) -> bool:
@@ -480,14 +486,15 @@ class _Match:
     def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
         let_signals_pass(error)
         name = self._names[self._seat_of(bot)]
-        text = f"{where}: {type(error).__name__}: {error}{line_of(error, type(bot))}"
-        return self._error(name, "bot_raised", text, trace_of(error, type(bot)))
+        return self._error(name, "bot_raised", described(error, type(bot)), where, trace_of(error, type(bot)))
 
     def _seat_of(self, bot: Bot) -> int:
         return next(seat for seat, each in enumerate(self._bots) if each is bot)
 
-    def _error(self, name: str, code: str, text: str, trace: str = "") -> BotError:
-        return BotError(code, f"{name}, seed {self._seed}, game {self._number}: {text}", trace)
+    def _error(self, name: str, code: str, text: str, where: str = "", trace: str = "") -> BotError:
+        whose = f"{name}, {where}" if where else name
+        first, line, source = text.partition("\n")
+        return BotError(code, f"{first} ({whose}; seed {self._seed}, game {self._number}){line}{source}", trace)
 
 
 def _timed(choose: Callable[[View], Answer], decisions: Decisions) -> Callable[[View], Any]:

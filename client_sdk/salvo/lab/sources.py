@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import inspect
 import os
@@ -12,6 +13,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from traceback import format_exception, walk_tb
 from typing import Any, Final
@@ -22,7 +24,7 @@ from salvo.lab.bot_folder import is_beside, load_module
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.versions import path_of, revision_of, split
-from salvo.player import Bot
+from salvo.player import Bot, FunctionBot
 
 #: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"
@@ -48,9 +50,9 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
         return _choose(_load_module(path), name, path)
     if source in HOUSE_BOTS:
         return HOUSE_BOTS[source]()
-    near = f"; did you mean {guess}?" if (guess := _guessed(source)) else ""
+    near = f"did you mean {guess}? Otherwise " if (guess := _guessed(source)) else ""
     raise BotError(
-        "bad_bot", f"no bot {source!r}; give a file.py, exec:COMMAND or one of {', '.join(HOUSE_BOTS)}{near}"
+        "bad_bot", f"no bot {source!r}; {near}give a file.py, exec:COMMAND or one of {', '.join(HOUSE_BOTS)}"
     )
 
 
@@ -58,6 +60,8 @@ def _guessed(source: str) -> str:
     """Return a suggestion for a mistyped source; may be empty."""
     if Path(source).is_file():
         return f"'{EXEC}COMMAND {source}'" if not os.access(source, os.X_OK) else f"'{EXEC}./{source}'"
+    if Path(f"{source}.py").is_file():
+        return f"{source}.py"
     return next(iter(difflib.get_close_matches(source, HOUSE_BOTS, n=1)), "")
 
 
@@ -75,18 +79,35 @@ def make(source: str, *, staying: ProgramPool | None = None) -> Bot:
         return kind()
     except (Exception, SystemExit) as error:
         let_signals_pass(error)
-        text = f"{source} cannot be made: {type(error).__name__}: {error}{line_of(error, kind)}"
+        text = f"{described(error, kind)} (creating {source})"
         raise BotError("bad_bot", text, trace_of(error, kind)) from error
 
 
-def line_of(error: BaseException, kind: type[Bot]) -> str:
-    """Return where in the bot's file, or one next to it, an error arose, as `` (mybot.py, line 7)``; else empty."""
-    return _line_in(getattr(sys.modules.get(kind.__module__), "__file__", None), error)
+def described(error: BaseException, kind: type[Bot]) -> str:
+    """Return what a bot raised: ``mybot.py:7: NameError: name 'gird' is not defined; did you mean 'grid'?``.
+
+    The line is that of the bot's file, or of one next to it, and is missing if neither is involved. A syntax error has
+    its source line and a caret below.
+    """
+    return _described(_file_of(kind), error)
+
+
+def place_of(kind: type[Bot]) -> str:
+    """Return where a bot answers, as ``mybot.py:5: ``; empty if that is not in a file of its own."""
+    method = kind.function if issubclass(kind, FunctionBot) else kind.choose_salvo
+    code = getattr(inspect.unwrap(method), "__code__", None)
+    file = _file_of(kind)
+    own = code is not None and file is not None and code.co_filename == file
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}: " if own and code is not None else ""
+
+
+def _file_of(kind: type[Bot]) -> str | None:
+    return getattr(sys.modules.get(kind.__module__), "__file__", None)
 
 
 def trace_of(error: BaseException, kind: type[Bot]) -> str:
     """Return a bot's traceback from the bot's own code on; empty if none of it is involved."""
-    return _trace_in(getattr(sys.modules.get(kind.__module__), "__file__", None), error)
+    return _trace_in(_file_of(kind), error)
 
 
 def _trace_in(file: str | None, error: BaseException) -> str:
@@ -98,15 +119,42 @@ def _trace_in(file: str | None, error: BaseException) -> str:
     return "".join(format_exception(type(error), error, trace))
 
 
+def _described(file: str | None, error: BaseException) -> str:
+    name = type(error).__name__
+    if isinstance(error, SyntaxError) and error.lineno is not None and str(error.filename).endswith(".py"):
+        shown = os.path.relpath(str(error.filename), Path(file).parent) if file else Path(str(error.filename)).name
+        line = (error.text or "").rstrip()
+        code = line.lstrip()
+        column = max(0, (error.offset or 1) - 1 - (len(line) - len(code)))
+        return f"{shown}:{error.lineno}: {name}: {error.msg}\n    {code}\n    {' ' * column}^"
+    return f"{_line_in(file, error)}{name}: {error}{_hint(error)}"
+
+
 def _line_in(file: str | None, error: BaseException) -> str:
-    if file is None or (isinstance(error, SyntaxError) and str(error.filename).endswith(".py")):
-        return ""  # a syntax error already has its line
+    if file is None:
+        return ""
     lines = [
         (Path(frame.f_code.co_filename), number)
         for frame, number in walk_tb(error.__traceback__)
         if is_beside(frame, Path(file))
     ]
-    return f" ({lines[-1][0].relative_to(Path(file).parent)}, line {lines[-1][1]})" if lines else ""
+    return f"{lines[-1][0].relative_to(Path(file).parent)}:{lines[-1][1]}: " if lines else ""
+
+
+def _hint(error: BaseException) -> str:
+    """Return what is probably meant, or what to do; may be empty."""
+    match error:
+        case ModuleNotFoundError(name=str(name)):
+            return f"; correct the name, or install it: pip install {name.partition('.')[0]}"
+        case AttributeError(name=str(name)):
+            known: Iterable[str] = dir(error.obj)
+        case NameError(name=str(name)):
+            *_, (frame, _) = walk_tb(error.__traceback__)
+            known = [*frame.f_locals, *frame.f_globals, *dir(builtins)]
+        case _:
+            return ""
+    near = difflib.get_close_matches(name, [each for each in known if not each.startswith("_")], n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def is_loading() -> bool:
@@ -175,15 +223,18 @@ def _load_module(path: str) -> Any:
     global _loading
     file = path_of(path)
     if not file.is_file():
-        raise BotError("bad_bot", f"no file {path}")
+        beside = [each.name for each in file.parent.glob("*.py")] if file.parent.is_dir() else []
+        near = difflib.get_close_matches(file.name, beside, n=1)
+        guess = f"; did you mean {shlex.quote(str(Path(path).with_name(near[0])))}?" if near else ""
+        raise BotError("bad_bot", f"no file {path}{guess}")
     _loading = True
     try:
         return load_module(file)
     except (Exception, SystemExit) as error:
         let_signals_pass(error)
-        line = _line_in(str(file.absolute()), error)
-        text = f"{path} fails when it is imported: {type(error).__name__}: {error}{line}"
-        raise BotError("bad_bot", text, _trace_in(str(file.absolute()), error)) from error
+        own = str(file.absolute())
+        first, line, source = _described(own, error).partition("\n")
+        raise BotError("bad_bot", f"{first} (importing {path}){line}{source}", _trace_in(own, error)) from error
     finally:
         _loading = False
 

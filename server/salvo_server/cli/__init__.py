@@ -137,7 +137,8 @@ def _run(given: list[str]) -> Any:
         if trace and "--traceback" in given:
             click.echo(trace, nl=False, err=True)
         more = "; --traceback shows it whole" if trace and _hides_traces(given) else ""
-        click.echo(f"error: {error}{more}", err=True)
+        first, line, source = str(error).partition("\n")
+        click.echo(f"error: {first}{more}{line}{source}", err=True)
         return 2 if error.code in _WRONG_USAGE else 1
 
 

@@ -14,7 +14,7 @@ from salvo_server.cli.output import traced
 
 #: Below the time of the first line.
 INDENT = " " * 10
-_PLACE = re.compile(r" \((?P<file>[^()]+\.py), line (?P<line>\d+)\)$")
+_PLACE = re.compile(r"(?P<file>[^:\n]+\.py):(?P<line>\d+): ")
 
 
 def _verdict(new: Sequence[float], old: Sequence[float]) -> str:
@@ -55,7 +55,8 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
         return
     if trial.wrong is not None:
         text, where = _told(bench, trial.wrong)
-        yield f"{trial.at}  {where}: {text}" if where else f"{trial.at}  {trial.wrong}"
+        told = f"{where}: {text}" if where else str(trial.wrong)
+        yield f"{trial.at}  {told}".replace("\n", f"\n{INDENT}")
         yield from _told_whole(trace if traceback else "")
         return
     shown = trial if last is not None else trial.played
@@ -126,11 +127,11 @@ def _change(new: Sequence[float], old: Sequence[float]) -> str:
 def _told(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]:
     """Return a text without the line that it names, and the line as editors open it, where it is the bot's."""
     text = wrong.failure.text if isinstance(wrong, Failed) else wrong.text
-    found = _PLACE.search(text)
+    found = _PLACE.match(text)
     if found is None or (isinstance(wrong, Failed) and wrong.against):
         return text, ""
     file = bench.file.parent / found["file"]
-    return (text[: found.start()], f"{file}:{found['line']}") if file.is_file() else (text, "")
+    return (text[found.end() :], f"{file}:{found['line']}") if file.is_file() else (text, "")
 
 
 def record(trial: Trial, last: Trial | None, bench: Bench) -> dict[str, object]:

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 from salvo.chat import clean_text
 from salvo.errors import BotError, SalvoError
 from salvo.lab.programs.exec_bot import ExecBot
-from salvo.lab.sources import line_of
+from salvo.lab.sources import described
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MAX_UNSAID, Bot, Line, check_salvo, settle
 from salvo.rules import Fleet, RuleBook, generator
@@ -210,7 +210,7 @@ class Judged(Bot):
         except OverTime:
             answer = None
         except BaseException as error:  # also SystemExit, which would end the process
-            cause = f"raised {type(error).__name__}: {error}{line_of(error, self._kind)}"
+            cause = described(error, self._kind)
         took = time.perf_counter() - began
         self._watch.answered()
         self.thinking += took

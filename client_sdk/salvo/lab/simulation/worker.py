@@ -17,7 +17,7 @@ from salvo.lab.arena import Decisions, Failure, Supervision
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.programs.worker_process import end_with_parent
 from salvo.lab.simulation.seats import Seats, places_alike, seating
-from salvo.lab.sources import EXEC, line_of, load, trace_of
+from salvo.lab.sources import EXEC, described, load, trace_of
 from salvo.player import Bot
 from salvo.rules import RuleBook
 
@@ -147,8 +147,8 @@ class Player:
         try:
             return kind()
         except Exception as error:
-            text = f"{name}, seed {self._spec.seed}, game {game}: cannot be made: {type(error).__name__}: {error}"
-            batch.failures.append(Failure(name, game, 0, "bad_bot", text + line_of(error, kind), trace_of(error, kind)))
+            text = f"{described(error, kind)} ({name}, while it is created; seed {self._spec.seed}, game {game})"
+            batch.failures.append(Failure(name, game, 0, "bad_bot", text, trace_of(error, kind)))
             return _Absent()
 
 
