@@ -79,7 +79,3 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'salvo' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -262,7 +262,7 @@ class Contest:
         except ConnectionLost as error:
             if error.code != "unreachable":
                 raise
-            log.warning("%s; trying on", error)
+            log.warning("%s; retrying", error)
 
     def run(self) -> None:
         """Serve until :meth:`end` is called, then say goodbye; the broker goes last."""

@@ -20,10 +20,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from salvo.errors import MissingExtra, SalvoError
+from salvo.file_errors import line_of, missing_file
 from salvo.messages import Limits
 from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
-from salvo.rules.toml_lines import line_of
 from salvo.topics import check_name
 from salvo_server.unused import Unused, is_set, refuse_unused
 
@@ -359,7 +359,8 @@ def _read_file(file: Path) -> dict[str, Any]:
     try:
         values = tomllib.loads(file.read_text())
     except OSError as error:
-        raise SettingsError("bad_setting", f"{file}: {error.strerror}") from None
+        told = missing_file(file) if isinstance(error, FileNotFoundError) else f"{file}: {error.strerror}"
+        raise SettingsError("bad_setting", told) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError("bad_setting", f"{file}: {error}") from None
     for key in values:

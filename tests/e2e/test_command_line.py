@@ -134,7 +134,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
             2,
             "error: bad_rules: no rule book 'slavo'; did you mean salvo",
         ),
-        (("serve", "--rules", "none.toml"), 2, "error: bad_rules: none.toml: No such file"),
+        (("serve", "--rules", "none.toml"), 2, "error: bad_rules: no file none.toml"),
         (("demo", "--rules", "clasic"), 2, "did you mean classic?"),
         (("nonsense",), 2, "Error: No such command 'nonsense'"),
     ],

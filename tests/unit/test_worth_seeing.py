@@ -79,7 +79,7 @@ def test_many_games_say_how_far_they_are_before_the_first_is_over(
     command, *options = words
     options += ["--turn-seconds", "0.5", "--jobs", "1", "--seed", "1"]
     done = CliRunner().invoke(command, [str(bot), "random", *options], catch_exceptions=False)
-    assert done.exit_code == 0
+    assert done.exit_code == (command.name == "compare")  # which has no verdict on a bot that hangs
     assert "games: 0 of 2 after 0 s" in done.stderr.splitlines()
 
 

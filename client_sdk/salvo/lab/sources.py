@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from salvo import topics
 from salvo.errors import BotError, WireError, let_signals_pass
+from salvo.file_errors import missing_file
 from salvo.lab.bot_folder import is_beside, load_module
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.lab.programs.process_pool import ProgramPool
@@ -147,7 +148,7 @@ def _hint(error: BaseException) -> str:
         case ModuleNotFoundError(name=str(name)):
             return f"; correct the name, or install it: pip install {name.partition('.')[0]}"
         case AttributeError(name=str(name)):
-            known: Iterable[str] = dir(error.obj)
+            known: Iterable[str] = [*dir(error.obj), *getattr(error.obj, "__all__", ())]
         case NameError(name=str(name)):
             *_, (frame, _) = walk_tb(error.__traceback__)
             known = [*frame.f_locals, *frame.f_globals, *dir(builtins)]
@@ -223,10 +224,7 @@ def _load_module(path: str) -> Any:
     global _loading
     file = path_of(path)
     if not file.is_file():
-        beside = [each.name for each in file.parent.glob("*.py")] if file.parent.is_dir() else []
-        near = difflib.get_close_matches(file.name, beside, n=1)
-        guess = f"; did you mean {shlex.quote(str(Path(path).with_name(near[0])))}?" if near else ""
-        raise BotError("bad_bot", f"no file {path}{guess}")
+        raise BotError("bad_bot", missing_file(Path(path)))
     _loading = True
     try:
         return load_module(file)

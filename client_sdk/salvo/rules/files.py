@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from salvo.errors import SalvoError
+from salvo.file_errors import line_of, missing_file
 from salvo.rules.book import (
     Announce,
     Ending,
@@ -43,7 +44,6 @@ from salvo.rules.book import (
 from salvo.rules.books import BOOKS
 from salvo.rules.fleet import Spacing, check_room
 from salvo.rules.randomness import generator
-from salvo.rules.toml_lines import line_of
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _CHOICES: Final[dict[str, type[StrEnum]]] = {
@@ -91,9 +91,10 @@ def load_book(source: str) -> RuleBook:
     if source in BOOKS:
         return BOOKS[source]
     if not source.endswith(".toml"):
-        raise RuleFileError(
-            f"no rule book {source[:80]!r}; {_nearest(source, BOOKS)}, or a file whose name ends in .toml"
-        )
+        near = difflib.get_close_matches(source, BOOKS, n=1)
+        guess = f"did you mean {near[0]}? Otherwise " if near else ""
+        known = f"give one of {', '.join(BOOKS)}, or a file whose name ends in .toml"
+        raise RuleFileError(f"no rule book {source[:80]!r}; {guess}{known}")
     return _File(Path(source)).book()
 
 
@@ -115,7 +116,8 @@ class _File:
             self._text = path.read_text()
             self._said: dict[str, Any] = tomllib.loads(self._text)
         except OSError as error:
-            raise RuleFileError(f"{path}: {error.strerror}") from None
+            told = missing_file(path) if isinstance(error, FileNotFoundError) else f"{path}: {error.strerror}"
+            raise RuleFileError(told) from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise RuleFileError(f"{path}: {error}") from None
 

@@ -17,7 +17,7 @@ from salvo.lab.highlights import Lost
 from salvo.lab.replay_command import again
 from salvo.lab.simulation import TURN_SECONDS, Seats
 from salvo.lab.versions import pinned
-from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Progress, failure_lines, progress_bar
+from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Progress, failure_lines, progress_bar
 
 
 @click.command()
@@ -25,7 +25,7 @@ from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Progress, failure_
 @click.argument("others", metavar="SECOND...", nargs=-1, required=True)
 @click.option(
     "--games",
-    type=click.IntRange(min=2),
+    type=Integer(min=2),
     default=20_000,
     help="Limit of games against each; seats and fleets in pairs.",
 )
@@ -116,6 +116,10 @@ def compare(
         else:
             for line in _lines(found, partial(game_again, other), time.monotonic() - start, traceback):
                 click.echo(line)
+    if any(found.failures for found in compared):
+        if not as_json:
+            click.echo(f"again:    {command}")
+        raise SystemExit(1)
     if as_json:
         return
     if len(others) > 1:
@@ -128,6 +132,10 @@ def compare(
 def _lines(found: Comparison, command: Callable[[int], str], seconds: float, traceback: bool) -> Iterator[str]:
     # First, since a verdict on a bot that fails says little of how it plays.
     yield from failure_lines(found.failures, command, traceback=traceback)
+    if found.failures:
+        failed = " and ".join(sorted({failure.player for failure in found.failures}))
+        yield f"no verdict against {found.bots[1]}: {failed} failed, so the games do not tell how well it plays"
+        return
     yield found.in_words
     yield (
         f"win rate: {found.rate:.1%} against {found.bots[1]}, {found.low:.1%} to {found.high:.1%} with "
@@ -143,7 +151,8 @@ def _in_all(compared: Sequence[Comparison], others: Sequence[str], confidence: f
         (Verdict.WORSE, "worse than"),
         (Verdict.UNDECIDED, "undecided against"),
     ):
-        if names := [other for found, other in zip(compared, others, strict=True) if found.verdict is verdict]:
+        pairs = zip(compared, others, strict=True)
+        if names := [other for found, other in pairs if found.verdict is verdict and not found.failures]:
             told.append(f"{words} {', '.join(names)}")
     error = f"any of it is wrong at most {1 - confidence:.3g} of the time"
     return f"in all:   {compared[0].bots[0]} is {'; '.join(told)}; {error}"
@@ -162,7 +171,7 @@ def _worth_seeing(compared: Sequence[Comparison], others: Sequence[str]) -> Iter
 def _record(found: Comparison, command: Callable[[int], str]) -> dict[str, object]:
     return {
         "bots": found.bots,
-        "verdict": found.verdict,
+        "verdict": None if found.failures else found.verdict,
         "within_margin": found.within_margin,
         "games": found.games,
         "rate": found.rate,

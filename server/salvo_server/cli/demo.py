@@ -22,7 +22,7 @@ from salvo.messages import State
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo_server.cli.checked import Checked, force_rule
-from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, winner_line
+from salvo_server.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, winner_line
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
 from salvo_server.core.identity import Identity
 from salvo_server.settings import MAX_PACE_SECONDS, ServerSettings
@@ -38,7 +38,7 @@ _JOIN_SECONDS = 30.0
 
 
 @click.command(cls=Checked, unused=[force_rule("record")])
-@click.option("--players", type=click.IntRange(2, 8), default=4, help="How many bots, hunters and randoms in turn.")
+@click.option("--players", type=Integer(2, 8), default=4, help="How many bots, hunters and randoms in turn.")
 @click.option("--seed", help="Decides the whole game; drawn when not given.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option(

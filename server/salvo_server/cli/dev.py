@@ -15,7 +15,7 @@ from salvo.lab.versions import pinned
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
 from salvo_server.cli.dev_report import lines, record
-from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, has_terminal
+from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Integer, has_terminal
 from salvo_server.unused import Unused, is_set
 
 #: Games against each opponent, for an error that means something.
@@ -35,7 +35,7 @@ LEAST_GAMES = 4
 )
 @click.option(
     "--games",
-    type=click.IntRange(min=LEAST_GAMES),
+    type=Integer(min=LEAST_GAMES),
     default=200,
     help="How many at every save, in pairs; the opponents share them.",
 )

@@ -17,6 +17,7 @@ from salvo_server.cli.gateway import (
     table_options,
     table_watch,
 )
+from salvo_server.cli.output import Integer
 from salvo_server.gateways.classic import Role, door
 from salvo_server.gateways.classic.mqtt_transport import Carrier
 from salvo_server.gateways.host import Host
@@ -46,7 +47,7 @@ from salvo_server.unused import Unused, is_set, is_unset
     help="The gateway's: as server it leads and begins, and programs are clients; as client it calls a server.",
 )
 @opponent_option("The gateway's player: a bot that ships, or a bot's file.")
-@click.option("--rounds", type=click.IntRange(min=1), help="As server, games before it exits.  [default: no limit]")
+@click.option("--rounds", type=Integer(min=1), help="As server, games before it exits.  [default: no limit]")
 @click.option("--name", default="classic-guest", help="The program's name at the table.")
 @click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one a table]")
 @table_options

@@ -21,6 +21,7 @@ from salvo_server.cli.gateway import (
     table_watch,
     wait_until_set,
 )
+from salvo_server.cli.output import Integer
 from salvo_server.gateways.children import Child
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.smackdown import ANSWER_SECONDS, Names, check, child_door, door
@@ -52,7 +53,7 @@ _SOMEBODY = "opponent"
 @click.option("--listen", metavar="HOST:PORT", help="Let TCP clients in, too.")
 @click.option("--answer-seconds", type=click.FloatRange(0, min_open=True), default=ANSWER_SECONDS)
 @click.option("--you-first", is_flag=True, help="Show player 2, too, its own shots before its opponent's.")
-@click.option("--games", type=click.IntRange(min=1), help="End when started programs have played this many.")
+@click.option("--games", type=Integer(min=1), help="End when started programs have played this many.")
 @table_options
 def command(
     commands: tuple[str, ...],

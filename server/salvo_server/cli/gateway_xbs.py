@@ -8,6 +8,7 @@ import click
 
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.gateway import TABLE_RULES, serve_guests, table_options, table_watch
+from salvo_server.cli.output import Integer
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.xbs import MAX_PLAYERS, door
 
@@ -17,9 +18,7 @@ from salvo_server.gateways.xbs import MAX_PLAYERS, door
     "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients connect."
 )
 @click.option("--title", default="", help="What clients call the game.  [default: Salvo and the table's name]")
-@click.option(
-    "--most", type=click.IntRange(min=2), default=MAX_PLAYERS, show_default=True, help="Players that a game takes."
-)
+@click.option("--most", type=Integer(min=2), default=MAX_PLAYERS, show_default=True, help="Players that a game takes.")
 @table_options
 def command(listen: str, title: str, most: int, table: str, **where: Any) -> None:
     """Let clients and bots of Xterm Boat Sinker in, to a table whose rules are like the book xbs."""

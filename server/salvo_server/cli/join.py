@@ -22,7 +22,7 @@ from salvo.player import Bot
 from salvo.rules import generator
 from salvo.seat import Seat
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import leave_on_sigterm
+from salvo_server.cli.output import Integer, leave_on_sigterm
 from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set
 
@@ -48,7 +48,7 @@ from salvo_server.unused import Unused, is_set
     "--ca", metavar="FILE", help="For mqtts://, the CA file to believe; or SALVO_CA.  [default: the system's]"
 )
 @click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
-@click.option("--games", type=click.IntRange(min=1), help="How many games; no limit when not given.")
+@click.option("--games", type=Integer(min=1), help="How many games; no limit when not given.")
 @click.option("--seed", help="Decides all that the bot draws, fleets too: a secret. 128 bits are drawn when not given.")
 @click.option(
     "--proof",

@@ -20,8 +20,16 @@ from salvo.errors import SalvoError
 from salvo.lab.arena import Failure
 
 
+class Integer(click.IntRange):
+    """An integer within bounds; an error calls it an integer, not an integer range."""
+
+    name = "integer"
+
+
 class _Seconds(click.FloatRange):
     """More than 0, and a number: what is neither nan nor infinite."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         seconds: float = super().convert(value, param, ctx)
@@ -31,7 +39,7 @@ class _Seconds(click.FloatRange):
 
 
 #: Processes to play in.
-JOBS: Final = click.IntRange(1, 256)
+JOBS: Final = Integer(1, 256)
 #: How long a bot may think.
 SECONDS: Final = _Seconds(0, min_open=True)
 #: Wherever bots are played here; an error that ends the command is shown by who runs it.

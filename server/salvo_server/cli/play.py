@@ -34,6 +34,7 @@ from salvo_server.cli.output import (
     JOBS,
     SECONDS,
     TRACEBACK,
+    Integer,
     failure_lines,
     has_terminal,
     keep_recorded,
@@ -88,10 +89,8 @@ _SEVERAL_AT_ONCE: Final = Unused(
     "--seed", help="Decides the whole game; 128 bits are drawn when not given, since a bot guesses a small one."
 )
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
-@click.option(
-    "--game", type=click.IntRange(min=1), default=1, help="Number of the (first) game; one seed has many games."
-)
-@click.option("--games", type=click.IntRange(min=1), default=1, help="How many games.")
+@click.option("--game", type=Integer(min=1), default=1, help="Number of the (first) game; one seed has many games.")
+@click.option("--games", type=Integer(min=1), default=1, help="How many games.")
 @click.option(
     "--seats",
     type=click.Choice([each.value for each in Seats]),

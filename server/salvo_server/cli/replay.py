@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import click
 
 from salvo_server.cli.checked import Checked, force_rule
-from salvo_server.cli.output import FORCE, has_terminal, keep_recorded, look_again, write_page
+from salvo_server.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, write_page
 from salvo_server.spectate import replay_text
 from salvo_server.spectate.page import html_page
 from salvo_server.spectate.recordings import Recordings, Summary, open_recordings
@@ -55,7 +55,7 @@ _LEAVES_ASIDE: Final = {
 @click.argument("file")
 @click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
 @click.option(
-    "--turn", type=click.IntRange(min=0), help="Begin there, in a page too; without a terminal, show this turn only."
+    "--turn", type=Integer(min=0), help="Begin there, in a page too; without a terminal, show this turn only."
 )
 @click.option("--speed", type=click.FloatRange(0.01, 100), default=2.0, help="Salvos a second.")
 @click.option("--plain", is_flag=True, help="Tell the game in lines, on a terminal too.")

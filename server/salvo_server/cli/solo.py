@@ -23,7 +23,7 @@ from salvo.lab.solo import Cleared, Summary, clear, summary
 from salvo.lab.sources import make
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
-from salvo_server.cli.output import JOBS, TRACEBACK, has_terminal, progress_bar
+from salvo_server.cli.output import JOBS, TRACEBACK, Integer, has_terminal, progress_bar
 
 #: Boards that a process is given at a time.
 _AT_ONCE = 8
@@ -31,7 +31,7 @@ _AT_ONCE = 8
 
 @click.command()
 @click.argument("bot")
-@click.option("--boards", type=click.IntRange(min=1), default=200, help="How many boards.")
+@click.option("--boards", type=Integer(min=1), default=200, help="How many boards.")
 @click.option("--seed", default="0", help="Decides the boards, and what the bot draws.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--width", type=int, help="Columns, in place of the rule book's.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from salvo.topics import Role
+from salvo_server.cli.output import Integer
 from salvo_server.settings import roster_path
 from salvo_server.storage.roster import MAX_SCREENS, SCREENS, Roster
 
@@ -36,7 +37,7 @@ def teams(ctx: click.Context, file: Path | None) -> None:
 @click.option("--role", type=click.Choice(list(_ROLES)), default="team", show_default=True, help="What they may do.")
 @click.option(
     "--screens",
-    type=click.IntRange(1, MAX_SCREENS),
+    type=Integer(1, MAX_SCREENS),
     default=SCREENS,
     help="How many people watch with a watcher's or referee's secret.",
 )
@@ -91,7 +92,7 @@ def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
 
 @teams.command()
 @click.argument("name")
-@click.argument("number", type=click.IntRange(1, MAX_SCREENS))
+@click.argument("number", type=Integer(1, MAX_SCREENS))
 @click.pass_obj
 def screens(roster: Roster, name: str, number: int) -> None:
     """Let that many people watch with a watcher's or referee's secret, which stays."""

@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from salvo_server.cli.output import has_terminal, progress_bar
+from salvo_server.cli.output import Integer, has_terminal, progress_bar
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
 from salvo_server.tournament.highlights import choose
@@ -68,7 +68,7 @@ def init(file: Path) -> None:
 
 @tournament.command()
 @_FILE
-@click.option("--jobs", type=click.IntRange(1, 256), help="Processes that play.  [default: one a core]")
+@click.option("--jobs", type=Integer(1, 256), help="Processes that play.  [default: one a core]")
 @click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: next to FILE]")
 @click.option("--fresh", is_flag=True, help="Forget games that were played, and replay everything.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
@@ -131,8 +131,8 @@ def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> No
 @tournament.command()
 @_FILE
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-@click.option("--games-per-pair", type=click.IntRange(1), default=10, show_default=True, help=_MOST)
-@click.option("--jobs", type=click.IntRange(1, 256), help="Processes that play.  [default: one a core]")
+@click.option("--games-per-pair", type=Integer(1), default=10, show_default=True, help=_MOST)
+@click.option("--jobs", type=Integer(1, 256), help="Processes that play.  [default: one a core]")
 @click.pass_context
 def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: int, jobs: int | None) -> None:
     """Write the games that are played, also while they are, as a site: the table, and games to watch.

@@ -19,7 +19,7 @@ from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import check_name
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import has_terminal, write_page
+from salvo_server.cli.output import Integer, has_terminal, write_page
 from salvo_server.spectate.live import live_page
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.spectate.watching import (
@@ -54,7 +54,7 @@ _PAGE_ONLY: Final = (
     envvar="SALVO_CA",
     help="For mqtts://, the authority to believe, PEM; the system's by default.",
 )
-@click.option("--games", type=click.IntRange(min=1), help="End after this many games; never when not given.")
+@click.option("--games", type=Integer(min=1), help="End after this many games; never when not given.")
 @click.option(
     "--proof",
     type=click.Path(path_type=Path),

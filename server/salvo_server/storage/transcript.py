@@ -33,6 +33,7 @@ from salvo.codec.transcript import (
     write_step,
 )
 from salvo.errors import SalvoError, WireError
+from salvo.file_errors import missing_file
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
 from salvo.player import Bot
@@ -266,7 +267,7 @@ def read_transcript(path: Path) -> Transcript:
     try:
         raw = path.open("rb")
     except FileNotFoundError:
-        raise TranscriptError("transcript_missing", f"no file {path}") from None
+        raise TranscriptError("transcript_missing", missing_file(path)) from None
     except OSError as error:
         raise TranscriptError("transcript_unreadable", f"{path}: {error.strerror}") from None
     with raw:

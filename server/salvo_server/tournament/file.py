@@ -30,9 +30,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from salvo.errors import SalvoError
+from salvo.file_errors import line_of, missing_file
 from salvo.rules import RuleBook
 from salvo.rules.files import RuleFileError, load_book
-from salvo.rules.toml_lines import line_of
 from salvo_server import __version__
 
 #: Bots of a file; that many make 2,016 pairs.
@@ -183,7 +183,8 @@ def load_tournament(path: Path) -> Tournament:
         text = path.read_text()
         said = tomllib.loads(text)
     except OSError as error:
-        raise TournamentError("bad_tournament", f"{path}: {error.strerror}") from None
+        told = missing_file(path) if isinstance(error, FileNotFoundError) else f"{path}: {error.strerror}"
+        raise TournamentError("bad_tournament", told) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TournamentError("bad_tournament", f"{path}: {error}") from None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import socket
 from collections.abc import Iterator
@@ -66,7 +67,8 @@ def listening(host: str, port: int) -> socket.socket:
         sock.listen(_BACKLOG)
     except OSError as error:
         sock.close()
-        raise BrokerError("address_in_use", f"cannot listen on {host}:{port}: {error.strerror}") from None
+        cure = "; end the program that listens there, or take another port" if error.errno == errno.EADDRINUSE else ""
+        raise BrokerError("address_in_use", f"cannot listen on {host}:{port}: {error.strerror}{cure}") from None
     return sock
 
 

@@ -1,8 +1,10 @@
-"""Line numbers of keys in a TOML file, which tomllib does not provide."""
+"""What an error says of a file: the line of a key in TOML, which tomllib does not tell, or a name that is near."""
 
 from __future__ import annotations
 
+import difflib
 import re
+from pathlib import Path
 
 
 def line_of(text: str, key: str, table: str = "") -> int:
@@ -29,3 +31,10 @@ def line_of(text: str, key: str, table: str = "") -> int:
 
 def _line_at(text: str, found: re.Match[str] | None) -> int:
     return text.count("\n", 0, found.end()) + 1 if found else 0
+
+
+def missing_file(path: Path) -> str:
+    """Return that there is no such file, and the one next to it with nearly that name."""
+    beside = [each.name for each in path.parent.iterdir() if each.is_file()] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, beside, n=1)
+    return f"no file {path}" + (f"; did you mean {path.with_name(near[0])}?" if near else "")
