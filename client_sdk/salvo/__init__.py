@@ -14,6 +14,7 @@ neither MQTT nor cryptography.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
@@ -77,5 +78,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
+        if name in ("bot", "Bot"):
+            atexit.register(lambda: importlib.import_module("salvo.script").remind())
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'salvo' has no attribute {name!r}", name=name, obj=sys.modules[__name__])

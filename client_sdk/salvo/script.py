@@ -12,8 +12,26 @@ import secrets
 import sys
 
 from salvo.errors import SalvoError
-from salvo.lab.sources import is_loading, team_name
 from salvo.player import Bot
+
+_ran = False
+
+
+def remind() -> None:
+    """Say, when a program ends that defines a bot and has never played it, how to."""
+    global _ran
+    bots = [
+        name
+        for name, value in vars(sys.modules["__main__"]).items()
+        if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == "__main__"
+    ]
+    script = os.path.basename(sys.argv[0])
+    plays = sys.modules.keys() & {"salvo.lab.arena", "salvo.client"}
+    if (
+        bots and script.endswith(".py") and not (_ran or plays or hasattr(sys, "last_value"))
+    ):  # a traceback stands alone
+        print(f"{script} defines a bot but never plays it; end it with salvo.run({bots[-1]})", file=sys.stderr)
+    _ran = True
 
 
 def run(bot: type[Bot]) -> None:
@@ -23,6 +41,10 @@ def run(bot: type[Bot]) -> None:
     ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES``, ``SALVO_SEED`` and ``SALVO_CA``.
     Errors end the program with one line on standard error and exit code 1, Ctrl-C with 130.
     """
+    global _ran
+    _ran = True
+    from salvo.lab.sources import is_loading
+
     if is_loading():
         return
     logging.basicConfig(level=logging.INFO, format="%(message)s")
@@ -39,6 +61,7 @@ def run(bot: type[Bot]) -> None:
 
 def _run_contest(bot: type[Bot]) -> None:
     from salvo.client import play
+    from salvo.lab.sources import team_name
 
     env = os.environ
     team = env.get("SALVO_TEAM") or team_name(sys.argv[0])
@@ -61,10 +84,23 @@ def _run_contest(bot: type[Bot]) -> None:
 def _run_local(bot: type[Bot]) -> None:
     from salvo.lab import arena
     from salvo.lab.bots.hunter import Hunter
+    from salvo.lab.pictures.lines import Boards
+    from salvo.lab.replay_command import warn_of_chance
+    from salvo.lab.sources import team_name
+    from salvo.lab.time_limits import telling_of_waits
 
     seed = os.environ.get("SALVO_SEED") or secrets.token_hex(16)
     name = team_name(sys.argv[0])
     name = name if name != "hunter" else "team-hunter"
-    outcome = arena.play({name: bot(), "hunter": Hunter()}, seed=seed)
-    print(f"{outcome.winner} wins after {outcome.turns} salvos; seed {seed}")
-    print(f"the same game again: SALVO_SEED={seed} and the same command")
+    boards = Boards()
+
+    def play(listener: Boards) -> arena.Outcome:
+        with telling_of_waits(bot(), name) as mine:
+            return arena.play({name: mine, "hunter": Hunter()}, seed=seed, listener=listener.follow)
+
+    outcome = play(boards)
+    if sys.stdout.isatty():
+        print("\n".join(boards.lines(outcome.fleets, coloured=not os.environ.get("NO_COLOR"))))
+    print(f"{outcome.winner} wins after {outcome.turns} turns; seed {seed}")
+    warning = warn_of_chance(outcome, boards, play)
+    print(f"warning: {warning}" if warning else f"the same game again: SALVO_SEED={seed} and the same command")

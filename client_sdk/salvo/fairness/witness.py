@@ -43,6 +43,7 @@ CONFIRM_SECONDS: Final = 10.0
 ASK_SECONDS: Final = 1.0
 #: How far the log's clock may run ahead of the team's: so much a message may have been on its way without any harm.
 CLOCK_SECONDS: Final = 5.0
+_NO_STEP: Final = float("inf")
 #: Pauses between unanswered requests grow up to this.
 MAX_PAUSE_SECONDS: Final = 8.0
 #: Games followed at once: replayed entries of old games must not displace the current one.
@@ -162,8 +163,9 @@ class Witness:
         self._games: list[_Game] = []  # the latest first
         self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
         self._doubted_at: float | None = None
-        self._least_lag: float | None = None  # of a step of this game behind its time in the log, in seconds
-        self._ahead = 0.0  # how far the log's clock has run ahead since the last doubt
+        # Seconds: the least that a step of this game came after its time in the log, and how far that clock has run ahead
+        # since the last doubt.
+        self._least_lag, self._ahead = _NO_STEP, 0.0
         self._sent: dict[int, _Sent] = {}
         self._behind = False  # whether news may have been missed
         self._ask_at: float | None = None
@@ -253,7 +255,7 @@ class Witness:
     def connected_anew(self) -> None:
         """Note that news and confirmations may have been missed while the connection was down."""
         self._pending.clear()
-        self._behind, self._least_lag = True, None
+        self._behind, self._least_lag = True, _NO_STEP
 
     def doubts(self, now: float) -> list[LogDoubted]:
         """Return what contradicts the log by now, each only once: its clock, or news that it should have confirmed."""
@@ -328,7 +330,7 @@ class Witness:
         game, latest = _Game(of, LogChain(self.key)), self._current
         if isinstance(entry.body, Opening):
             self._pending.clear()  # about the lobby that just opened, or a game that is gone
-            self._least_lag = None  # the operator may have set the server's clock
+            self._least_lag = _NO_STEP  # the operator may have set the server's clock
             opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
             self._games = [each for each in self._games if each.number != opened or not each.empty]
             if latest is not None and entry.body.game > latest.number:
@@ -372,9 +374,9 @@ class Witness:
         the server's clock has jumped.
         """
         lag = now - at / 1000
-        if self._least_lag is not None and self._least_lag - lag > CLOCK_SECONDS:
+        if lag + CLOCK_SECONDS < self._least_lag < _NO_STEP:
             self._ahead = self._least_lag - lag
-        self._least_lag = lag if self._least_lag is None else min(self._least_lag, lag)
+        self._least_lag = min(self._least_lag, lag)
 
     def _account(self, game: _Game, entry: Entry) -> list[GameVerified]:
         """Add an entry in its order; check the whole game after the last one."""

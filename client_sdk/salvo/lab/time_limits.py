@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +21,9 @@ from salvo.player import Answer, Bot
 from salvo.view import View
 
 log = logging.getLogger(__name__)
+
+#: After so long without an answer a person is told what is waited for.
+WAIT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,40 @@ def limit_time(bot: Bot, limits: TimeLimits, clock: Callable[[], float] = time.m
     for name, method in members.items():
         setattr(bot, name, method)  # on the instance, so that its class and what that overrides stay visible
     return bot
+
+
+@contextmanager
+def telling_of_waits(bot: Bot, name: str, seconds: float = WAIT_SECONDS) -> Iterator[Bot]:
+    """Say on standard error if a bot does not answer for a while: it may be in an endless loop.
+
+    Args:
+        name: what the bot is called.
+        seconds: after how long, once a game.
+    """
+    asked: list[float] = []
+    choose = bot.choose_salvo
+
+    def choose_watched(view: View) -> Answer:
+        asked.append(time.monotonic())
+        try:
+            return choose(view)
+        finally:
+            asked.clear()
+
+    def look() -> None:
+        while not done.wait(seconds / 5):
+            if any(time.monotonic() - since > seconds for since in asked[:1]) and not is_debugged():
+                text = f"still waiting for {name} after {seconds:g} s; Ctrl-C ends it"
+                print(f"{text}, and salvo play has --turn-seconds to limit a turn", file=sys.stderr)
+                return
+
+    done = threading.Event()
+    bot.choose_salvo = choose_watched  # type: ignore[method-assign]
+    threading.Thread(target=look, daemon=True).start()
+    try:
+        yield bot
+    finally:
+        done.set()
 
 
 class _Limited:

@@ -245,9 +245,8 @@ class Session:
         events: list[Event] = []
         if lobby and self._table.listed:
             events += self._placing.tick(now)
-        wanted = self._wanted
-        if self._joining.state is JoiningState.LEAVING:
-            wanted = lobby and self._table.listed
+        listed = lobby and self._table.listed
+        wanted = listed if self._joining.state is JoiningState.LEAVING else self._wanted
         may_ask = here and wanted and self._following.state is not TableState.UNHEARD
         events += self._joining.tick(now, may_ask=may_ask, refusal_counts=lobby and not self._has_place)
         self._playing.tick(now, may_send=here and self._returning.state is ReturningState.CURRENT)

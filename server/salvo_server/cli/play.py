@@ -19,11 +19,12 @@ import click
 from salvo.errors import BotError, SalvoError
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
-from salvo.lab.replay_command import again, seat_names
+from salvo.lab.pictures.lines import Boards
+from salvo.lab.replay_command import again, seat_names, warn_of_chance
 from salvo.lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo.lab.simulation.seats import places_alike, seating
 from salvo.lab.sources import EXEC, make
-from salvo.lab.time_limits import TimeLimits, limit_time
+from salvo.lab.time_limits import TimeLimits, limit_time, telling_of_waits
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
@@ -163,21 +164,42 @@ def play(
     timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
     command = again(bots, seed, game, games, rules, seats) + "".join(timed)
     say = partial(click.echo, file=sys.stdout)
+    boards = Boards()
     with contextlib.ExitStack() as leaving:
         if games > 1:
             leaving.enter_context(contextlib.redirect_stdout(leaving.enter_context(open(os.devnull, "w"))))
         elif as_json and HUMAN not in bots:
             leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
         chosen = partial(_make, limits, leaving)
-        outcomes = _seat(bots, load_book(rules), seed, game, games, Seats(seats), recording, chosen)
+        table = _Table(load_book(rules), seed, game, games, Seats(seats), recording)
+        outcomes = _seat(bots, table, chosen, boards)
+        warning = ""
+        if games == 1 and recording is None and limits is None and not programs and HUMAN not in bots:
+            outcome = next(outcomes)
+            warning = warn_of_chance(outcome, boards, lambda other: next(_seat(bots, table, chosen, other)))
+            outcomes = iter((outcome,))
+        if not (as_json or HUMAN in bots) and has_terminal():
+            outcomes = _with_boards(outcomes, boards)
         _play_on(outcomes, bots, seed, game, games, recording, command, as_json, say)
+    if warning:
+        click.echo(f"warning: {warning}", err=True)
+
+
+def _with_boards(outcomes: Iterator[Outcome], boards: Boards) -> Iterator[Outcome]:
+    """Show the boards as a game has left them."""
+    for outcome in outcomes:
+        if boards.salvos:
+            click.echo("\n".join(boards.lines(outcome.fleets, coloured=not os.environ.get("NO_COLOR"))))
+        yield outcome
 
 
 def _make(limits: TimeLimits | None, leaving: contextlib.ExitStack, source: str) -> Bot:
     """Return a bot that is closed when all games are over."""
     bot = make(source)
     leaving.callback(bot.close)
-    return bot if limits is None else limit_time(bot, limits)
+    if limits is not None:
+        return limit_time(bot, limits)
+    return leaving.enter_context(telling_of_waits(bot, seat_names([source])[0]))
 
 
 def _play_on(
@@ -200,7 +222,7 @@ def _play_on(
         if as_json:
             say(json.dumps(_record(outcome)))
         elif games == 1:
-            say(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
+            say(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} turns")
             say(f"places: {places_line(outcome.places)}")
             for name in outcome.silent:
                 say(f"out:    {name}, after {arena.EMPTY_TURNS} turns in a row without a shot")
@@ -264,20 +286,22 @@ def _wins_line(wins: Counter[str], ties: int, games: int, names: Sequence[str]) 
     return "wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in names) + tied
 
 
-def _seat(
-    bots: Sequence[str],
-    book: RuleBook,
-    seed: str,
-    first: int,
-    count: int,
-    seats: Seats,
-    recording: _Recording | None,
-    make: Callable[[str], Bot],
-) -> Iterator[Outcome]:
+class _Table(NamedTuple):
+    """What games are played by."""
+
+    book: RuleBook
+    seed: str
+    first: int
+    games: int
+    seats: Seats
+    recording: _Recording | None
+
+
+def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Bot], boards: Boards) -> Iterator[Outcome]:
     """Return the outcomes of games to be played; those with a person are played already."""
     if HUMAN not in bots:
         seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
-        return _games(seated, book, seed, first, count, seats, recording)
+        return _games(seated, table, boards)
     if bots.count(HUMAN) > 1:
         raise SalvoError("one_human", f"{bots.count(HUMAN)} times {HUMAN}; one person plays at a terminal")
     from salvo_server.human.channel import Channel
@@ -288,21 +312,28 @@ def _seat(
     names = zip(seat_names(bots), bots, strict=True)
     seated = {name: Human(desk) if bot == HUMAN else make(bot) for name, bot in names}
     check_terminal()
-    again = recording is None or _GAME in recording.name
+    again = table.recording is None or _GAME in table.recording.name
     return iter(
-        play_here(desk, lambda game: next(_games(seated, book, seed, game, 1, seats, recording)), first, again=again)
+        play_here(
+            desk,
+            lambda game: next(_games(seated, table._replace(first=game, games=1), boards)),
+            table.first,
+            again=again,
+        )
     )
 
 
-def _games(
-    bots: dict[str, Bot], book: RuleBook, seed: str, first: int, count: int, seats: Seats, recording: _Recording | None
-) -> Iterator[Outcome]:
+def _games(bots: dict[str, Bot], table: _Table, boards: Boards) -> Iterator[Outcome]:
+    book, seed, first, count, seats, recording = table
     exchanged = places_alike([type(bot) for bot in bots.values()])
     for number in range(first, first + count):
         order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
         if recording is None:
             seated = {name: bots[name] for name in order}
-            yield arena.play(seated, seed=seed, game=number, book=book, fleets=fleets, starter=starter)
+            boards.salvos.clear()
+            yield arena.play(
+                seated, seed=seed, game=number, book=book, fleets=fleets, starter=starter, listener=boards.follow
+            )
         else:
             recording.check(number)
             if starter is not None:  # at a table the seed draws who begins: let that be the same player's seat

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from salvo.codec.announcements import RESULT
+from salvo.lab.pictures.lines import board_lines
 from salvo.lab.pictures.marks import PLAIN, Mark
 from salvo.rules import Grid
 from salvo_server.spectate.replay import REFEREE, Frame, Replay, Sea
 
-#: Characters that fit on the narrowest common terminal.
-_LINE_WIDTH: Final = 79
 #: Times before 2001 are not real ones: a game from the arena begins at 0.
 _FIRST_REAL_TIME_MS: Final = 978_307_200_000
 LEGEND: Final = (
@@ -86,29 +84,6 @@ def salvo_lines(replay: Replay, view: str) -> Iterator[str]:
         yield salvo_line(frame, width, len(str(replay.turns)))
 
 
-def board_lines(seas: Mapping[str, Sea], grid: Grid) -> list[str]:
-    """Return the boards in plain letters, as many side by side as fit on a line."""
-    width = 2 + 2 * grid.width
-    blocks = [_block(name, sea, grid, width) for name, sea in seas.items()]
-    per_row = max(1, (_LINE_WIDTH + 3) // (width + 3))
-    lines: list[str] = []
-    for first in range(0, len(blocks), per_row):
-        row = blocks[first : first + per_row]
-        lines += ["   ".join(parts).rstrip() for parts in zip(*row, strict=True)]
-        lines.append("")
-    return lines
-
-
-def _block(name: str, sea: Sea, grid: Grid, width: int) -> list[str]:
-    state = "defeated" if sea.out else f"{len(sea.afloat)} afloat"
-    title = f"{name[: width - len(state) - 1]} {state}"
-    lines = [title, "  " + " ".join(str(x % 10) for x in range(1, grid.width + 1))]
-    for y in range(grid.height):
-        row = sea.marks[y * grid.width : (y + 1) * grid.width].translate(PLAIN)
-        lines.append(f"{string.ascii_uppercase[y]} " + " ".join(row))
-    return [f"{line:<{width}}" for line in lines]
-
-
 def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
     """Return everything that a view sees after a turn."""
     grid = replay.header.rules.book.grid
@@ -118,10 +93,14 @@ def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
         f"{salvo_line(frame)}   clock {clock(frame)}   {_what_next(frame)}".rstrip(),
         *frame.notes,
         "",
-        *board_lines(frame.seas, grid),
+        *board_lines({name: (_state(sea), sea.marks) for name, sea in frame.seas.items()}, grid),
         *sunk,
         f"view: {view}   {legend}",
     ]
+
+
+def _state(sea: Sea) -> str:
+    return "defeated" if sea.out else f"{len(sea.afloat)} afloat"
 
 
 def _what_next(frame: Frame) -> str:

@@ -1,0 +1,194 @@
+"""What a bot's author sees in the first five minutes: the boards, and a hint where something is odd."""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salvo.lab import arena
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.pictures.lines import Boards, board_lines
+from salvo.lab.pictures.marks import Mark
+from salvo.lab.replay_command import warn_of_chance
+from salvo.lab.time_limits import telling_of_waits
+from salvo.player import Bot
+from salvo.rules import SALVO, Fleet, Grid, RuleBook
+from salvo.view import Shot, View
+
+FIRES = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
+
+
+def play(make: type[Bot], boards: Boards, seed: int = 1) -> arena.Outcome:
+    return arena.play({"mine": make(), "hunter": Hunter()}, seed=seed, listener=boards.follow)
+
+
+# --- boards -------------------------------------------------------------------------------------------------------
+
+
+def test_boards_show_all_ships_and_all_shots() -> None:
+    boards = Boards()
+    outcome = play(RandomBot, boards)
+    lines = boards.lines(outcome.fleets)
+    assert lines[0].split() == ["mine", "defeated", "hunter", *lines[0].split()[3:]]
+    assert lines[1] == "  1 2 3 4 5 6 7 8 9 10     1 2 3 4 5 6 7 8 9 10"
+    drawn = "".join(line[2:22] for line in lines[2:12])
+    assert drawn.count("X") == sum(ship.length for ship in SALVO.fleet)
+    assert drawn.count("#") == 0
+    shots = {(shot.x, shot.y) for _, salvo in boards.salvos for shot in salvo if shot.player == "mine"}
+    assert drawn.count("X") + drawn.count("o") == len(shots)
+
+
+def test_boards_stand_side_by_side_as_far_as_a_line_goes() -> None:
+    marks = Mark.BLANK * 100
+    lines = board_lines(dict.fromkeys("abcdef", ("5 afloat", marks)), Grid(10, 10))
+    assert [line.count("afloat") for line in lines if "afloat" in line] == [3, 3]
+    assert max(map(len, lines)) <= 79
+
+
+def test_colours_are_around_the_marks_only() -> None:
+    marks = f"{Mark.HIT}{Mark.SHIP}{Mark.MISS}" + Mark.BLANK * 97
+    [line] = [line for line in board_lines({"a": ("", marks)}, Grid(10, 10), coloured=True) if line.startswith("A")]
+    assert line.startswith(
+        f"A \033[1;31m{Mark.HIT}\033[0m \033[34m{Mark.SHIP}\033[0m \033[2m{Mark.MISS}\033[0m {Mark.BLANK}"
+    )
+
+
+# --- games that do not come out again -----------------------------------------------------------------------------
+
+
+class Elsewhere(RandomBot):
+    """Takes its shots from the module ``random``."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        return random.sample(list(view.untouched), view.shots)
+
+
+class Restless(RandomBot):
+    """Takes its fleet from there."""
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        return rules.random_fleet(random.Random())
+
+
+@pytest.mark.parametrize(("kind", "warned"), [(RandomBot, False), (Elsewhere, True), (Restless, True)])
+def test_a_bot_that_plays_differently_with_the_same_seed_is_named(kind: type[Bot], warned: bool) -> None:
+    boards = Boards()
+    outcome = play(kind, boards)
+    warning = warn_of_chance(outcome, boards, lambda other: play(kind, other))
+    assert warning.startswith("mine plays differently with the same seed; ") == warned
+    assert bool(warning) == warned
+
+
+def test_what_bots_print_in_the_second_game_is_not_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    class Loud(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            print("here")
+            return super().choose_salvo(view)
+
+    boards = Boards()
+    outcome = play(Loud, boards)
+    printed = capsys.readouterr().out
+    assert warn_of_chance(outcome, boards, lambda other: play(Loud, other)) == ""
+    assert (printed.count("here"), capsys.readouterr().out) == (outcome.stats["mine"].turns, "")
+
+
+def test_under_a_debugger_no_second_game_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "debugpy", object())
+    boards = Boards()
+    assert warn_of_chance(play(Elsewhere, boards), boards, lambda _: pytest.fail("played again")) == ""
+
+
+# --- an endless loop ----------------------------------------------------------------------------------------------
+
+
+class Slow(RandomBot):
+    """Answers when it has been waited for."""
+
+    waited = False
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        while not self.waited:
+            time.sleep(0.01)
+        return super().choose_salvo(view)
+
+
+def test_a_bot_that_does_not_answer_is_waited_for_aloud(capfd: pytest.CaptureFixture[str]) -> None:
+    bot = Slow()
+    with telling_of_waits(bot, "mine", seconds=0.05) as mine:
+        told = ""
+
+        def listen(*_: Any) -> None:
+            nonlocal told
+            while "still waiting" not in told:
+                told += capfd.readouterr().err
+            bot.waited = True
+
+        import threading
+
+        threading.Thread(target=listen, daemon=True).start()
+        arena.play({"mine": mine, "hunter": Hunter()}, seed=1)
+    assert told.startswith("still waiting for mine after 0.05 s; ")
+
+
+# --- a file's end -------------------------------------------------------------------------------------------------
+
+
+def _python(file: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, env=os.environ | env, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (FIRES, "mybot.py defines a bot but never plays it; end it with salvo.run(fire)\n"),
+        ("import salvo\nclass One(salvo.Bot): ...\n", "end it with salvo.run(One)\n"),
+        (FIRES + "salvo.run(fire)\n", ""),
+        (FIRES + "from salvo.lab import arena\narena.play({'a': fire(), 'b': fire()})\n", ""),
+        ("import salvo\nsalvo.Bot\n", ""),
+    ],
+)
+def test_a_bot_that_is_never_played_says_what_is_missing(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "mybot.py"
+    file.write_text(text)
+    done = _python(file)
+    assert done.returncode == 0
+    assert done.stderr.endswith(told)
+    assert bool(done.stderr) == bool(told)
+
+
+def test_a_traceback_stands_alone(tmp_path: Path) -> None:
+    file = tmp_path / "mybot.py"
+    file.write_text(FIRES + "1 / 0\n")
+    assert _python(file).stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_a_game_on_a_terminal_ends_with_the_boards(tmp_path: Path) -> None:
+    file = tmp_path / "mybot.py"
+    file.write_text(FIRES + "salvo.run(fire)\n")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, str(file)], stdout=theirs, env=os.environ | {"SALVO_SEED": "1"}) as playing:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 65_536):
+                shown += chunk
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    assert playing.returncode == 0
+    text = shown.decode()
+    assert text.count(Mark.HIT) >= sum(ship.length for ship in SALVO.fleet)
+    assert "wins after" in text.splitlines()[-2]
+    assert "afloat" not in _python(file, SALVO_SEED="1").stdout
