@@ -640,7 +640,7 @@ class Piece(NamedTuple):
         when: ``arrival`` in a lobby, which is left a few times; ``lobby`` before and ``placed`` after the own fleet is
             sent; ``before the salvo`` and ``after the salvo`` in every own turn; ``game`` after another player's.
         codes: those that the contract promises, each at least once; ``hung_up`` is the broker's answer.
-        sentence: the one with that promise.
+        sentence: the one with that promise; empty for what is the broker's alone.
     """
 
     name: str
@@ -689,7 +689,7 @@ PIECES: Final = (
     Piece("a flood of chat", "game", ("rate_limited",), "SALVO-CHAT-4", _talk_without_end),
     Piece("the log again and again", "game", (), "SALVO-LOG-12", _ask_for_the_log_without_end),
     Piece("a storm of filters and pings", "game", (ANSWERED,), "SALVO-ACCESS-9", _storm_with_subscriptions_and_pings),
-    Piece("silent sockets", "game", (LET_IN,), "SALVO-ACCESS-9", _keep_silent_sockets),
+    Piece("silent sockets", "game", (LET_IN,), "", _keep_silent_sockets),
     Piece("oversized bodies", "game", ("too_large",), "SALVO-WIRE-5", _say_too_much),
     Piece("a huge packet", "game", (HUNG_UP,), "SALVO-WIRE-5", _send_a_huge_packet),
     Piece("a wildcard as topic", "game", (HUNG_UP,), "SALVO-NAME-1", _publish_to_a_wildcard),
@@ -749,10 +749,10 @@ def main() -> None:
 
 
 def _positive(text: str) -> float:
-    number = float(text)
-    if not 0 < number < math.inf:
-        raise ValueError
-    return number
+    with suppress(ValueError):
+        if 0 < (number := float(text)) < math.inf:
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
 
 
 @contextmanager
