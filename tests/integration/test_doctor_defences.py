@@ -47,6 +47,7 @@ class Hole:
         kind: the broker.
         found: the doctor's lines that fail.
         warned: those that warn.
+        says: words of one of them.
         given: for :func:`guarded`.
         remove: what else is changed.
         front: a line of the front's that is left out; None when there is no front.
@@ -60,6 +61,7 @@ class Hole:
     kind: str
     found: frozenset[str] = frozenset()
     warned: frozenset[str] = frozenset()
+    says: str = ""
     given: dict[str, Any] = field(default_factory=dict)
     remove: Callable[[Patch], None] = lambda _: None
     front: str | None = None
@@ -228,6 +230,8 @@ SILENT = "a stranger keep others out by silent connections"
 SERVER_OUT = "a stranger keep the server out by silent connections"
 
 _OURS, _MOSQUITTO = "embedded", "mosquitto"
+_KEPT_OUT, _NO_BOUND = "no one else is let in", "nothing bounds their number"
+_NO_PACE, _LOST = "nothing holds a team to a pace", "s after its end"
 _IDS = frozenset({"client id, team", "client id, server"})
 _LEFT = frozenset({"retained messages", "last will", "forged messages"})
 
@@ -335,21 +339,25 @@ HOLES = (
         SILENT,
         "newcomers stay",
         _OURS,
+        says=_KEPT_OUT,
         warned=frozenset({"silent sockets"}),
         given={"broker_limits": BrokerLimits(connections=40, connect_seconds=1000.0)},
         remove=_let_newcomers_stay,
     ),
-    _hole(SILENT, "no front", _MOSQUITTO, warned=frozenset({"silent sockets"}), given=_FEW),
+    _hole(SILENT, "no front", _MOSQUITTO, says=_KEPT_OUT, warned=frozenset({"silent sockets"}), given=_FEW),
     _hole(SERVER_OUT, "no listener of its own", _MOSQUITTO, "silent sockets", given=_FEW, shared=True),
 )
 #: What hangs on what this machine has to spare, and what takes hundreds of sockets.
 HOLES_UNDER_LOAD = (
-    _hole(FLOOD, "no pace", _OURS, warned=frozenset({"flood"}), given={"guard": _NoPace}, at_length=True),
-    _hole(FLOOD, "no front", _MOSQUITTO, warned=frozenset({"flood", "silent sockets"}), at_length=True),
+    _hole(
+        FLOOD, "no pace", _OURS, says=_NO_PACE, warned=frozenset({"flood"}), given={"guard": _NoPace}, at_length=True
+    ),
+    _hole(FLOOD, "no front", _MOSQUITTO, says=_NO_PACE, warned=frozenset({"flood", "silent sockets"}), at_length=True),
     _hole(
         FLOOD,
         "a short queue",
         _MOSQUITTO,
+        says=_LOST,
         warned=frozenset({"flood", "silent sockets"}),
         given=_SHORT_QUEUE,
         at_length=True,
@@ -358,6 +366,7 @@ HOLES_UNDER_LOAD = (
         FLOOD,
         "a front without its pace",
         _MOSQUITTO,
+        says=_NO_PACE,
         warned=frozenset({"flood"}),
         front="filter lua.pace",
         at_length=True,
@@ -366,6 +375,7 @@ HOLES_UNDER_LOAD = (
         SILENT,
         "no max_connections",
         _MOSQUITTO,
+        says=_NO_BOUND,
         warned=frozenset({"flood", "silent sockets"}),
         given=_without(r"max_connections \d+"),
         at_length=True,
@@ -374,6 +384,7 @@ HOLES_UNDER_LOAD = (
         SILENT,
         "a front without its bounds",
         _MOSQUITTO,
+        says=_NO_BOUND,
         warned=frozenset({"silent sockets"}),
         front="tcp-request connection reject if { sc0_conn_cur gt 200 } || { sc0_conn_rate gt 200 }",
         at_length=True,
@@ -426,6 +437,7 @@ def test_a_defence_that_is_taken_away_is_named_and_no_other(
     assert _of(findings, Verdict.FAIL) == hole.found, [f.line for f in findings if f.verdict is not Verdict.PASS]
     warned = _of(findings, Verdict.WARN)
     assert hole.warned <= warned
+    assert any(hole.says in finding.text for finding in findings if finding.check in hole.found | hole.warned)
     assert warned <= (hole.warned | {"tls"} if hole.at_length else OF_THE_BROKER)
     assert all(finding.cure for finding in findings if finding.verdict in (Verdict.FAIL, Verdict.WARN))
 

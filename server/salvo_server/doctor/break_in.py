@@ -521,12 +521,9 @@ def flood_the_server(target: Target) -> Iterator[Finding]:
     late, lost = time.monotonic() - ended, sent - answered()
     text = f"{flooded} messages of a team taken in {_FLOOD_SECONDS:g} s"
     text += f", and {answered()} of {sent} of another's came through"
-    if lost or late > _LATE_SECONDS:
-        yield warned("flood", f"{text}, {late:.1f} s after its end", _FRONT)
-    elif flooded > _MAX_TAKEN * (_FLOOD_SECONDS + 1):
-        yield warned("flood", f"{text}; nothing holds a team to a pace", _FRONT)
-    else:
-        yield passed("flood", text)
+    held_up, unpaced = bool(lost) or late > _LATE_SECONDS, flooded > _MAX_TAKEN * (_FLOOD_SECONDS + 1)
+    text += f", {late:.1f} s after its end" * held_up + "; nothing holds a team to a pace" * unpaced
+    yield warned("flood", text, _FRONT) if held_up or unpaced else passed("flood", text)
 
 
 def _latest(control: Probe) -> Iterable[Heard]:
