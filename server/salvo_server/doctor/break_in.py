@@ -21,7 +21,6 @@ from salvo.codec.commands import write_participation
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import Action, Publisher, Reader, Role
-from salvo_server.brokers.mosquitto.config import MAX_SERVER_CONNECTIONS
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped, warned
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
 from salvo_server.doctor.reach import able
@@ -548,14 +547,14 @@ def open_silent_sockets(target: Target) -> Iterator[Finding]:
                 selector.register(each, selectors.EVENT_READ)
             held = len(opened) - len(selector.select(0))
     text = f"of {len(opened)} connections that say nothing {held} are held"
-    if shut_out and held > MAX_SERVER_CONNECTIONS:
-        yield failed("silent sockets", f"{text}, and the server itself would not be let in again", _OWN_LISTENER)
-    elif held >= _SILENT:
+    if held >= _SILENT:
         yield warned("silent sockets", f"{text}: nothing bounds their number", _FRONT)
     elif welcome:
         yield passed("silent sockets", f"{text}, and a team logs in")
     elif held <= _MAX_OF_AN_ADDRESS:
         yield passed("silent sockets", f"{text}, and no more of this address are let in for some seconds")
+    elif shut_out:
+        yield failed("silent sockets", f"{text}, and the server itself would not be let in again", _OWN_LISTENER)
     else:
         yield warned("silent sockets", f"{text}, and no one else is let in", _FRONT)
 
