@@ -120,6 +120,7 @@ def test_in_a_contest_it_comes_as_a_team_of_the_roster(kind: str, tmp_path: Path
     assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", BROKERS)
 def test_two_honest_teams_beside_it_lose_no_turn_and_its_summary_is_what_happened(kind: str, tmp_path: Path) -> None:
     heard, stop = Heard(), threading.Event()

@@ -6,10 +6,11 @@ import threading
 
 import pytest
 
+from ports import Port
 from salvo import events as e
 from salvo.messages import SalvoResolved
 from salvo.testing import troublemaker
-from salvo.testing.troublemaker import Piece, Troublemaker, main
+from salvo.testing.troublemaker import PIECES, SHUT_OUT, Piece, Troublemaker, main
 
 
 class _Waits(threading.Event):
@@ -38,6 +39,16 @@ def test_it_commits_no_more_rudeness_a_second_than_it_was_told(monkeypatch: pyte
     first, *others = stop.waited
     assert first <= 0
     assert all(50 < seconds <= 100 for seconds in others)
+
+
+def test_a_connection_that_is_not_taken_is_told_and_ends_nothing(port: Port) -> None:
+    rude = Troublemaker(f"mqtt://{port.address}")
+    [silent] = [piece for piece in PIECES if piece.name == "silent sockets"]
+    try:
+        rude._do(silent)
+    finally:
+        rude._go()
+    assert (rude.report.done["silent sockets"], rude.report.heard) == (1, {SHUT_OUT: 1})
 
 
 @pytest.mark.parametrize("option", ["--rate", "--seconds"])

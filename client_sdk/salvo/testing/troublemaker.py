@@ -69,9 +69,10 @@ SILENT_SOCKETS: Final = 100
 HUGE_BYTES: Final = 300_000
 #: How long a broker may take to hang up.
 HANG_UP_SECONDS: Final = 5.0
-#: Used as codes for what the broker does: it ends the connection, it lets another one in, it answers the last ping.
+#: Used as codes for what the broker does: it ends a connection, lets one in or does not, answers the last ping.
 HUNG_UP: Final = "hung_up"
 LET_IN: Final = "let_in"
+SHUT_OUT: Final = "shut_out"
 ANSWERED: Final = "pings_answered"
 
 
@@ -82,7 +83,7 @@ class TroubleReport:
     Attributes:
         done: how often, by piece.
         heard: error codes on the error topics that it may read, and what the broker did: ``hung_up``, ``let_in``,
-            ``pings_answered``.
+            ``shut_out``, ``pings_answered``.
         winners: of the games that were played to their end.
     """
 
@@ -92,9 +93,8 @@ class TroubleReport:
 
     def lines(self) -> list[str]:
         """Return what was tried and what was heard, for people."""
-        tried = [
-            f"{self.done[p.name]:5} x {p.name} ({': '.join(filter(None, (p.sentence, p.promise)))})" for p in PIECES
-        ]
+        promises = {p.name: ": ".join(filter(None, (p.sentence, ", ".join(p.codes)))) for p in PIECES}
+        tried = [f"{self.done[name]:5} x {name} ({promise})" for name, promise in promises.items()]
         heard = ", ".join(f"{code} {count}" for code, count in self.heard.most_common())
         return [*tried, f"heard: {heard}"]
 
@@ -128,7 +128,11 @@ class RawClient:
     def __init__(
         self, url: BrokerUrl, client_id: str, will: tuple[str, bytes] | None = None, account: Account | None = None
     ) -> None:
-        """Connect with a clean session, and with a retained last will if there is one."""
+        """Connect with a clean session, and with a retained last will if there is one.
+
+        Raises:
+            OSError: the broker does not take the connection, or hangs up at once.
+        """
         self._socket = socket.create_connection((url.host, url.port), HANG_UP_SECONDS)
         flags = 0x02 if will is None else 0x02 | 0x04 | 0x20
         flags |= 0 if account is None else 0x80 | 0x40
@@ -137,8 +141,12 @@ class RawClient:
             body += _text(will[0]) + _text(will[1])
         if account is not None:
             body += _text(account.user) + _text(account.secret)
-        self._send(0x10, body)
-        self.is_let_in = self._socket.recv(4) == b"\x20\2\0\0"
+        try:
+            self._send(0x10, body)
+            self.is_let_in = self._socket.recv(4) == b"\x20\2\0\0"
+        except OSError:
+            self._socket.close()
+            raise
 
     def publish(self, topic: str, payload: bytes) -> None:
         """Publish at QoS 0, whatever the topic is."""
@@ -359,8 +367,11 @@ class Troublemaker:
                 self._do(piece)
 
     def _do(self, piece: Piece) -> None:
-        if piece.act(self):
+        try:
+            self.report.done[piece.name] += piece.act(self)
+        except OSError:  # one more connection, which the broker did not take
             self.report.done[piece.name] += 1
+            self.report.heard[SHUT_OUT] += 1
 
     # --- means --------------------------------------------------------------------------------------------------
 
@@ -421,10 +432,9 @@ class Troublemaker:
                 with suppress(OSError):
                     silent = socket.create_connection((self._url.host, self._url.port), HANG_UP_SECONDS)
                     stack.enter_context(silent)
-            with suppress(OSError):  # shut out
-                decent = self.raw()
-                self.report.heard[LET_IN] += decent.is_let_in
-                decent.vanish()
+            decent = self.raw()
+            self.report.heard[LET_IN] += decent.is_let_in
+            decent.vanish()
         return True
 
     def topic(self, topic: Topic, player: str, ship: str = "") -> str:
@@ -649,11 +659,6 @@ class Piece(NamedTuple):
     sentence: str
     act: Callable[[Troublemaker], bool]
 
-    @property
-    def promise(self) -> str:
-        """The codes in words; empty where the contract promises silence."""
-        return ", ".join(self.codes)
-
 
 _UNREADABLE = (
     "not_json",
@@ -761,8 +766,10 @@ def _stop_after(seconds: float | None) -> Iterator[threading.Event]:
     timer = threading.Timer(seconds or 0, stop.set)
     if seconds is not None:
         timer.start()
-    yield stop
-    timer.cancel()
+    try:
+        yield stop
+    finally:
+        timer.cancel()
 
 
 if __name__ == "__main__":
