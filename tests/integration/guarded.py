@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
@@ -33,12 +34,17 @@ _START_SECONDS = 60.0
 
 @dataclass
 class Guarded:
-    """A contest that runs."""
+    """A contest that runs.
+
+    Attributes:
+        server_url: the listener that mosquitto has for the server alone; empty at the server's own broker.
+    """
 
     url: str
     websocket_url: str
     roster: Roster
     service: Service
+    server_url: str
 
     def account(self, name: str, role: Role = Role.TEAM) -> str:
         """Put somebody on the roster; return the URL with user and password."""
@@ -66,14 +72,16 @@ def guarded(
     *,
     tables: Sequence[str] = ("",),
     guard: type[RosterAccess] = RosterAccess,
+    broker_limits: BrokerLimits | None = None,
     tls: ServerTls | None = None,
-    mosquitto: type[ContestMosquitto] = ContestMosquitto,
+    mosquitto: Callable[..., ContestMosquitto] = ContestMosquitto,
     **given: Any,
 ) -> Iterator[Guarded]:
     """Run a contest for the length of a ``with`` block.
 
     Args:
         guard: of the embedded broker.
+        broker_limits: of the embedded broker.
         mosquitto: the other broker.
         tls: the embedded broker's certificate, which the server believes as its own authority.
     """
@@ -82,7 +90,9 @@ def guarded(
     with contextlib.ExitStack() as stack:
         if kind == "embedded":
             access = guard(roster.accounts(), tables)
-            broker: Any = stack.enter_context(EmbeddedBroker(websocket="127.0.0.1:0", access=access, tls=tls))
+            broker: Any = stack.enter_context(
+                EmbeddedBroker(websocket="127.0.0.1:0", limits=broker_limits, access=access, tls=tls)
+            )
 
             def furnish(accounts: Sequence[Account]) -> None:
                 access.replace(accounts, tables)
@@ -129,7 +139,7 @@ def guarded(
         while not connection.published or connection.delivered < connection.published:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        yield Guarded(broker.url, broker.websocket_url, roster, service)
+        yield Guarded(broker.url, broker.websocket_url, roster, service, getattr(broker, "server_url", ""))
 
 
 def play(contest: Guarded, names: Sequence[str], seed: int = 1, games: int = 1) -> list[threading.Thread]:

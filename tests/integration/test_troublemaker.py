@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -18,14 +20,17 @@ from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, play, wait_for_users
 from integration.players import Heard, over
 from integration.test_topics_seen import Observer
+from processes import started
 from programs import BROKERS
 from salvo import client
 from salvo import messages as m
 from salvo.lab.bots.random_bot import RandomBot
-from salvo.testing.troublemaker import PIECES, Troublemaker
+from salvo.net.mqtt import BrokerUrl
+from salvo.testing.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
 from salvo_server import service
 from salvo_server.contest import Contest
 from salvo_server.core.referee import Referee
+from salvo_server.doctor.probe import Login, Probe
 
 _SECONDS = 60.0
 Step = tuple[int, m.Input | None, list[m.Announcement]]
@@ -113,6 +118,80 @@ def test_in_a_contest_it_comes_as_a_team_of_the_roster(kind: str, tmp_path: Path
     assert (done.returncode, done.stderr) == (0, "")
     assert re.search(r"^ +[1-9]\d* x a huge packet", done.stdout, re.MULTILINE)
     assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", BROKERS)
+def test_two_honest_teams_beside_it_lose_no_turn_and_its_summary_is_what_happened(kind: str, tmp_path: Path) -> None:
+    heard, stop = Heard(), threading.Event()
+    with guarded(kind, tmp_path, limits=m.Limits(players=3), listener=heard) as contest:
+        secrets = {name: contest.roster.add(name) for name in ("ann", "bob", "rude")}
+        wait_for_users(contest.url, "rude.4", secrets["rude"])
+        rude = Troublemaker(contest.url, seed=1, team="rude", secret=secrets["rude"])
+        with Probe(BrokerUrl.parse(contest.url)) as listener:
+            listener.greet("rude.3", Login("rude.3", secrets["rude"]))
+            listener.subscribe("/players/rude/error", "/players/rude/ships/+/error")
+            trouble = threading.Thread(target=rude.run, args=(stop,), daemon=True)
+            trouble.start()
+            play(contest, ["ann", "bob"])
+            heard.until(over)
+            _wait_until_all_is_heard(rude, listener)
+            stop.set()
+            trouble.join(_SECONDS)
+    [won] = heard.of(m.GameWon)
+    turns, salvos = heard.of(m.TurnBegan), heard.of(m.SalvoResolved)
+    fired = {(salvo.turn, salvo.player): salvo.shots for salvo in salvos[:-1]}
+    honest = [(turn, turn.player) for turn in turns[:-1] if turn.player != "rude"]
+    assert honest
+    assert [fired[turn.turn, player] for turn, player in honest] == [turn.shots for turn, _ in honest]
+    report = rude.report
+    assert report.winners == [won.winner]
+    assert report.done["coming and going"] == len(heard.of(m.PlayerLeft)) == DEPARTURES
+    assert report.heard[LET_IN] == report.done["silent sockets"]
+    assert report.heard[ANSWERED] == report.done["a storm of filters and pings"]
+    assert report.heard[HUNG_UP] == report.done["a huge packet"] + report.done["a wildcard as topic"]
+
+
+def _wait_until_all_is_heard(rude: Troublemaker, listener: Probe) -> None:
+    """Compare what it has heard with another connection that may read the same."""
+    end = time.monotonic() + _SECONDS
+    while True:
+        assert listener.ping()
+        codes = Counter(each.payload.decode().partition(":")[0] for each in listener.heard)
+        said = Counter({code: n for code, n in rude.report.heard.items() if code not in (LET_IN, ANSWERED, HUNG_UP)})
+        if said == codes and rude.report.winners:
+            return
+        assert time.monotonic() < end, (said, codes)
+        time.sleep(0.02)
+
+
+def test_ctrl_c_ends_it_with_its_summary_and_nobody_waits_for_it_in_the_lobby(
+    broker: Broker, start_server: StartServer
+) -> None:
+    heard = Heard()
+    command = [sys.executable, "-m", "salvo.testing.troublemaker", broker.url, "--json"]
+    with start_server(heard, players=2):
+        with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) and each.approved for each in said) >= 65)
+            running.send_signal(signal.SIGINT)
+            said, errors = running.communicate(timeout=_SECONDS)
+        heard.until(lambda all_said: sum(isinstance(each, m.PlayerLeft) for each in all_said) == DEPARTURES + 1)
+        assert heard.of(m.PlayersListed)[-1].names == ()
+    assert (running.returncode, errors) == (0, "")
+    *pieces, last = [json.loads(line) for line in said.splitlines()]
+    assert [each["piece"] for each in pieces] == [piece.name for piece in PIECES]
+    done = {each["piece"]: each["done"] for each in pieces}
+    assert (done["placements without end"], done["coming and going"]) == (DEPARTURES, DEPARTURES)
+    assert last["heard"]["rate_limited"] > 0
+    assert last["winners"] == []
+
+
+def test_it_ends_by_itself_after_its_time(broker: Broker, start_server: StartServer) -> None:
+    command = [sys.executable, "-m", "salvo.testing.troublemaker", broker.url, "--seconds", "0.2"]
+    with start_server(players=2):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].startswith("heard: ")
 
 
 def test_without_an_account_it_says_what_it_needs(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ports import Port
 from salvo.errors import SalvoError
 from salvo.messages import TurnBegan
 from salvo.net.mqtt import BrokerUrl
-from salvo_server.cli.doctor import doctor
+from salvo_server.cli.doctor import _target, doctor
 from salvo_server.doctor import Finding, Target, Verdict, is_here, machine, reach
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
@@ -311,6 +311,16 @@ def test_the_server_that_runs_is_the_one_to_examine(tmp_path: Path, nowhere: str
             assert f"several servers run here, at mqtt://127.0.0.1:2, mqtt://{address}" in done.exception.text
     done = CliRunner(env={"SALVO_LISTEN": address}).invoke(doctor, arguments)
     assert f"mqtt://{address} cannot be reached" in done.stdout
+
+
+def test_where_a_running_server_comes_in_is_known_of_another_listener_of_its_broker(tmp_path: Path) -> None:
+    """Teams come in by 1883; that the server cannot be kept out is looked at where it comes in itself."""
+    roster = tmp_path / "roster.json"
+    settings = ServerSettings(broker="mqtt://127.0.0.1:1884", roster=roster)
+    with announced(settings, "mqtt://127.0.0.1:1884", None):
+        target = _target("mqtt://127.0.0.1:1883", ServerSettings(roster=roster), here=True)
+    assert target.server == BrokerUrl.parse("mqtt://127.0.0.1:1884")
+    assert not target.serves
 
 
 def test_this_machines_own_addresses_are_here() -> None:

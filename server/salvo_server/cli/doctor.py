@@ -126,6 +126,8 @@ def _target(url: str | None, settings: ServerSettings, *, here: bool) -> Target:
                 serves = True
                 target.tables = ("", *settings.tables)
         target.settings, target.serves = settings, serves
+        broker = running[0].settings.broker if len(running) == 1 else settings.broker
+        target.server = None if broker is None else BrokerUrl.parse(broker)._replace(username=None, password=None)
         target.websocket = None if websocket is None else BrokerUrl.parse(websocket)
         _open_roster(target, roster_path(settings.roster))
     return target

@@ -14,10 +14,12 @@ import selectors
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from salvo import topics
 from salvo.codec.commands import write_participation
+from salvo.errors import ConnectionLost
+from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import Action, Publisher, Reader, Role
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped, warned
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
@@ -48,7 +50,11 @@ _FLOOD_SECONDS: Final = 2.0
 _FLOOD_REQUESTS: Final = 8
 _LATE_SECONDS: Final = 1.0
 _FLOOD_WAIT_SECONDS: Final = 5.0
+#: The most that a broker takes of one client, a second and at once; the front lets 3,000 and 1,500 of the smallest
+#: messages through, the server's own broker takes 1,000 and 2,000.
+_MAX_TAKEN: Final = 3_000
 _FRONT: Final = "put the front before mosquitto: docker compose --profile public up"
+_OWN_LISTENER: Final = "a listener of its own for the server, as salvo mosquitto writes it"
 #: Names of topics that a message may list.
 _MAX_NAMED: Final = 4
 _CURE: Final = "run the contest with --profile contest, on a broker that gets its accounts from the roster"
@@ -86,7 +92,33 @@ def come_without_a_name(target: Target) -> Iterator[Finding]:
                 "anonymous", "any client that reaches the broker is admitted, without a name or password", _CURE
             )
             return
+    with _by_websocket(target, None, f"{PREFIX}{secrets.token_hex(4)}") as admitted:
+        if admitted:
+            yield failed(
+                "anonymous", f"any client is admitted at {target.websocket}, without a name or password", _CURE
+            )
+            return
     yield passed("anonymous", f"a client without a name is turned away: {greeting}")
+
+
+@contextlib.contextmanager
+def _by_websocket(target: Target, login: Login | None, client_id: str) -> Iterator[bool]:
+    """Connect to the WebSocket listener, if one is known, for a ``with`` block; yield whether that was accepted."""
+    if target.websocket is None:
+        yield False
+        return
+    user, secret = login or (None, None)
+    connection = Connection(
+        target.websocket, client_id, username=user, password=secret, clean_session=True, ca=target.ca
+    )
+    try:
+        connection.connect(ANSWER_SECONDS)
+    except ConnectionLost:
+        yield False
+    else:
+        yield True
+    finally:
+        connection.close()
 
 
 def come_with_a_wrong_password(target: Target) -> Iterator[Finding]:
@@ -210,26 +242,48 @@ def read_the_brokers_figures(target: Target) -> Iterator[Finding]:
 # --- speaking -----------------------------------------------------------------------------------------------------
 
 
-def speak_as_the_server(target: Target) -> Iterator[Finding]:
-    """No one else can speak as the server."""
+def speak_as_another(target: Target) -> Iterator[Finding]:
+    """No one else can speak as the server, nor as another team; what no team may read, MQTT 5 tells of."""
     control = target.listen()
     victim, _ = target.teams
     mark = _mark()
-    said = [topic for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
+    others = {Publisher.SERVER} if target.is_open else {Publisher.SERVER, Publisher.OWNER}
+    said = [topic for topic in topics.TOPICS if topic.publisher in others]
+    places = [topic.of(table, player=victim, ship="carrier") for topic in said for table in target.tables]
     with target.attacking() as attack:
-        for table in target.tables:
-            for topic in said:
-                if attack.alive:
-                    attack.publish(topic.of(table, player=victim, ship="carrier"), mark)
+        for place in places:
+            if attack.alive:
+                attack.publish(place, mark)
     control.ping()
     seen = [heard.topic for heard in control.heard if heard.payload == mark]
+    seen += _taken(target, places, mark).topics
     if seen:
-        text = f"a team speaks as the server: says whose turn it is, who has won, what was hit, on {_listed(seen)}"
-        yield failed("forged messages", text, _CURE)
+        text = "a team speaks as the server or as another team: says whose turn it is, who has won, what was hit"
+        yield failed("forged messages", f"{text}, on {_listed(seen)}", _CURE)
     else:
-        yield passed(
-            "forged messages", f"nothing came of {len(said) * len(target.tables)} messages in the server's name"
-        )
+        yield passed("forged messages", f"nothing came of {len(places)} messages in another's name")
+
+
+class _Taken(NamedTuple):
+    """The topics on which a broker took messages, as MQTT 5 tells; whether it speaks that, and is the server's own."""
+
+    topics: list[str]
+    spoken: bool
+    ours: bool
+
+
+def _taken(target: Target, places: Iterable[str], payload: bytes, *, retain: bool = False) -> _Taken:
+    """Publish as the attacker with MQTT 5, which tells what was taken; and clear it. Without MQTT 5 nothing is."""
+    _, attacker = target.teams
+    taken: list[str] = []
+    with contextlib.closing(target.connect()) as attack:
+        greeting = attack.greet(attacker, target.attacker, level=5)
+        for topic in places if greeting.accepted else ():
+            refused = attack.refused
+            if attack.alive and attack.publish(topic, payload, retain=retain) and attack.refused == refused:
+                taken.append(topic)
+        _clear(attack, taken if retain else ())
+    return _Taken(taken, greeting.accepted, greeting.ours)
 
 
 def command_the_broker(target: Target) -> Iterator[Finding]:
@@ -242,7 +296,8 @@ def command_the_broker(target: Target) -> Iterator[Finding]:
             attack.publish(topic, command)
         if attack.alive:
             attack.ping()
-        seen = [heard for heard in attack.heard if heard.topic.startswith("$CONTROL")]
+        seen = [heard.topic for heard in attack.heard if heard.topic.startswith("$CONTROL")]
+    seen += _taken(target, [topic], command).topics  # obeyed, though the answer does not come to the team
     if seen:
         text = "a team commands the broker's plugin for users and rights: it can become any user"
         yield failed("$CONTROL", text, "give the right to $CONTROL to the roster's keeper alone")
@@ -266,6 +321,9 @@ def leave_a_retained_message(target: Target) -> Iterator[Finding]:
         control.ping()
         left = [heard.topic for heard in control.heard if heard.payload == mark and heard.retain]
         _clear(attack, places)
+    # What only the server reads; mosquitto has to take it where a team may publish, and the server clears it.
+    taken = _taken(target, places, mark, retain=True)
+    left += taken.topics if taken.ours else ()
     if left:
         text = f"a team leaves messages for all who connect later, and for every server that starts: {_listed(left)}"
         yield failed("retained messages", text, _CURE)
@@ -313,6 +371,9 @@ def take_over_a_team(target: Target) -> Iterator[Finding]:
     probe, greeting = target.log_in(target.attacker, victim)
     survived = control.ping()
     probe.close()
+    if survived:
+        with _by_websocket(target, target.attacker, victim):
+            survived = control.ping()
     if survived:
         answer = "is let in under its own name" if greeting.accepted else f"is turned away: {greeting}"
         yield passed(
@@ -382,6 +443,9 @@ def subscribe_to_too_much(target: Target) -> Iterator[Finding]:
     if not unharmed or slowest > _SLOW_MS:
         text = f"{granted} filters of one client make others wait {slowest:.0f} ms"
         yield failed("subscriptions", text, "limit subscriptions at the broker")
+    elif granted >= _FILTERS and _taken(target, (), b"").ours:
+        text = f"{granted} filters of one client are taken: each costs the broker memory, and every message time"
+        yield failed("subscriptions", text, "restore BrokerLimits.subscriptions")
     elif granted < _FILTERS:
         yield passed("subscriptions", f"a client is refused more than {granted} filters")
     else:
@@ -408,18 +472,12 @@ def fill_the_brokers_memory(target: Target) -> Iterator[Finding]:
     invented = f"{PREFIX}{secrets.token_hex(4)}"
     places = [topics.FIRE.of(table, player=invented) for table in target.tables]
     places += [topics.PLACE.of(table, player=attacker, ship=invented) for table in target.tables]
-    with contextlib.closing(target.connect()) as attack:
-        if not attack.greet(attacker, target.attacker, level=5).accepted:
-            yield skipped(
-                "invented names", "this broker does not speak MQTT 5, which alone tells whether a message was taken"
-            )
-            return
-        for topic in places:
-            attack.publish(topic, b"x", retain=True)
-        taken = len(places) - attack.refused
-        _clear(attack, places)
-    if taken:
-        text = f"a team leaves as many messages as it makes up names: {taken} of {len(places)} topics were taken"
+    taken = _taken(target, places, b"x", retain=True)
+    if not taken.spoken:
+        text = "this broker does not speak MQTT 5, which alone tells whether a message was taken"
+        yield skipped("invented names", text)
+    elif taken.topics:
+        text = f"a team leaves as many messages as it makes up names: {len(taken.topics)} of {len(places)} were taken"
         cure = "let the server keep the rights of this mosquitto: salvo mosquitto, and --broker without a user"
         yield failed("invented names", text, cure)
     else:
@@ -460,11 +518,11 @@ def flood_the_server(target: Target) -> Iterator[Finding]:
     while answered() < sent and time.monotonic() < ended + _FLOOD_WAIT_SECONDS:
         control.wait_for(lambda _: answered() >= sent, 0.2)
     late, lost = time.monotonic() - ended, sent - answered()
-    text = f"{flooded} messages of a team in {_FLOOD_SECONDS:g} s, and {answered()} of {sent} of another's came through"
-    if lost or late > _LATE_SECONDS:
-        yield warned("flood", f"{text}, {late:.1f} s after its end", _FRONT)
-    else:
-        yield passed("flood", text)
+    text = f"{flooded} messages of a team taken in {_FLOOD_SECONDS:g} s"
+    text += f", and {answered()} of {sent} of another's came through"
+    held_up, unpaced = bool(lost) or late > _LATE_SECONDS, flooded > _MAX_TAKEN * (_FLOOD_SECONDS + 1)
+    text += f", {late:.1f} s after its end" * held_up + "; nothing holds a team to a pace" * unpaced
+    yield warned("flood", text, _FRONT) if held_up or unpaced else passed("flood", text)
 
 
 def _latest(control: Probe) -> Iterable[Heard]:
@@ -476,32 +534,37 @@ def _latest(control: Probe) -> Iterable[Heard]:
 def open_silent_sockets(target: Target) -> Iterator[Finding]:
     """Connections that say nothing keep no one out, or few of one address are taken."""
     address = (target.url.host, target.url.port)
+    shut_out = target.server is not None and _is_let_in(target, target.server)
     with contextlib.ExitStack() as stack:
         opened: list[socket.socket] = []
         with contextlib.suppress(OSError):
             while len(opened) < _SILENT:
                 opened.append(stack.enter_context(socket.create_connection(address, ANSWER_SECONDS)))
-        welcome = _is_let_in(target)
+        welcome = _is_let_in(target, target.url)
+        shut_out = shut_out and not welcome and not _is_let_in(target, target.server or target.url)
         with selectors.DefaultSelector() as selector:
             for each in opened:
                 selector.register(each, selectors.EVENT_READ)
             held = len(opened) - len(selector.select(0))
     text = f"of {len(opened)} connections that say nothing {held} are held"
-    if welcome:
+    if held >= _SILENT:
+        yield warned("silent sockets", f"{text}: nothing bounds their number", _FRONT)
+    elif welcome:
         yield passed("silent sockets", f"{text}, and a team logs in")
     elif held <= _MAX_OF_AN_ADDRESS:
         yield passed("silent sockets", f"{text}, and no more of this address are let in for some seconds")
+    elif shut_out:
+        yield failed("silent sockets", f"{text}, and the server itself would not be let in again", _OWN_LISTENER)
     else:
         yield warned("silent sockets", f"{text}, and no one else is let in", _FRONT)
 
 
-def _is_let_in(target: Target) -> bool:
+def _is_let_in(target: Target, url: BrokerUrl) -> bool:
     try:
-        probe, greeting = target.log_in(target.attacker, target.teams[1])
+        with Probe(url, target.ca) as probe:
+            return probe.greet(target.teams[1], target.attacker).accepted
     except ProbeError:
         return False
-    probe.close()
-    return greeting.accepted
 
 
 # --- afterwards ---------------------------------------------------------------------------------------------------
@@ -534,7 +597,7 @@ TEAMS: Final[tuple[Attack, ...]] = (
     read_private_topics,
     read_requests,
     read_the_brokers_figures,
-    speak_as_the_server,
+    speak_as_another,
     command_the_broker,
     leave_a_retained_message,
     leave_a_last_will,

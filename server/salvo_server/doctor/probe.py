@@ -26,6 +26,9 @@ _CHUNK_BYTES: Final = 65_536
 #: Messages of a flood that are sent at once.
 _FLOOD_CHUNK: Final = 500
 _CONNACK, _PUBLISH, _PUBACK, _SUBACK, _PINGRESP = 2, 3, 4, 9, 13
+_PUBACK_BYTES: Final = 4
+#: Neither subscription identifiers nor shared subscriptions (MQTT 5, 3.2.2.3): mosquitto has both.
+_OURS: Final = b"\x29\0\x2a\0"
 #: What a broker says to a connection that it does not want (MQTT 3.1.1, 3.2.2.3).
 REFUSALS: Final = {
     1: "MQTT 3.1.1 is not spoken",
@@ -41,10 +44,15 @@ class ProbeError(SalvoError):
 
 
 class Greeting(NamedTuple):
-    """How a connection was answered; ``code`` is None when the broker just hung up."""
+    """How a connection was answered; ``code`` is None when the broker just hung up.
+
+    Attributes:
+        ours: whether the broker describes itself in MQTT 5 as the server's own one does.
+    """
 
     code: int | None
     session_present: bool = False
+    ours: bool = False
 
     @property
     def accepted(self) -> bool:
@@ -179,14 +187,14 @@ class Probe:
         return number in self._acknowledged
 
     def flood(self, topic: str, seconds: float, meanwhile: Callable[[], None]) -> int:
-        """Publish one byte again and again as fast as the broker reads it; return how often.
+        """Publish one byte again and again as fast as the broker reads it; return how often it was acknowledged.
 
         Args:
             meanwhile: called some hundred times a second.
         """
         one = self._publication(topic, b"x", 1)
         chunk = (bytes((0x32, len(one))) + one) * _FLOOD_CHUNK
-        sent, left, end = 0, chunk, time.monotonic() + seconds
+        answered, left, end = 0, chunk, time.monotonic() + seconds
         self._socket.setblocking(False)
         with selectors.DefaultSelector() as selector, contextlib.suppress(ConnectionError):
             selector.register(self._socket, selectors.EVENT_READ | selectors.EVENT_WRITE)
@@ -195,12 +203,12 @@ class Probe:
                 selector.select(0.01)
                 with contextlib.suppress(BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
                     left = left[self._socket.send(left) :] or chunk
-                    sent += left is chunk
                 with contextlib.suppress(BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                    if not self._socket.recv(_CHUNK_BYTES):
+                    if not (received := len(self._socket.recv(_CHUNK_BYTES))):
                         break
+                    answered += received
         self.cut()
-        return sent * _FLOOD_CHUNK
+        return answered // _PUBACK_BYTES
 
     def subscribe(self, *filters: str) -> bytes:
         """Subscribe with QoS 1; return a code a filter, 128 for a refusal, nothing when the broker hung up."""
@@ -332,7 +340,7 @@ class Probe:
     def _take_in(self, first: int, body: bytes) -> None:
         match first >> 4:
             case kind if kind == _CONNACK:
-                self._greeting = Greeting(body[1], bool(body[0] & 1))
+                self._greeting = Greeting(body[1], bool(body[0] & 1), _OURS in body)
             case kind if kind == _PUBLISH:
                 length = struct.unpack("!H", body[:2])[0]
                 topic, rest = body[2 : 2 + length].decode(errors="replace"), body[2 + length :]

@@ -34,6 +34,7 @@ class Target:
         profile: the one expected of the broker, if given; with ``open`` an open broker is not a failure.
         ca: a PEM file with the CAs to trust; the system's by default.
         websocket: where MQTT over WebSocket should be available.
+        server: where the server itself connects to a broker of its own, if that is known; else None.
         serves: whether the settings are those of a running server, which then holds the ports.
         tables: the server's; ``""`` is the default one.
         is_open: whether the broker admits anonymous clients; None while that is unknown.
@@ -52,6 +53,7 @@ class Target:
     profile: str | None = None
     ca: str | None = None
     websocket: BrokerUrl | None = None
+    server: BrokerUrl | None = None
     serves: bool = False
     tables: Sequence[str] = ("",)
     is_open: bool | None = None
