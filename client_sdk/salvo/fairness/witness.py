@@ -163,8 +163,8 @@ class Witness:
         self._games: list[_Game] = []  # the latest first
         self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
         self._doubted_at: float | None = None
-        # Seconds: the least that a step of this game came after its time in the log, and how far that clock has run ahead
-        # since the last doubt.
+        # In seconds: the least that a step of this game came after its time in the log, and how far the log's clock has
+        # run ahead since the last doubt.
         self._least_lag, self._ahead = _NO_STEP, 0.0
         self._sent: dict[int, _Sent] = {}
         self._behind = False  # whether news may have been missed
