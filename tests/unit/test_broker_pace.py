@@ -6,6 +6,8 @@ five connections slowed the game at another table twenty times and more.
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import Counter
 from typing import Any
 
@@ -249,6 +251,21 @@ def test_a_client_that_follows_everything_may_acknowledge_everything() -> None:
         await hall.settle()
         assert watcher.heard.count(text("/game/hits")) > 5 * A_SECOND
         assert not watcher.peer.is_held
+
+    run(play())
+
+
+def test_a_team_that_comes_again_and_again_leaves_no_connection_behind() -> None:
+    """It rests ever longer for what it spends, up to twenty seconds: 45 KB with TLS, hundreds of times a second."""
+
+    async def play() -> None:
+        hall = contest()
+        peers = []
+        for _ in range(500):
+            peers.append(weakref.ref(Line(hall.broker, "red").peer))
+            await hall.turn()
+        gc.collect()
+        assert sum(peer() is not None for peer in peers) <= 2
 
     run(play())
 

@@ -72,7 +72,7 @@ class Peer:
         self._paused = False
         self._held_for: set[Session] = set()
         self.pace: Pace | None = None
-        self._resting = False
+        self._rest: asyncio.TimerHandle | None = None
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
         self._edge_is_full = False
@@ -129,6 +129,8 @@ class Peer:
             return
         self._closing = True
         self._timer.cancel()
+        if self._rest is not None:  # up to twenty seconds, for which the loop would keep all of the connection
+            self._rest.cancel()
         self._outgoing.clear()
         self._unread = b""
         self._broker.peers.discard(self)
@@ -206,7 +208,7 @@ class Peer:
     @property
     def is_held(self) -> bool:
         """Whether the client's packets, its acknowledgements among them, wait to be read."""
-        return bool(self._held_for) or self._resting
+        return bool(self._held_for) or self._rest is not None
 
     def hold(self, session: Session) -> None:
         """Read no more until a session's backlog has been worked off."""
@@ -221,7 +223,7 @@ class Peer:
         self._loop.call_later(seconds, call)
 
     def _may_read(self) -> bool:
-        return not self._closing and not self._held_for and not self._resting and self.writable
+        return not self._closing and not self.is_held and self.writable
 
     def _read_on_soon(self) -> None:
         if self._paused and self._may_read():
@@ -449,13 +451,12 @@ class Peer:
             return 0
         seconds = 0.0 if self.pace is None else self.pace.wait_seconds(price, self._loop.time())
         if seconds and not self._closing:
-            self._resting = True
             self._broker.seldom.warn("pace", f"{self._name} sends more than it may; it is read more slowly")
-            self._loop.call_later(seconds, self._rested)
+            self._rest = self._loop.call_later(seconds, self._rested)
         return max(price, 1)
 
     def _rested(self) -> None:
-        self._resting = False
+        self._rest = None
         self._read_on_soon()
 
     def _is_first(self, session: Session, mid: bytes) -> bool:
