@@ -205,9 +205,9 @@ class Authenticator:
     ) -> Opened | Waiting:
         """Give a message under a fresh salt to the worker, as far as the buckets allow.
 
-        The likeliest sender pays from its own bucket, unless the message came under a salt of its own. Finding out that it was another team, whose shot will only be
-        refused, is a courtesy, paid for from one bucket that all the others share. A key that is being derived for
-        another message has been paid for.
+        The likeliest sender pays from its own bucket, unless its key of this salt has failed. Finding out that it was
+        another team, whose shot will only be refused, is a courtesy, paid for from one bucket that all the others
+        share. A key that is being derived for another message has been paid for.
         """
         payable: list[Member] = []
         if len(self._jobs) < MAX_QUEUE_LENGTH:
