@@ -11,7 +11,7 @@ from typing import Final
 from salvo.errors import SalvoError
 
 #: Connections that wait to be accepted; a contest's teams may all come back at once.
-_BACKLOG: Final = 128
+BACKLOG: Final = 128
 #: What means every address of the machine.
 _EVERY: Final = ("0.0.0.0", "::", "")
 #: Nets of virtual machines and containers on this one, from which no team comes.
@@ -63,7 +63,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(address)
-        sock.listen(_BACKLOG)
+        sock.listen(BACKLOG)
     except OSError as error:
         sock.close()
         raise BrokerError("address_in_use", f"cannot listen on {host}:{port}: {error.strerror}") from None
