@@ -37,7 +37,7 @@ class Line:
         is_open: whether the broker has not ended it.
     """
 
-    def __init__(self, broker: HardenedBroker, user: str) -> None:
+    def __init__(self, broker: HardenedBroker, user: str, *, greets: bool = True) -> None:
         self.heard = bytearray()
         self.to_send = b""
         self.is_open = True
@@ -45,7 +45,8 @@ class Line:
         peer = broker.welcome(self, user)
         assert peer is not None
         self.peer: Peer = peer
-        peer.feed(connect_packet(user, user=user, password=f"pw {user}", keep_alive=0))
+        if greets:
+            peer.feed(connect_packet(user, user=user, password=f"pw {user}", keep_alive=0))
 
     def send(self, packets: bytes) -> None:
         self.to_send += packets

@@ -18,9 +18,16 @@ from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
 from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
-from salvo.codec.commands import Line, write_leave, write_participation, write_placement, write_resend
+from salvo.codec.commands import (
+    Line,
+    write_leave,
+    write_participation,
+    write_placement,
+    write_resend,
+    write_shot,
+)
 from salvo.codec.json_codec import Codec
-from salvo.messages import Limits, State
+from salvo.messages import Limits, ShotContext, State
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import Role
@@ -33,6 +40,7 @@ from salvo_server.core.effects import Effect
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.lobby import Lobby
+from salvo_server.core.match import Match
 from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.register import Account, Register
@@ -145,6 +153,42 @@ def _replay_how_a_rival_left() -> bool:
     assert "ann" in stage.referee.players
     stage.say(topics.LEAVE.of(player="ann"), left)
     return "ann" not in stage.referee.players
+
+
+def _strict_stage() -> Stage:
+    stage = Stage((), play=False, profile="strict", limits=Limits(players=len(TEAMS)))
+    for name in TEAMS:
+        request = write_participation(name, secret(name), stage.identity.sealing_key)
+        stage.say(topics.REQUEST_PARTICIPATION.of(), request)
+    stage.place(TEAMS)
+    return stage
+
+
+def _hold_a_shot_back(*, with_context: bool) -> bool:
+    """Who is between a team and a server in strict keeps a shot, and lets it go on a turn later, at another board."""
+    stage = _strict_stage()
+    shooter, (one, other) = stage.current, stage.others()
+    context = ShotContext(stage.referee.number, 1, 1, one) if with_context else None
+    kept = write_shot(1, 1, context, stage.sealers[shooter])
+    stage.until_turn_of(shooter)
+    stage.fire(other, kept)
+    return stage.fired() == 1
+
+
+def _hold_a_shot_back_that_says_what_it_is_for() -> bool:
+    return _hold_a_shot_back(with_context=True)
+
+
+def _hold_a_shot_back_that_says_nothing() -> bool:
+    return _hold_a_shot_back(with_context=False)
+
+
+def _take_any_context(patch: Patch) -> None:
+    patch.setattr(Match, "_check_context", lambda self, context, target: None)
+
+
+def _take_shots_without_context(patch: Patch) -> None:
+    patch.setattr(Admission, "hold_to_profile", lambda self, command: command)
 
 
 def _try_every_teams_key(patch: Patch) -> None:
@@ -719,6 +763,13 @@ ATTACKS = [
     Attack("a shot replayed in a later turn", "SALVO-FRESH-1", _replay_in_a_later_turn, _remember_nothing),
     Attack("a shot replayed in the next game", "SALVO-END-4", _replay_in_the_next_game, _forget_nonces_with_the_game),
     Attack("leaving in another's name", "SALVO-JOIN-15", _take_a_rival_out_of_the_lobby, _try_every_teams_key),
+    Attack("a shot held back", "SALVO-FRESH-5", _hold_a_shot_back_that_says_what_it_is_for, _take_any_context),
+    Attack(
+        "a shot without context held back",
+        "SALVO-ACCESS-7",
+        _hold_a_shot_back_that_says_nothing,
+        _take_shots_without_context,
+    ),
     Attack("leaving replayed in the same lobby", "SALVO-FRESH-1", _replay_how_a_rival_left, _remember_nothing),
     Attack("a refused shot used again", "SALVO-FRESH-2", _reuse_a_refused_shot, _burn_only_what_is_accepted),
     Attack(

@@ -18,10 +18,10 @@ import pytest
 
 from integration.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
 from salvo.topics import Role
-from salvo_server.brokers.embedded import peers
+from salvo_server.brokers.embedded import edges, peers
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.edges import BoundedWebSocket
-from salvo_server.brokers.embedded.limits import READ_BYTES, Access, BrokerLimits
+from salvo_server.brokers.embedded.limits import READ_BYTES, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace
 from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.roster_access import RosterAccess
@@ -279,6 +279,46 @@ def _keep_browsers_out_by_half_requests() -> bool:
         return not answer
 
 
+def _send_frames_without_packets(*frames: bytes) -> Callable[[], bool]:
+    """Have the broker read, or even answer, what has no price; return whether it goes on."""
+
+    def act() -> bool:
+        with EmbeddedBroker(websocket="127.0.0.1:0", access=RosterAccess(ACCOUNTS)) as broker:
+            port = int(str(broker.websocket_url).rpartition(":")[2].partition("/")[0])
+            with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as rival:
+                rival.sendall(_UPGRADE)
+                _read_until(rival, b"\r\n\r\n")
+                rival.sendall(_frame(0x82, connect_packet("red", user="red", password="pw red")))
+                _read_until(rival, ACCEPTED)
+                with contextlib.suppress(ConnectionError):
+                    rival.sendall(b"".join(frames) + _frame(0x82, b"\xc0\0"))
+                    return _read_until(rival, b"\x82\2\xd0\0")
+        return False
+
+    return act
+
+
+_UPGRADE = (
+    b"GET /mqtt HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
+)
+
+
+def _frame(first: int, payload: bytes = b"") -> bytes:
+    return bytes((first, 128 | len(payload))) + bytes(4) + payload
+
+
+def _read_until(client: socket.socket, wanted: bytes) -> bool:
+    """Return whether these bytes come before the end of the connection."""
+    got = b""
+    while wanted not in got:
+        chunk = client.recv(65_536)
+        if not chunk:
+            return False
+        got += chunk
+    return True
+
+
 def _stay_connected_without_a_sign_of_life() -> bool:
     """The cable was pulled; a broker that never asks keeps the session, its will and its place for ever."""
     with _contest() as broker, _client(broker, "red", keep_alive=1) as silent:
@@ -318,8 +358,22 @@ def _have_the_broker_work_for_one(*users: str, packets: bytes) -> Callable[[], b
     return act
 
 
+def _have_what_is_forbidden_routed() -> bool:
+    """Send messages to ever new topics of many levels, past many filters, and have receivers looked up for them."""
+
+    async def play(hall: Hall) -> int:
+        [rival] = hall.connect("red")
+        levels = "a/" * 15
+        rival.send(subscribe_packet(*(f"+/{levels[: 2 * at]}#" for at in range(5))))
+        rival.send(b"".join(publish_packet(f"{levels}{number}", b"x") for number in range(50)))
+        await hall.settle()
+        return len(hall.broker.routes._found)
+
+    return _answered(play) > 1
+
+
 def _answered(play: Callable[[Hall], Coroutine[Any, Any, int]]) -> int:
-    """Play at a contest without sockets; return how many bytes the rival was answered."""
+    """Play at a contest without sockets; return what came of it, such as how many bytes the rival was answered."""
     found = []
 
     async def scene() -> None:
@@ -362,13 +416,7 @@ def _believe_client_ids(patch: Patch) -> None:
 
 
 def _route_any_topic(patch: Patch) -> None:
-    find = Routes._find
-    route = type(find(Routes(BrokerLimits(), Access()), b"\0\1a"))
-
-    def lenient(self: Routes, name: bytes) -> Any:
-        return route(name[2:].decode(), [])
-
-    patch.setattr(Routes, "_find", lenient)
+    patch.setattr(Routes, "_read", lambda self, name: name[2:].decode())
 
 
 def _never_look_for_life(patch: Patch) -> None:
@@ -383,6 +431,10 @@ def _let_newcomers_stay(patch: Patch) -> None:
 def _let_half_requests_stay(patch: Patch) -> None:
     _without(connect_seconds=1000.0)(patch)
     patch.setattr(BoundedWebSocket, "_make_room", lambda self: None)
+
+
+def _count_no_frames(patch: Patch) -> None:
+    patch.setattr(edges, "_is_idle", lambda frame: False)
 
 
 def _let_turns_have_no_end(patch: Patch) -> None:
@@ -422,6 +474,15 @@ ATTACKS = [
     Attack("half-open connections", _occupy_all_connections_without_a_greeting, _let_newcomers_stay),
     Attack("half requests for the page", _keep_browsers_out_by_half_requests, _let_half_requests_stay),
     *(
+        Attack(f"a flood of {name}", _send_frames_without_packets(*frames), _count_no_frames)
+        for name, frames in {
+            "WebSocket pings": [_frame(0x89, b"x" * 125)] * 200,
+            "WebSocket pongs": [_frame(0x8A)] * 200,
+            "empty WebSocket messages": [_frame(0x82)] * 200,
+            "WebSocket fragments": [_frame(0x02), *[_frame(0x00)] * 200, _frame(0x80)],
+        }.items()
+    ),
+    *(
         Attack(f"a turn full of {name}", _keep_the_broker_busy(packets), _let_turns_have_no_end)
         for name, packets in {
             "PINGREQ": b"\xc0\0",
@@ -435,6 +496,7 @@ ATTACKS = [
         _have_the_broker_work_for_one("red", "red.1", packets=b"\xc0\0"),
         _charge_each_connection,
     ),
+    Attack("ever new topics", _have_what_is_forbidden_routed, _allow_everything),
     Attack("a connection without life", _stay_connected_without_a_sign_of_life, _never_look_for_life),
 ]
 each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)

@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from chaos.dying_server import MOMENTS
 from integration.mosquitto import Mosquitto
+from integration.postgresql import PostgreSQL
 from ports import Port
 from salvo import messages as m
 from salvo.codec.transcript import read_input
@@ -42,6 +43,7 @@ from salvo_server.storage.transcript import no_status
 SALVO = [sys.executable, "-m", "salvo_server"]
 BOT = Path(__file__).with_name("bot.py")
 SERVER = Path(__file__).with_name("dying_server.py")
+FLOODER = Path(__file__).with_name("flooder.py")
 #: A server that is not killed before it has had a chance: starting takes about half of that on a busy machine.
 _UP_SECONDS = (0.2, 1.2)
 #: Two players have joined and placed their fleets, and some salvos are fired; a game has some 180 shots.
@@ -104,15 +106,21 @@ class Chaos:
         self.given = given
         self.random = Random(given.seed)
         self.report = Report()
-        self.journal = folder / "contest.journal"
+        self.database = PostgreSQL() if given.journal_kills else None
+        self.journal = self.database.url if self.database else str(folder / "contest.journal")
         self.broker = Mosquitto() if given.broker == "mosquitto" else None
         self.port = Port()  # of the embedded broker, which dies with its server
         url = self.broker.url if self.broker else f"mqtt://{self.port.address}"
         where = ["--broker", url] if self.broker else ["--listen", url.removeprefix("mqtt://")]
-        settings = ["--players", "2", "--over-seconds", "1", "--resume", "always", "--journal", str(self.journal)]
+        settings = ["--players", "2", "--over-seconds", "1", "--resume", "always", "--journal", self.journal]
         settings += ["--profile", "open"]
         command = [sys.executable, str(SERVER), "serve", *where, *settings, "--table", "blue"]
         self.server = Process(command, folder / "server.log")
+        port = self.broker.port if self.broker else self.port.number
+        self.flooders = [
+            Process([sys.executable, str(FLOODER), str(port), str(given.flood)], folder / "flood.log")
+            for _ in range(given.flood > 0)
+        ]
         self.teams = [self._team(url, table, name) for table in ("", "blue") for name in ("ann", "bob")]
 
     def _team(self, url: str, table: str, name: str) -> Process:
@@ -125,9 +133,16 @@ class Chaos:
 
     def run(self, progress: Callable[[str], None]) -> Report:
         begin = time.monotonic()
-        processes = [self.server, *self.teams]
+        processes = [self.server, *self.teams, *self.flooders]
         if self.broker:
             self.broker.start()
+        with self.database or contextlib.nullcontext():
+            self._run(processes, progress)
+            self._inspect()
+        self.report.seconds = time.monotonic() - begin
+        return self.report
+
+    def _run(self, processes: list[Process], progress: Callable[[str], None]) -> None:
         try:
             for process in processes:
                 process.start()
@@ -142,9 +157,6 @@ class Chaos:
             if self.broker:
                 self.broker.stop()
             self.port.close()
-        self._inspect()
-        self.report.seconds = time.monotonic() - begin
-        return self.report
 
     def _torment(self, progress: Callable[[str], None]) -> None:
         faults = self._faults()
@@ -164,6 +176,7 @@ class Chaos:
         faults = ["kill_server"] * given.server_kills + ["stop_server"] * given.stops + ["end_server"] * given.ends
         faults += ["kill_team"] * given.team_kills + ["stop_team"] * given.stops
         faults += MOMENTS * given.deaths
+        faults += ["kill_journal"] * given.journal_kills
         if self.broker:
             faults += ["kill_broker"] * given.broker_kills
         self.random.shuffle(faults)
@@ -210,6 +223,14 @@ class Chaos:
         self.broker.kill()
         self.broker.start()
 
+    def _kill_journal(self) -> None:
+        assert self.database is not None
+        self.database.kill()
+        time.sleep(self.random.choice((0.0, 0.3, 1.5)))
+        self.database.start()
+        if self.server.ended():  # it was not up yet, and has said that it cannot start
+            self.server.start()
+
     # --- looking on ---------------------------------------------------------------------------------------------
 
     def _until(self, holds: Callable[[], bool], what: str) -> None:
@@ -219,7 +240,7 @@ class Chaos:
             time.sleep(0.1)
 
     def _reader(self) -> JournalReader:
-        return JournalReader(str(self.journal))
+        return JournalReader(self.journal)
 
     def _is_open(self) -> bool:
         """Whether the server has made its journal; the file is there a moment before its tables are."""
@@ -313,6 +334,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--games", type=int, help="at least so many games  [default: 50, embedded 10]")
     parser.add_argument("--server-kills", type=int, help="[default: 200, embedded 20]")
     parser.add_argument("--broker-kills", type=int, default=50)
+    parser.add_argument("--journal-kills", type=int, default=0, help="of PostgreSQL, which then has the journal")
+    parser.add_argument("--flood", type=int, default=0, help="forged shots a second all the while")
     parser.add_argument("--deaths", type=int, default=2, help="deaths of the server at each step of a message's way")
     parser.add_argument("--team-kills", type=int, default=0)
     parser.add_argument("--stops", type=int, default=10, help="SIGSTOPs of the server, and as many of teams")

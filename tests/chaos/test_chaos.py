@@ -19,6 +19,11 @@ from programs import needs
             marks=needs("mosquitto"),
         ),
         "--broker embedded --games 2 --server-kills 3 --stops 1 --ends 1 --deaths 0",
+        pytest.param(
+            "--games 2 --server-kills 1 --broker-kills 2 --journal-kills 2 --stops 0 --ends 0 --deaths 0 --flood 1000",
+            marks=[needs("mosquitto"), needs("postgresql")],
+            id="journal and broker are killed during a flood",
+        ),
     ],
 )
 def test_nothing_is_lost_or_doubled_however_often_it_is_killed(tmp_path: Path, arguments: str) -> None:

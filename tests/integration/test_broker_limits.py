@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import secrets
@@ -15,7 +16,9 @@ import pytest
 
 from integration.broker_process import BrokerProcess
 from integration.raw import Raw, packet, publish_packet, retained_at, subscribe_packet, text
-from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, BrokerLimits
+from salvo_server.brokers.embedded.addresses import listening
+from salvo_server.brokers.embedded.broker import MAX_ACCEPTED, HardenedBroker
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, BrokerLimits
 from salvo_server.brokers.embedded.log_throttle import PAUSE_SECONDS, Throttle
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
 
@@ -232,6 +235,25 @@ def test_a_topic_too_deep_ends_the_connection() -> None:
         assert client.read() == b"\x20\2\0\0"
         client.send(packet(0x32, text("/" * 100) + b"\0\1"))
         assert client.read() == b""
+
+
+def test_a_storm_of_connections_is_taken_a_few_at_a_turn_and_loses_none() -> None:
+    asyncio.run(take_a_storm(40))
+
+
+async def take_a_storm(count: int) -> None:
+    listener = listening("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    config = {"listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}}, "plugins": {}}
+    taking = HardenedBroker(config, {"default": listener}, BrokerLimits(), Access())
+    await taking.start()
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+        while (before := len(taking.peers)) < count:
+            await asyncio.sleep(0)
+            assert len(taking.peers) - before <= MAX_ACCEPTED
+    await taking.shutdown()
 
 
 def test_what_a_client_can_repeat_at_will_is_logged_seldom_and_counted(caplog: pytest.LogCaptureFixture) -> None:

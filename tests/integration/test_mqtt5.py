@@ -274,6 +274,7 @@ def test_an_answer_tells_the_reason(broker: EmbeddedBroker, sent: bytes, answer:
         (packet(0xF0, b"\x18\0"), 0x82),
         (b"\xe0\7\0\5\x11\0\0\0\1", 0x82),
         (packet(0x32, text("/a/x") + b"\0\1\x81\x08"), 0x95),
+        (publish("/a/x", b"hi", properties=(b"\x26" + text("") * 2) * 17), 0x95),
     ],
 )
 def test_a_fault_ends_the_connection_with_its_reason(broker: EmbeddedBroker, sent: bytes, reason: int) -> None:

@@ -598,3 +598,15 @@ def test_closing_it_closes_its_worker(gate: Authenticator, worker: ByHand, monke
     monkeypatch.setattr(gate.worker, "close", lambda: closed.append(True))
     gate.close()
     assert closed == [True]
+
+
+def test_forgeries_under_a_known_salt_cost_no_other_team_its_derivations(gate: Authenticator, worker: ByHand) -> None:
+    """Their key fails, so they may be another team's, but that is no more than a guess."""
+    prove(gate, worker, ANN, "ann")
+    for number in range(20):
+        nonce = number.to_bytes(24, "big")
+        gate.open(shot(Sealer("nobody's", SALT_A), nonce=nonce), ["ann", "bob"], NOW)
+        worker.work()
+        gate.finished()
+    fresh = Sealer("bob's", b"a fresh salt....")
+    assert gate.open(placement(fresh, "bob"), ["bob"], NOW) is WAITING

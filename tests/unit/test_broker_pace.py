@@ -6,6 +6,8 @@ five connections slowed the game at another table twenty times and more.
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import Counter
 from typing import Any
 
@@ -15,7 +17,7 @@ from integration.raw import packet, publish_packet, subscribe_packet, text
 from salvo.topics import Role
 from salvo_server.brokers.embedded import log_throttle
 from salvo_server.brokers.embedded.limits import Access
-from salvo_server.brokers.embedded.peers import Peer
+from salvo_server.brokers.embedded.peers import MAX_PIECES, Peer
 from salvo_server.brokers.embedded.retained import Retained
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.core.register import Account
@@ -249,6 +251,50 @@ def test_a_client_that_follows_everything_may_acknowledge_everything() -> None:
         await hall.settle()
         assert watcher.heard.count(text("/game/hits")) > 5 * A_SECOND
         assert not watcher.peer.is_held
+
+    run(play())
+
+
+def test_a_packet_in_pieces_costs_as_much_as_a_packet_for_each() -> None:
+    """A WebSocket client chooses how little comes at a time: 16,384 reads for the price of one."""
+
+    async def play() -> None:
+        [red] = contest().connect("red")
+        taken = 0
+        red.peer.feed(b"\x30\xff\x7f")
+        while not red.peer.is_held:
+            red.peer.feed(b"x")
+            taken += 1
+        assert taken < 2 * A_SECOND
+
+    run(play())
+
+
+@pytest.mark.parametrize("piece", [b"", b"x"])
+def test_a_greeting_in_too_many_pieces_ends_the_connection(piece: bytes) -> None:
+    async def play() -> None:
+        stranger = Line(contest().broker, "stranger", greets=False)
+        stranger.peer.feed(b"\x10\xff\x7f")
+        for _ in range(MAX_PIECES - 1):
+            stranger.peer.feed(piece)
+        assert stranger.is_open
+        stranger.peer.feed(piece)
+        assert not stranger.is_open
+
+    run(play())
+
+
+def test_a_team_that_comes_again_and_again_leaves_no_connection_behind() -> None:
+    """It rests ever longer for what it spends, up to twenty seconds: 45 KB with TLS, hundreds of times a second."""
+
+    async def play() -> None:
+        hall = contest()
+        peers = []
+        for _ in range(500):
+            peers.append(weakref.ref(Line(hall.broker, "red").peer))
+            await hall.turn()
+        gc.collect()
+        assert sum(peer() is not None for peer in peers) <= 2
 
     run(play())
 

@@ -197,22 +197,23 @@ class Authenticator:
         if not unknown:
             self._turn_away(request, "forged")
             return None
-        return self._queue(request, unknown, mark, now, expected, receipt)
+        pays = expected and unknown[0].name == likely[0]
+        return self._queue(request, unknown, mark, now, pays, receipt)
 
     def _queue(
-        self, request: Sealed, unknown: Sequence[Member], mark: bytes, now: int, expected: bool, receipt: object
+        self, request: Sealed, unknown: Sequence[Member], mark: bytes, now: int, pays: bool, receipt: object
     ) -> Opened | Waiting:
         """Give a message under a fresh salt to the worker, as far as the buckets allow.
 
-        The likeliest sender pays from its own bucket. Finding out that it was another team, whose shot will only be
-        refused, is a courtesy, paid for from one bucket that all the others share. A key that is being derived for
-        another message has been paid for.
+        The likeliest sender pays from its own bucket, unless its key of this salt has failed. Finding out that it was
+        another team, whose shot will only be refused, is a courtesy, paid for from one bucket that all the others
+        share. A key that is being derived for another message has been paid for.
         """
         payable: list[Member] = []
         if len(self._jobs) < MAX_QUEUE_LENGTH:
             paid = [m for job in self._jobs.values() if job.request.blob.salt == request.blob.salt for m in job.members]
             for number, member in enumerate(unknown):
-                bucket = member.bucket if expected and number == 0 else self._shared_bucket
+                bucket = member.bucket if pays and number == 0 else self._shared_bucket
                 if member in paid or bucket.take(now):
                     payable.append(member)
         if not payable:

@@ -213,7 +213,10 @@ class Program:
             self._dismissed = time.monotonic()
 
     def close(self) -> None:
-        """End the process and everything that it has started; an idle one gets time to end by itself."""
+        """End the process and all of its group; an idle one gets time to end by itself.
+
+        What it has started in a session of its own (``setsid``) is not found, and goes on.
+        """
         process = self._process
         if process is None:
             return

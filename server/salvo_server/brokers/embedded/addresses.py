@@ -12,7 +12,7 @@ from typing import Final
 from salvo.errors import SalvoError
 
 #: Connections that wait to be accepted; a contest's teams may all come back at once.
-_BACKLOG: Final = 128
+BACKLOG: Final = 128
 #: What means every address of the machine.
 _EVERY: Final = ("0.0.0.0", "::", "")
 #: Nets of virtual machines and containers on this one, from which no team comes.
@@ -64,7 +64,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(address)
-        sock.listen(_BACKLOG)
+        sock.listen(BACKLOG)
     except OSError as error:
         sock.close()
         cure = "; end the program that listens there, or take another port" if error.errno == errno.EADDRINUSE else ""

@@ -22,6 +22,7 @@ import websockets
 from amqtt.broker import Broker
 from amqtt.contexts import ListenerType
 
+from salvo_server.brokers.embedded.addresses import BACKLOG
 from salvo_server.brokers.embedded.edges import BoundedWebSocket, TcpEdge, WebSocketEdge
 from salvo_server.brokers.embedded.http_page import MAX_ADDRESSES, REQUESTS, FrontPage
 from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
@@ -38,6 +39,11 @@ log = logging.getLogger(__name__)
 
 #: The listener of this process's own server, on the loopback interface only and never through TLS.
 OWN_LISTENER = "own"
+
+
+#: Connections of a listener that one turn of the loop takes; the others wait in the system. A TLS handshake costs a
+#: millisecond, and asyncio takes as many as may wait: a flood of them would delay each message by a tenth of a second.
+MAX_ACCEPTED = 4
 
 
 class HardenedBroker(Broker):
@@ -116,8 +122,10 @@ class HardenedBroker(Broker):
         sock = self._sockets[listener_name]
         if listener_type is ListenerType.TCP:
             greet = self._greet_own if listener_name == OWN_LISTENER else self._greet_tcp
-            return await asyncio.get_running_loop().create_server(greet, sock=sock)
-        return await websockets.serve(
+            server: Any = await asyncio.get_running_loop().create_server(greet, sock=sock, backlog=MAX_ACCEPTED)
+            sock.listen(BACKLOG)  # asyncio has set it to what it takes at once
+            return server
+        server = await websockets.serve(
             lambda websocket: WebSocketEdge(websocket).serve(self.welcome),
             sock=sock,
             subprotocols=[websockets.Subprotocol("mqtt")],
@@ -127,7 +135,10 @@ class HardenedBroker(Broker):
             max_queue=1,
             write_limit=WRITE_BYTES,
             open_timeout=self.limits.connect_seconds,
+            backlog=MAX_ACCEPTED,
         )
+        sock.listen(BACKLOG)
+        return server
 
     def _greet_own(self) -> asyncio.BaseProtocol:
         return TcpEdge(self.tcp_edges, self.welcome, self.read_buffer)
@@ -226,7 +237,7 @@ class HardenedBroker(Broker):
         Raises:
             ProtocolFault: no client may publish to such a topic.
         """
-        topic, receivers = self.routes.find(name)
+        topic = self.routes.topic(name)
         if topic.startswith("$") or not self.access.allows(sender.client_id, sender.username, "publish", topic):
             self.seldom.warn("forbidden", f"{sender.client_id} may not publish to {topic[:120]!r}")
             return Reason.NOT_AUTHORISED
@@ -237,6 +248,7 @@ class HardenedBroker(Broker):
         self.access.note_sender(sender.username, topic, payload)
         if retain and not self.retained.keep(topic, payload, qos, sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
-        for session, granted in receivers:
+        # Not before its rights are known: to look up a topic of many levels costs as much as a hundred messages.
+        for session, granted in self.routes.receivers(name):
             session.deliver(sender, name, payload, min(qos, granted))
         return Reason.SUCCESS

@@ -14,8 +14,10 @@ from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.packets import ProtocolFault, Reason
 
-#: Bytes of properties that a packet may have; explorers send some twenty. More would only cost the others' time.
+#: Bytes of properties that a packet may have, and their number; explorers send some twenty bytes. More would only cost
+#: the others' time: a packet has the same price with properties as without.
 MAX_PROPERTY_BYTES: Final = 1024
+MAX_PROPERTIES: Final = 16
 _MAX_PACKET_BYTES: Final = 1 << 28
 _SESSION_EXPIRY, _AUTHENTICATION, _WILL_DELAY, _RECEIVE_MAXIMUM = 17, 21, 24, 33
 _TOPIC_ALIAS, _USER_PROPERTY, _PACKET_BYTES = 35, 38, 39
@@ -215,13 +217,13 @@ def read_properties(body: bytes, at: int, kind: int) -> tuple[dict[int, int], in
     """Return the numbers among a packet's properties, 0 in place of a text, and where they end.
 
     Raises:
-        ProtocolFault: they are malformed, too long, given twice, or not for this packet.
+        ProtocolFault: they are malformed, too long or too many, given twice, or not for this packet.
     """
     length, at = _read_number(body, at)
     if length > MAX_PROPERTY_BYTES:
         text = f"sent {length} bytes of properties; at most {MAX_PROPERTY_BYTES} are read"
         raise ProtocolFault(text, Reason.TOO_LARGE)
-    end, found = at + length, {}
+    end, found, count = at + length, dict[int, int](), 0
     if end > len(body):
         raise ProtocolFault("sent properties that are cut off", Reason.MALFORMED)
     while at < end:
@@ -230,6 +232,8 @@ def read_properties(body: bytes, at: int, kind: int) -> tuple[dict[int, int], in
             raise ProtocolFault(
                 f"sent the property {name} where or as often as it is not allowed", Reason.PROTOCOL_ERROR
             )
+        if (count := count + 1) > MAX_PROPERTIES:
+            raise ProtocolFault(f"sent more than {MAX_PROPERTIES} properties", Reason.TOO_LARGE)
         found[name], at = _value(body, at + 1, end, _SIZES[name])
     return found, end
 

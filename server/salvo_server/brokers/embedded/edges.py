@@ -9,12 +9,19 @@ from typing import Any, cast
 
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
 
 from salvo_server.brokers.embedded.http_page import MAX_HEAD_BYTES, FrontPage, answer, head_of, wants_websocket
 from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, WRITE_BYTES
 from salvo_server.brokers.embedded.peers import FAREWELL_SECONDS, Edge, Peer
-from salvo_server.core.rate_limit import Buckets
+from salvo_server.core.rate_limit import Bucket, Buckets, Rate
 
+#: Frames without a packet, or with a part of a message: what a proxy or a library asks for now and then.
+IDLE_FRAMES = Rate(32.0, 2.0)
+#: The shortest packet.
+_PACKET_BYTES = 2
+#: What the library is given at a time: it reads all frames in it, and answers them, before any of them can be counted.
+_SLICE_BYTES = 256
 #: Makes the peer of a new connection of this name; None when there are too many.
 Welcome = Callable[[Edge, str], Peer | None]
 
@@ -89,6 +96,9 @@ class TcpEdge(asyncio.BufferedProtocol):
 class BoundedWebSocket(ServerConnection):
     """A WebSocket that counts from its first byte, and reads little at a time: frames may be of six bytes.
 
+    Pings, empty frames and fragments cost the broker more than most packets, and have no price. No client of MQTT needs
+    more than a few, so one that sends more is disconnected.
+
     What is no request for a WebSocket gets one plain answer. To send it and to take its answer a client has as long as
     the library gives an opening handshake.
     """
@@ -109,6 +119,7 @@ class BoundedWebSocket(ServerConnection):
         self._requests = requests
         self._received: bytes | None = b""  # None when the library reads
         self._answered = False
+        self._idle_frames = Bucket(IDLE_FRAMES, self._now_ms())
         self.peer: Peer | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -134,7 +145,7 @@ class BoundedWebSocket(ServerConnection):
 
     def data_received(self, data: bytes) -> None:
         if self._received is None:
-            super().data_received(data)
+            self._hand_on(data)
         elif not self._answered:
             self._received += data
             self._read_head(self._received)
@@ -145,21 +156,43 @@ class BoundedWebSocket(ServerConnection):
             return
         if head is not None and wants_websocket(head):
             self._received = None
-            super().data_received(received)
+            self._hand_on(received)
             return
         self._answered, self._received = True, b""
         address = (self.transport.get_extra_info("peername") or ("",))[0]
-        now = int(1000 * asyncio.get_running_loop().time())
-        self.transport.write(answer(head, self._page, too_many=not self._requests.take(address, now)))
+        self.transport.write(answer(head, self._page, too_many=not self._requests.take(address, self._now_ms())))
         if self.transport.can_write_eof():  # not through TLS
             self.transport.write_eof()
         # Closed at once, with something of the request unread, the answer would be lost on its way.
         asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self.transport.close)
 
+    def _hand_on(self, data: bytes) -> None:
+        for at in range(0, len(data), _SLICE_BYTES):
+            if self.transport.is_closing():
+                break
+            super().data_received(data[at : at + _SLICE_BYTES])
+
+    def process_event(self, event: Any) -> None:
+        if isinstance(event, Frame) and _is_idle(event) and not self._idle_frames.take(self._now_ms()):
+            if self.peer is not None:
+                self.peer.drop("frames", "sends frames without packets")
+            self.transport.abort()
+            return
+        super().process_event(event)
+
+    @staticmethod
+    def _now_ms() -> int:
+        return int(1000 * asyncio.get_running_loop().time())
+
     def eof_received(self) -> None:
         if self._received is None:
             super().eof_received()
         # else it is closed as soon as its answer has been taken
+
+
+def _is_idle(frame: Frame) -> bool:
+    whole = frame.opcode in (Opcode.BINARY, Opcode.TEXT) and frame.fin
+    return not whole or len(frame.data) < _PACKET_BYTES
 
 
 class WebSocketEdge:
@@ -184,6 +217,7 @@ class WebSocketEdge:
         try:
             async for message in self._websocket:
                 self._peer.feed(message.encode() if isinstance(message, str) else message)
+                await asyncio.sleep(0)  # the library may have hundreds, and others want their turn
                 await self._may_read.wait()
                 if self._closed:
                     break

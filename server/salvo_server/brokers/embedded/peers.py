@@ -36,6 +36,8 @@ _FAREWELLS = {
     "all_overflow": Reason.QUOTA_EXCEEDED,
     "expelled": Reason.ADMINISTRATIVE_ACTION,
 }
+#: Reads that a greeting may take; the longest one comes in twelve segments. Later ones are paid for.
+MAX_PIECES = 64
 #: For a last packet, such as a refusal, to get out before the connection is cut.
 FAREWELL_SECONDS = 0.5
 
@@ -68,11 +70,12 @@ class Peer:
         self._name = name
         self._loop = asyncio.get_running_loop()
         self._unread = b""
+        self._pieces = 0
         self._most_packet_bytes = broker.limits.packet_bytes
         self._paused = False
         self._held_for: set[Session] = set()
         self.pace: Pace | None = None
-        self._resting = False
+        self._rest: asyncio.TimerHandle | None = None
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
         self._edge_is_full = False
@@ -129,6 +132,8 @@ class Peer:
             return
         self._closing = True
         self._timer.cancel()
+        if self._rest is not None:  # up to twenty seconds, for which the loop would keep all of the connection
+            self._rest.cancel()
         self._outgoing.clear()
         self._unread = b""
         self._broker.peers.discard(self)
@@ -206,7 +211,7 @@ class Peer:
     @property
     def is_held(self) -> bool:
         """Whether the client's packets, its acknowledgements among them, wait to be read."""
-        return bool(self._held_for) or self._resting
+        return bool(self._held_for) or self._rest is not None
 
     def hold(self, session: Session) -> None:
         """Read no more until a session's backlog has been worked off."""
@@ -221,7 +226,7 @@ class Peer:
         self._loop.call_later(seconds, call)
 
     def _may_read(self) -> bool:
-        return not self._closing and not self._held_for and not self._resting and self.writable
+        return not self._closing and not self.is_held and self.writable
 
     def _read_on_soon(self) -> None:
         if self._paused and self._may_read():
@@ -238,8 +243,11 @@ class Peer:
             return
         self._last_heard = self._loop.time()
         self._unread += data
+        self._handle_unread(is_new=True)
+
+    def _handle_unread(self, *, is_new: bool) -> None:
         try:
-            turn_is_over = self._take_turn()
+            turn_is_over = self._take_turn(is_new)
         except (ProtocolFault, UnicodeDecodeError) as fault:
             if isinstance(fault, Unwelcome):
                 self._broker.seldom.warn("unwelcome", f"{self._name} {fault}; refused")
@@ -257,8 +265,11 @@ class Peer:
             self._pause(turn_is_over or not self._may_read())
             self._read_on_soon()
 
-    def _take_turn(self) -> bool:
+    def _take_turn(self, is_new: bool) -> bool:
         """Handle packets until the turn is used up; return whether it was.
+
+        Args:
+            is_new: whether something has just come.
 
         Raises:
             ProtocolFault: the client broke the protocol, or is refused.
@@ -273,11 +284,21 @@ class Peer:
                     first, (start, at) = stream[at], found
                     price = self._handle(first, stream[start:at])
                 else:
+                    if is_new and turn == MAX_TURN_PRICE:
+                        self._charge_piece()
                     return False
                 turn -= self._pay(price)
         finally:
             self._unread = b"" if self._closing else stream[at:]
         return turn <= 0
+
+    def _charge_piece(self) -> None:
+        """Charge something that completes no packet; else a packet could come byte by byte for one price."""
+        if self._session is None:
+            self._pieces += 1
+            if self._pieces > MAX_PIECES:
+                raise ProtocolFault(f"sent its greeting in more than {MAX_PIECES} pieces")
+        self._pay(1)
 
     def _next(self, stream: bytes, at: int) -> tuple[int, int] | None:
         """Return where the body of the next packet begins and ends; None while it is not all there."""
@@ -297,7 +318,8 @@ class Peer:
 
     def _read_on(self) -> None:
         if self._paused and self._may_read():
-            self.feed(b"")
+            self._last_heard = self._loop.time()
+            self._handle_unread(is_new=False)
 
     def _watch_keep_alive(self) -> None:
         """Disconnect a client that is silent for one and a half times its keep-alive (MQTT 3.1.1, 3.1.2.10)."""
@@ -449,13 +471,12 @@ class Peer:
             return 0
         seconds = 0.0 if self.pace is None else self.pace.wait_seconds(price, self._loop.time())
         if seconds and not self._closing:
-            self._resting = True
             self._broker.seldom.warn("pace", f"{self._name} sends more than it may; it is read more slowly")
-            self._loop.call_later(seconds, self._rested)
+            self._rest = self._loop.call_later(seconds, self._rested)
         return max(price, 1)
 
     def _rested(self) -> None:
-        self._resting = False
+        self._rest = None
         self._read_on_soon()
 
     def _is_first(self, session: Session, mid: bytes) -> bool:

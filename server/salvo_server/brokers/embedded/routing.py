@@ -85,21 +85,31 @@ class Routes:
         else:
             self._found.pop(with_length(topic_filter), None)
 
-    def find(self, name: bytes) -> Route:
-        """Return the way of a topic, given as on the wire with its length in front.
+    def topic(self, name: bytes) -> str:
+        """Return a topic, given as on the wire with its length in front.
 
         Raises:
             ProtocolFault: no client may publish to such a topic.
         """
-        if self._access.revision is not self._revision:
-            self._revision = self._access.revision
-            self._found.clear()
-        return self._found.get(name) or self._find(name)
+        known = self._found.get(name)
+        return known.topic if known is not None else self._read(name)
 
-    def _find(self, name: bytes) -> Route:
+    def _read(self, name: bytes) -> str:
         topic = name[2:].decode()
         if not topic or "+" in topic or "#" in topic or "\0" in topic or not self._fits(topic):
             raise ProtocolFault(f"published to {topic[:80]!r}")
+        return topic
+
+    def receivers(self, name: bytes) -> list[tuple[Session, int]]:
+        """Return who receives a topic that :meth:`topic` has read, each with the granted QoS."""
+        if self._access.revision is not self._revision:
+            self._revision = self._access.revision
+            self._found.clear()
+        known = self._found.get(name)
+        return known.receivers if known is not None else self._find(name)
+
+    def _find(self, name: bytes) -> list[tuple[Session, int]]:
+        topic = name[2:].decode()
         receivers: dict[Session, int] = {}
         for subscribers in self._matcher.iter_match(topic):
             for session, granted in subscribers.items():
@@ -109,4 +119,4 @@ class Routes:
         if len(self._found) >= _REMEMBERED_ROUTES:
             self._found.clear()
         route = self._found[name] = Route(topic, list(receivers.items()))
-        return route
+        return route.receivers
