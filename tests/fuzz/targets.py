@@ -40,7 +40,16 @@ from salvo.codec.programs import answered_fleet, read_answer, read_told
 from salvo.codec.recap import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.codec.transcript import read_first_line, read_header, read_input, read_line
-from salvo.errors import CODES, ConnectionLost, IllegalCommand, ImpostorError, SalvoError, UnfairGame, WireError
+from salvo.errors import (
+    CODES,
+    ConnectionLost,
+    IllegalCommand,
+    ImpostorError,
+    ProtocolError,
+    SalvoError,
+    UnfairGame,
+    WireError,
+)
 from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.witness import Witness
 from salvo.net.inbound import Inbound
@@ -211,7 +220,7 @@ def _ship(data: bytes) -> None:
 
 def _announcement(data: bytes) -> None:
     address, payload = _chosen(data, TOPICS)
-    with _refused(WireError):
+    with _refused(ProtocolError, WireError):
         read_announcement(address, payload)
 
 
