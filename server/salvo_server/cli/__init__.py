@@ -22,26 +22,26 @@ from salvo_server import __version__
 
 #: Command name -> (module, what it is for). The texts are here so that ``--help`` imports none of the modules.
 COMMANDS = {
-    "demo": "Watch house bots play a whole game over a real broker, all in this process.",
-    "new": "Write a bot to begin with, in Python or another language.",
+    "demo": "Watch built-in bots play a whole game over a real broker, in one process.",
+    "new": "Create a starter bot, in Python or another language.",
     "play": "Play bots against each other in this process, without a broker.",
-    "compare": "Tell whether one bot is better than another, in as few games as it takes.",
-    "dev": "Play a bot whenever its file is saved, and tell whether it has become better.",
-    "solo": "Count the shots that a bot needs to clear random boards.",
+    "compare": "Decide whether one bot is better than another, in as few games as possible.",
+    "dev": "Play a bot every time its file is saved, and report whether it got better.",
+    "solo": "Count the shots a bot needs to clear random boards.",
     "serve": "Run the contest server, with its own broker or on a given one.",
-    "teams": "Manage a contest's roster: add names, list, rotate and remove them, give them screens.",
-    "mosquitto": "Write what a mosquitto needs to be a contest's broker.",
+    "teams": "Manage a contest's roster: add, list, rotate and remove accounts, and their viewers.",
+    "mosquitto": "Write the configuration that makes mosquitto a contest's broker.",
     "join": "Play a bot in a contest.",
-    "gateway": "Let programs in that speak the protocol of an older Battleship system.",
+    "gateway": "Accept clients of older Battleship protocols.",
     "watch": "Follow a table live.",
-    "replay": "Show a game again, list the games of a journal, check that one comes out as it is recorded.",
-    "explain": "Tell of a game what each bot knew, what its shots gained, and luck and skill apart.",
-    "tls": "Make a certificate for tests, and the authority that vouches for it.",
-    "verify": "Check offline that games were fair, from proof files.",
-    "doctor": "Examine a contest, try to break in, and tell what to cure.",
-    "health": "Tell whether a server is online.",
-    "bots": "List the bots that ship.",
-    "tournament": "Play a tournament of bots, or what is left of one.",
+    "replay": "Replay a game, list the games of a journal, or check that a record replays exactly.",
+    "explain": "Analyse a game: what each bot knew, what its shots gained, luck versus skill.",
+    "tls": "Create a test certificate, and the CA that signs it.",
+    "verify": "Check offline, from signed logs, that games were fair.",
+    "doctor": "Examine a contest, try to break in, and report what to fix.",
+    "health": "Report whether a server is online.",
+    "bots": "List the built-in bots.",
+    "tournament": "Play a tournament of bots, or resume one.",
 }
 
 #: Codes of what was typed, or written into a file of settings.
@@ -99,7 +99,7 @@ class _Lazy(click.Group):
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="warning",
-    help="How much the log on standard error tells.",
+    help="Level of the log on standard error.",
 )
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
 @click.pass_context

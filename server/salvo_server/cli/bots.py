@@ -12,7 +12,7 @@ from salvo_server.human import HUMAN
 
 @click.command()
 def bots() -> None:
-    """List the bots that ship."""
+    """List the built-in bots."""
     for name, get in HOUSE_BOTS.items():
         first_line = (inspect.getdoc(get()) or "").splitlines()[0]
         click.echo(f"{name:10} {first_line}")

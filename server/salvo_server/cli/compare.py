@@ -30,25 +30,25 @@ from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Progress,
     help="Limit of games against each; seats and fleets in pairs.",
 )
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
-@click.option("--seed", help="Decides all games; 128 bits are drawn when not given, since a bot guesses a small one.")
+@click.option("--seed", help="Seed of all games; 128 random bits by default, because a bot can guess a small one.")
 @click.option(
     "--confidence",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
-    help="1 - the error that all verdicts together may have.",
+    help="Probability that no verdict is wrong.",
 )
 @click.option(
     "--margin",
     type=click.FloatRange(0, 0.5, max_open=True),
     default=0.02,
-    help="Stop, too, when the win rate is surely so near to one half; 0 never does.",
+    help="Also stop when the win rate is certainly this close to 0.5; 0 disables this.",
 )
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
     "--turn-seconds",
     type=SECONDS,
     default=TURN_SECONDS,
-    help="How long a bot may think about a salvo before it is given up.",
+    help="Seconds for a salvo; a bot that takes longer fails.",
 )
 @TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON line for each SECOND.")
@@ -65,12 +65,12 @@ def compare(
     traceback: bool,
     as_json: bool,
 ) -> None:
-    """Tell whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
+    """Decide whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
 
     Several SECONDs are played one by one, on the same fleets. HEAD:mybot.py is a bot as git has it. Every two games
     have the same fleets and start, with the sides exchanged; bots that place their fleets themselves keep them. It
     stops as soon as the verdict is sure enough, and may check that after every pair: salvo.lab.comparison explains how.
-    At the end come lost games to look at. What bots print goes nowhere.
+    At the end come lost games to look at. Bot output is discarded.
     """
     seed = seed or secrets.token_hex(16)
     first, others = pinned(first), tuple(pinned(other) for other in others)

@@ -39,7 +39,7 @@ _JOIN_SECONDS = 30.0
 
 @click.command(cls=Checked, unused=[force_rule("record")])
 @click.option("--players", type=Integer(2, 8), default=4, help="How many bots, hunters and randoms in turn.")
-@click.option("--seed", help="Decides the whole game; drawn when not given.")
+@click.option("--seed", help="Seed of the whole game; random by default.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option(
     "--pace",
@@ -63,7 +63,7 @@ def demo(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Watch house bots play a whole game over a real broker, with broker, server and bots in this process."""
+    """Watch built-in bots play a whole game over a real broker, with broker, server and bots in this process."""
     if record is not None:
         keep_recorded(record, force=force)
     live = has_terminal() and not as_json

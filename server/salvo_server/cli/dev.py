@@ -31,25 +31,25 @@ LEAST_GAMES = 4
     "--against",
     multiple=True,
     default=("hunter",),
-    help=f"An opponent, or several: a file, HEAD:file.py, a house bot, or {BEFORE}: BOT as it was when this began.",
+    help=f"An opponent, or several: a file, HEAD:file.py, a built-in bot, or {BEFORE}: BOT as it was when this began.",
 )
 @click.option(
     "--games",
     type=Integer(min=LEAST_GAMES),
     default=200,
-    help="How many at every save, in pairs; the opponents share them.",
+    help="Games at every save, in pairs, divided among the opponents.",
 )
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
-@click.option("--seed", default="dev", help="Decides all games: the same at every save, so that changes show.")
+@click.option("--seed", default="dev", help="Seed of all games, the same at every save, so that changes show.")
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
     "--turn-seconds",
     type=SECONDS,
     default=TURN_SECONDS,
-    help="How long a bot may think about a salvo.",
+    help="Seconds for a salvo.",
 )
 @TRACEBACK
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a save.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per save.")
 def dev(
     bot: str,
     against: tuple[str, ...],
@@ -68,7 +68,7 @@ def dev(
     Each time the same games are played, and compared with those of the last save that played to the end: the first line
     says what this save has changed, and whether that is more than chance. With --against before BOT plays itself as it
     was when this began, with the files next to it. The first mistake ends the games and is shown with its line. +- is a
-    95 % interval. What bots print goes nowhere.
+    95 % interval. Bot output is discarded.
     """
     file = file_of(bot)
     if not file.is_file():

@@ -31,7 +31,11 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 @click.command()
 @click.argument("url", required=False)
 @click.option(
-    "--as", "accounts", metavar="NAME:SECRETFILE", multiple=True, help="A team that no one plays with; two are needed."
+    "--as",
+    "accounts",
+    metavar="NAME:SECRETFILE",
+    multiple=True,
+    help="A team that nobody is playing as; two are needed.",
 )
 @click.option(
     "--profile",
@@ -42,11 +46,11 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--websocket", metavar="URL", help="Where MQTT over WebSocket should be spoken.")
 @click.option(
-    "--ca", type=click.Path(path_type=Path), envvar="SALVO_CA", help="Who vouches for the broker's certificate, PEM."
+    "--ca", type=click.Path(path_type=Path), envvar="SALVO_CA", help="CA that signs the broker's certificate, PEM."
 )
-@click.option("--roster", type=click.Path(path_type=Path), help="The roster's file.  [default: one a user]")
+@click.option("--roster", type=click.Path(path_type=Path), help="The roster's file.  [default: one per user]")
 @click.option("--config", type=click.Path(path_type=Path), help="The server's TOML file with its settings.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a finding.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per finding.")
 def doctor(
     url: str | None,
     accounts: tuple[str, ...],

@@ -24,9 +24,12 @@ from salvo_server.spectate.replay import Replay
 @click.option("--turn", type=int, help="This salvo, with heat maps.  [default: all, in a table]")
 @click.option("--player", help="This player's salvos only.  [default: all players']")
 @click.option("--fleets", default=FLEETS, help=f"Fleets to draw of each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
-@click.option("--seed", help="Decides what is drawn.  [default: the game's seed and number]")
+@click.option("--seed", help="Seed of the sample.  [default: the game's seed and number]")
 @click.option(
-    "--json", "as_json", is_flag=True, help="One JSON line a salvo; without --turn one a player, and why it was won."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="One JSON line per salvo; without --turn one per player, and why the game was won.",
 )
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
 @click.option("--table", help="Which table of a journal; the default one is ''.  [default: any]")
@@ -42,7 +45,7 @@ def explain(
     table: str | None,
     game: int | None,
 ) -> None:
-    """Tell what each bot knew, what its shots gained, and luck and skill apart.
+    """Analyse what each bot knew, what its shots gained, and luck versus skill.
 
     FILE is what salvo replay takes: a transcript, a proof file, or a server's journal. What a player knew is its own
     view. Fleets are drawn evenly from all that agree with it; their share that covers a cell is the chance of a hit. So

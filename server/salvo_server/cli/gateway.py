@@ -71,7 +71,7 @@ class _Doors(click.Group):
 @click.group(cls=_Doors)
 @click.option("--until-eof", is_flag=True, hidden=True)
 def gateway(until_eof: bool) -> None:
-    """Let programs in that speak the protocol of an older Battleship system; each is a player like any other.
+    """Accept clients of older Battleship protocols; each is a player like any other.
 
     A gateway runs on the server's machine, whose roster it adds its guests to, or on any machine with an open broker.
     """
@@ -167,11 +167,13 @@ def table_options(command: _Command) -> _Command:
     """Add the options that choose a gateway's table."""
     for option in (
         click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it."),
-        click.option("--ca", metavar="FILE", envvar="SALVO_CA", help="For mqtts://, the authority to believe, PEM."),
+        click.option("--ca", metavar="FILE", envvar="SALVO_CA", help="For mqtts://, the CA to trust, PEM."),
         click.option(
-            "--roster", type=click.Path(path_type=Path), help="Where guests are written down.  [default: one a user]"
+            "--roster",
+            type=click.Path(path_type=Path),
+            help="The roster that guests are added to.  [default: one per user]",
         ),
-        click.option("--no-roster", is_flag=True, help="Add guests to no roster: the broker is open to all."),
+        click.option("--no-roster", is_flag=True, help="Add guests to no roster: the broker is open to everyone."),
         click.option("--broker", metavar="URL", default=DEFAULT_BROKER, help="Where the server is."),
         click.option("--table", default="", help="The table; the default one when not given."),
     ):

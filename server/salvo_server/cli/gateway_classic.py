@@ -49,7 +49,7 @@ from salvo_server.unused import Unused, is_set, is_unset
 @opponent_option("The gateway's player: a bot that ships, or a bot's file.")
 @click.option("--rounds", type=Integer(min=1), help="As server, games before it exits.  [default: no limit]")
 @click.option("--name", default="classic-guest", help="The program's name at the table.")
-@click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one a table]")
+@click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one per table]")
 @table_options
 def command(
     listen: str,
@@ -62,7 +62,7 @@ def command(
     games: Path | None,
     **table: Any,
 ) -> None:
-    """Let programs in that play Battle Ship for two, one at a time, at a table with the rules classic.
+    """Accept clients of Battle Ship for two players, one at a time, at a table with the rules classic.
 
     The gateway plays with a house bot. A finished game is played again at the table, as the program's fleet is not
     known before.

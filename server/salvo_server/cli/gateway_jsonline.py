@@ -28,12 +28,12 @@ from salvo_server.gateways.jsonline.words import Dialect
 )
 @click.option("--status-names", is_flag=True, help="Write a status as its name instead of its number.")
 @click.option("--name", default="jsonline-client", help="The program's name at the table.")
-@click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one a table]")
+@click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one per table]")
 @table_options
 def command(
     listen: str, opponent: str, dialect: str, status_names: bool, name: str, games: Path | None, **table: Any
 ) -> None:
-    """Let programs in that play Battleship in JSON lines over TCP, one at a time, at a table with the rules streak.
+    """Accept clients that play Battleship in JSON lines over TCP, one at a time, at a table with the rules streak.
 
     The server plays itself. A finished game is played again at the table, as the program's fleet is not known before; a
     program that sends BOARD right after its invitation plays there at once.

@@ -50,7 +50,7 @@ _SOMEBODY = "opponent"
     help="A program's name, in the order of --exec; those after them are given to TCP clients as they come.",
 )
 @click.option("--opponent", help="The opponent's name, for programs that are started.  [default: the other name]")
-@click.option("--listen", metavar="HOST:PORT", help="Let TCP clients in, too.")
+@click.option("--listen", metavar="HOST:PORT", help="Also accept TCP clients.")
 @click.option("--answer-seconds", type=click.FloatRange(0, min_open=True), default=ANSWER_SECONDS)
 @click.option("--you-first", is_flag=True, help="Show player 2, too, its own shots before its opponent's.")
 @click.option("--games", type=Integer(min=1), help="End when started programs have played this many.")
@@ -65,7 +65,7 @@ def command(
     games: int | None,
     **table: Any,
 ) -> None:
-    """Let programs of Code Smackdown play: child processes, started as COMMAND NAME OPPONENT, or over TCP.
+    """Accept programs of Code Smackdown: child processes, started as COMMAND NAME OPPONENT, or over TCP.
 
     A program plays one game; for the next one it is started again.
     """

@@ -21,7 +21,7 @@ from salvo_server.gateways.xbs import MAX_PLAYERS, door
 @click.option("--most", type=Integer(min=2), default=MAX_PLAYERS, show_default=True, help="Players that a game takes.")
 @table_options
 def command(listen: str, title: str, most: int, table: str, **where: Any) -> None:
-    """Let clients and bots of Xterm Boat Sinker in, to a table whose rules are like the book xbs."""
+    """Accept clients and bots of Xterm Boat Sinker, at a table whose rules are like the book xbs."""
     with table_watch("xbs", table=table, **where) as watch:
         book = watch.open()
         serve_guests(Host(watch, door(book, title=title or f"Salvo {table}".strip(), most=most)), listen, "xbs")

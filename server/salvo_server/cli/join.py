@@ -44,19 +44,19 @@ from salvo_server.unused import Unused, is_set
     "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the team's secret."
 )
 @click.option("--table", envvar="SALVO_TABLE", default="", help="The table; the default one when not given.")
-@click.option(
-    "--ca", metavar="FILE", help="For mqtts://, the CA file to believe; or SALVO_CA.  [default: the system's]"
-)
+@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
 @click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
 @click.option("--games", type=Integer(min=1), help="How many games; no limit when not given.")
-@click.option("--seed", help="Decides all that the bot draws, fleets too: a secret. 128 bits are drawn when not given.")
+@click.option(
+    "--seed", help="Seed of the bot's random choices, fleets included: keep it secret. 128 random bits by default."
+)
 @click.option(
     "--proof",
     type=click.Path(path_type=Path),
     help="Write the server's signed log and what the team sends here, for salvo verify; an existing file is continued.",
 )
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
 def join(
     url: str,
     bot: str | None,
@@ -73,7 +73,7 @@ def join(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Play BOT (a file.py, file.py:Name, exec:CMD, a house bot, or human: you) in the contest at URL.
+    """Play BOT (a file.py, file.py:Name, exec:CMD, a built-in bot, or human: you) in the contest at URL.
 
     It comes back after any lost connection. CMD is a program in any language, which reads JSON lines and answers with
     them.

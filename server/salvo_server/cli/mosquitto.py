@@ -62,7 +62,7 @@ def mosquitto(
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
-    """Write to FOLDER what a mosquitto needs to start as a contest's broker; the server adds all teams to it.
+    """Write to FOLDER the configuration that makes mosquitto a contest's broker; the server adds all teams to it.
 
     Only the server's own two users are in it, with the passwords that the server draws from its roster's key. With the
     profile open there are no users: any client comes in, and the server is known by a name that follows from that key.

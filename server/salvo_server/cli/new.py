@@ -24,9 +24,9 @@ _NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
     unused=[Unused("program", lambda given: given["file"].suffix != ".py", "but for FILE.py: any other is a program")],
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--program", is_flag=True, help="In Python, too, a program that knows nothing of our SDK.")
+@click.option("--program", is_flag=True, help="Also in Python, write a program that does not use the SDK.")
 def new(file: Path, program: bool) -> None:
-    """Write a bot to begin with into FILE: mybot.py, or a program in another language, mybot.js or mybot.pl.
+    """Write a starter bot to FILE: mybot.py, or a program in another language, mybot.js or mybot.pl.
 
     It is complete: it hunts, plays by every rule book, and says in comments how. Any language will do that reads and
     writes lines of JSON.

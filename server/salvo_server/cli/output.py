@@ -43,9 +43,9 @@ JOBS: Final = Integer(1, 256)
 #: How long a bot may think.
 SECONDS: Final = _Seconds(0, min_open=True)
 #: Wherever bots are played here; an error that ends the command is shown by who runs it.
-TRACEBACK: Final = click.option("--traceback", is_flag=True, help="Show where in a bot an error comes from, whole.")
+TRACEBACK: Final = click.option("--traceback", is_flag=True, help="Show the whole traceback of a bot's error.")
 #: Of commands that record games.
-FORCE: Final = click.option("--force", is_flag=True, help="Replace a game that is recorded there already.")
+FORCE: Final = click.option("--force", is_flag=True, help="Overwrite an existing recording.")
 #: How a page begins.
 _PAGE: Final = b"<!doctype html>"
 #: Between two lines that say how far it is.

@@ -85,10 +85,10 @@ _SEVERAL_AT_ONCE: Final = Unused(
 
 @click.command(cls=Checked, unused=[_SEVERAL_AT_ONCE, force_rule("record")])
 @click.argument("bots", nargs=-1)
-@click.option("--exec", "commands", metavar="CMD", multiple=True, help="A program; it sits before BOTS. As exec:CMD.")
 @click.option(
-    "--seed", help="Decides the whole game; 128 bits are drawn when not given, since a bot guesses a small one."
+    "--exec", "commands", metavar="CMD", multiple=True, help="A program, seated before BOTS; the same as exec:CMD."
 )
+@click.option("--seed", help="Seed of the whole game; 128 random bits by default, because a bot can guess a small one.")
 @click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
 @click.option("--game", type=Integer(min=1), default=1, help="Number of the (first) game; one seed has many games.")
 @click.option("--games", type=Integer(min=1), default=1, help="How many games.")
@@ -96,21 +96,21 @@ _SEVERAL_AT_ONCE: Final = Unused(
     "--seats",
     type=click.Choice([each.value for each in Seats]),
     default=Seats.FIXED.value,
-    help="From game to game: as given, all move on one seat, or the same fleets and start again from every side.",
+    help="From game to game: fixed, rotated by one seat, or paired: the same fleets and start from every side.",
 )
 @click.option("--jobs", type=JOBS, help="Processes that play several games.  [default: all cores]")
 @click.option(
     "--turn-seconds",
     type=SECONDS,
-    help=f"Time for a salvo, by the wall's clock.  [default: {TURN_SECONDS:g} of several games, else no limit]",
+    help=f"Seconds for a salvo, in wall-clock time.  [default: {TURN_SECONDS:g} in several games, else no limit]",
 )
-@click.option("--bank", type=SECONDS, help="Seconds for all salvos of a bot in a game.  [default: no limit]")
+@click.option("--bank", type=SECONDS, help="Time bank: seconds for all salvos of a bot in a game.  [default: no limit]")
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
 @FORCE
 @TRACEBACK
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a game.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
 def play(
     bots: tuple[str, ...],
     commands: tuple[str, ...],
@@ -127,12 +127,12 @@ def play(
     traceback: bool,
     as_json: bool,
 ) -> None:
-    """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or house bots) against each other, in play order.
+    """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or built-in bots) against each other, in play order.
 
     One of them may be human: you, at this terminal. CMD is a program in any language, which reads JSON lines and
     answers with them; a mistake costs it the turn. Several games are played on all cores, and continue without a bot
-    that fails; one game stops there and says where. Of several games, what bots print goes nowhere; of one with --json,
-    to standard error.
+    that fails; one game stops there and says where. In several games, bot output is discarded; in one
+    game with --json, it goes to standard error.
     """
     bots = tuple(EXEC + command for command in commands) + bots
     if len(bots) < 2:

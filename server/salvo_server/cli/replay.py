@@ -58,9 +58,9 @@ _LEAVES_ASIDE: Final = {
     "--turn", type=Integer(min=0), help="Begin there, in a page too; without a terminal, show this turn only."
 )
 @click.option("--speed", type=click.FloatRange(0.01, 100), default=2.0, help="Salvos a second.")
-@click.option("--plain", is_flag=True, help="Tell the game in lines, on a terminal too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a turn, or a game with --games.")
-@click.option("--check", "checked", is_flag=True, help="Execute the game again and compare every announcement.")
+@click.option("--plain", is_flag=True, help="Print lines, even on a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per turn, or per game with --games.")
+@click.option("--check", "checked", is_flag=True, help="Replay the game and compare every announcement.")
 @click.option("--export", type=click.Path(path_type=Path), help="Write the game as a transcript, .jsonl or .jsonl.gz.")
 @FORCE
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the game as a page for a browser.")

@@ -44,7 +44,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     "--websocket",
     "websocket",
     metavar="HOST:PORT",
-    help="Where browsers find the live page, and MQTT over WebSocket is spoken.",
+    help="Address of the live page, and of MQTT over WebSocket.",
 )
 @click.option("--broker", metavar="URL", help="A broker to use instead, mqtt://HOST:PORT.")
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
@@ -52,17 +52,21 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--most-players", type=int, help="Teams at a table at once.  [default: 64]")
 @click.option("--profile", help="Rights on the broker: open, contest or strict.  [default: contest]")
 @click.option(
-    "--roster", type=click.Path(path_type=Path), help="Accounts of the contest; see salvo teams.  [default: one a user]"
+    "--roster",
+    type=click.Path(path_type=Path),
+    help="Accounts of the contest; see salvo teams.  [default: one per user]",
 )
-@click.option("--identity", type=click.Path(path_type=Path), help="The server's own key.  [default: one a user]")
+@click.option("--identity", type=click.Path(path_type=Path), help="The server's own key.  [default: one per user]")
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
-@click.option("--tls-ca", type=click.Path(path_type=Path), help="Authority to trust for the broker given, PEM.")
+@click.option("--tls-ca", type=click.Path(path_type=Path), help="CA to trust for the broker given, PEM.")
 @click.option("--rules", metavar="NAME|FILE", help="What is played: a rule book, or a TOML file.  [default: salvo]")
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
-@click.option("--bank-seconds", type=int, help="Time of a player for all its salvos of a game.  [default: no limit]")
-@click.option("--increment-seconds", type=int, help="What its bank gets in each of its turns.  [default: nothing]")
+@click.option(
+    "--bank-seconds", type=int, help="Time bank: a player's time for all its salvos of a game.  [default: no limit]"
+)
+@click.option("--increment-seconds", type=int, help="What each turn adds to its time bank.  [default: nothing]")
 @click.option(
     "--pace",
     "--pace-seconds",
@@ -73,13 +77,17 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 )
 @click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300; 1 at a gateway's table]")
 @click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
-@click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, this much later; 0: at once.")
-@click.option("--chat/--no-chat", default=None, help="Whether players may say something.  [default: chat]")
-@click.option("--seed", help="Decides all that is drawn.")
-@click.option("--journal", metavar="FILE|URL", help="What was accepted is kept here; or none.  [default: one a broker]")
+@click.option(
+    "--referee-delay-seconds", type=int, help="Show all boards to referees after this many seconds; 0: at once."
+)
+@click.option("--chat/--no-chat", default=None, help="Whether players may chat.  [default: chat]")
+@click.option("--seed", help="Seed of everything random.")
+@click.option(
+    "--journal", metavar="FILE|URL", help="Where accepted commands are stored; or none.  [default: one per broker]"
+)
 @click.option("--journal-key", type=click.Path(path_type=Path), help="The key to the teams' secrets in it.")
 @click.option("--journal-safe", help="What a commit survives: power (loss) or process (end).  [default: power]")
-@click.option("--resume", help="When a game is resumed: after a crash, always or never.  [default: crash]")
+@click.option("--resume", help="When to resume a game: after a crash, always or never.  [default: crash]")
 @click.option(
     "--transcripts", metavar="DIR", type=click.Path(path_type=Path), help="Write every game here when it is over."
 )

@@ -21,7 +21,7 @@ _ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
     "file",
     type=click.Path(path_type=Path),
     envvar="SALVO_ROSTER",
-    help="The roster's file.  [default: one a user]",
+    help="The roster's file.  [default: one per user]",
 )
 @click.pass_context
 def teams(ctx: click.Context, file: Path | None) -> None:

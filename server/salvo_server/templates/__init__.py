@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A bot to begin with.
+    """Starter bot.
 
     Attributes:
         file: its name in :data:`FOLDER`.
