@@ -45,7 +45,7 @@ CODES = {
     "blob_length": Code("a blob decodes to fewer than 58 or more than 1024 bytes", Answered.ADDRESSED, "SALVO-SEAL-6"),
     "forged": Code("a blob does not open with the team's key", Answered.NOBODY, "SALVO-SEAL-8"),
     "sealed_unreadable": Code(
-        "a sealed request is no canonical base64 or does not open with the server's key",
+        "a sealed request is not canonical base64 or does not open with the server's key",
         Answered.NOBODY,
         "SALVO-IDENT-5",
     ),
@@ -101,7 +101,7 @@ CODES = {
         "the player's time for this game is used up; tells how many shots were lost", Answered.PLAYER, "SALVO-TIME-3"
     ),
     "unknown_player": Code(
-        "who says something, or to whom, is no player of the table, or both are one", Answered.ADDRESSED, "SALVO-CHAT-2"
+        "sender or recipient is not a player of the table, or both are the same", Answered.ADDRESSED, "SALVO-CHAT-2"
     ),
     "bad_text": Code(
         "what is said is not one line of 1..200 characters that can be shown", Answered.ADDRESSED, "SALVO-CHAT-3"

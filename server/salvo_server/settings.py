@@ -127,7 +127,7 @@ class ServerSettings(BaseSettings):
     tls_key: Annotated[Path | None, Field(description="private key of that certificate, PEM")] = None
     tls_ca: Annotated[
         Path | None,
-        Field(description="who vouches for the broker's certificate, PEM; the system's authorities by default"),
+        Field(description="CA that signs the broker's certificate, PEM; the system's CAs by default"),
     ] = None
     referee_delay_seconds: Annotated[
         int | None,
@@ -141,7 +141,7 @@ class ServerSettings(BaseSettings):
     journal: Annotated[
         str | None,
         Field(
-            description="what was accepted is kept here: a file, postgresql://..., or none; a file a broker by default"
+            description="where accepted commands are stored: a file, postgresql://..., or none; a file a broker by default"
         ),
     ] = None
     journal_key: Annotated[

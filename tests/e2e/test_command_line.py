@@ -348,7 +348,7 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
     for command in ("replay", "explain"):
         refused = run(command, str(recorded), "--html", str(recorded))
         assert refused.stderr.splitlines()[-1].startswith(
-            f"error: html_unwritable: {recorded} is there and is no page; "
+            f"error: html_unwritable: {recorded} exists and is not a page; "
         )
         assert recorded.read_bytes() == before
         assert run(command, str(recorded), "--html", str(page)).returncode == 0

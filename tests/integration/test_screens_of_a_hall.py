@@ -85,7 +85,7 @@ def test_whoever_looks_on_stays_and_who_finds_no_free_user_ends(kind: str, tmp_p
             late = Screen(contest, secret, tmp_path / f"screen-{number}")
             screens.append(late)
             assert late.process.wait(_SECONDS) == 1, late.said
-            assert "error: account_in_use: somebody looks on already as each of hall.1, hall.2, hall.3" in late.said
+            assert "error: account_in_use: all viewers of this account are in use: hall.1, hall.2, hall.3" in late.said
         assert all(screen.is_on for screen in screens[:4]), [screen.said for screen in screens]
         # its interruptions were too short to tell of
         assert screens[0].said == "state lobby\nplayers: none\nserver online\n"

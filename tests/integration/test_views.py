@@ -199,7 +199,7 @@ def test_as_many_look_on_with_one_account_as_it_has_screens_and_one_more_is_told
             [gone] = [each for each in running if each.poll() is not None]
             assert gone.returncode == 1
             said = gone.communicate()[1]
-            assert "error: account_in_use: somebody looks on already as each of hall.1, hall.2, hall.3" in said
+            assert "error: account_in_use: all viewers of this account are in use: hall.1, hall.2, hall.3" in said
 
 
 @needs("mosquitto")

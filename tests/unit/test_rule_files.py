@@ -64,7 +64,7 @@ def test_a_name_is_a_book_that_ships() -> None:
 
 
 WRONG = [
-    ("spacng = 'apart'", "line 1: 'spacng' is no key of a rule book; did you mean spacing?"),
+    ("spacng = 'apart'", "line 1: 'spacng' is not a key of a rule book; did you mean spacing?"),
     ("name = 'p'\n\nspacing = 'aprt'", "line 3: spacing is 'aprt'; did you mean apart?"),
     ("order = 'zzz'", "line 1: order is 'zzz'; there are rotation, streak, rounds"),
     ("name = 'p'\nlike = 'slavo'", "line 2: like is 'slavo'; did you mean salvo?"),
@@ -77,7 +77,7 @@ WRONG = [
     ("name = 'p'\nlike = 'salvo'\nwidth = 27", "line 3: a grid is 1..26 cells wide and high, not 27 x 10"),
     ("name = 'p'\nlike = 'salvo'\nheight = 0", "line 3: a grid is 1..26 cells wide and high, not 10 x 0"),
     ("name = 'p'\nlike = 'salvo'\n[fleet]\nraft = '2'", "line 4: raft is '2'; it is its length, an integer"),
-    ("name = 'p'\nlike = 'salvo'\n[fleet]\nRaft = 2", "line 3: 'Raft' is no ship's name: 1..32 of a-z 0-9"),
+    ("name = 'p'\nlike = 'salvo'\n[fleet]\nRaft = 2", "line 3: 'Raft' is not a ship's name: 1..32 of a-z 0-9"),
     ("name = 'p'\nlike = 'salvo'\n[fleet]\nraft = 11", "line 3: raft is 11 cells long, 1..10 fit"),
     ("name = 'p'\nlike = 'salvo'\ngoal = 3", "line 3: a goal belongs to ending goal; the ending is last_afloat"),
     ("name = 'p'\nlike = 'xbs'\ngoal = 18", "line 3: the goal is 18; a fleet has 1..17 cells"),

@@ -35,7 +35,7 @@ def test_one_of_a_large_hall_is_found_where_some_are_free(seed: int) -> None:
 
 @pytest.mark.parametrize(("screens", "tried"), [(1, 1), (4, 4), (200, MAX_TRIES)])
 def test_when_all_are_in_use_it_is_said(screens: int, tried: int) -> None:
-    with pytest.raises(ConnectionLost, match="account_in_use: somebody looks on already") as caught:
+    with pytest.raises(ConnectionLost, match="account_in_use: all viewers of this account are in use") as caught:
         look_for(set(), screens, 1)
     assert caught.value.text.count("hall.") == tried
 

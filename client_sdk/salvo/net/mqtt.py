@@ -278,7 +278,7 @@ class Connection:
         text = (
             f"{self.url} has ended this connection as soon as it was there ({self._rivals.count}x), as it does when "
             f"another program connects as {self._user or self._name!r}: a user has one connection, the newest; end one "
-            "of the two; to look on while a bot plays, use salvo watch"
+            "of the two; to watch while a bot plays, use salvo watch"
         )
         if self._gives_way:
             raise self._give_up(ConnectionLost("account_in_use", text))

@@ -212,7 +212,7 @@ class RuleBook:
         longest = max(self.grid.width, self.grid.height)
         for ship in self.fleet:
             if SHIP_NAME.fullmatch(ship.name) is None:
-                raise self._unplayable("fleet", f"{ship.name[:40]!r} is no ship's name: 1..32 of a-z 0-9")
+                raise self._unplayable("fleet", f"{ship.name[:40]!r} is not a ship's name: 1..32 of a-z 0-9")
             if not 1 <= ship.length <= longest:
                 raise self._unplayable("fleet", f"{ship.name} is {ship.length} cells long, 1..{longest} fit")
         if len(self.ship_of_cell) > self.grid.size:

@@ -138,7 +138,7 @@ class _File:
 
     def _check(self, key: str, value: Any) -> None:
         if key not in _TYPES:
-            raise self._error(key, f"{key!r} is no key of a rule book; {_nearest(key, _TYPES)}")
+            raise self._error(key, f"{key!r} is not a key of a rule book; {_nearest(key, _TYPES)}")
         kind = _TYPES[key]
         if not _is_a(kind, value):
             raise self._error(key, f"{key} is {value!r:.60}; it is {_IN_WORDS[kind]}")

@@ -40,7 +40,7 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 @click.option(
     "--profile",
     type=click.Choice([*OPEN_PROFILES, "contest", "strict"]),
-    help="What the broker should be; open: no login, and that is no failure.",
+    help="What the broker should be; open: no login, which is then not a failure.",
     show_default=False,
 )
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")

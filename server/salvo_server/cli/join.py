@@ -32,7 +32,9 @@ from salvo_server.unused import Unused, is_set
     unused=[
         ca_rule("url"),
         Unused("secret_file", is_set("secret"), "with --secret, which takes precedence; leave one of them out"),
-        Unused("strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, which is no bot that fails; leave it out"),
+        Unused(
+            "strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, which is not a bot that fails; leave it out"
+        ),
     ],
 )
 @click.argument("url")
@@ -146,7 +148,7 @@ def _given(secret: str | None, file: Path | None) -> str | None:
     try:
         text = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text"
+        reason = error.strerror if isinstance(error, OSError) else "is not text"
         raise SalvoError("secret_file", f"{file}: {reason}") from None
     if not text:
         raise SalvoError("secret_file", f"{file} is empty; it has the team's secret in one line")

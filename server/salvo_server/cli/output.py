@@ -106,7 +106,7 @@ def write_page(path: Path, page: str) -> None:
     """
     try:
         if path.is_file() and path.read_bytes()[: len(_PAGE)].lower() not in (b"", _PAGE):
-            raise SalvoError("html_unwritable", f"{path} is there and is no page; name another file, or remove it")
+            raise SalvoError("html_unwritable", f"{path} exists and is not a page; name another file, or remove it")
         path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None

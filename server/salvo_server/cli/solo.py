@@ -58,7 +58,7 @@ def solo(
 ) -> None:
     """Count the shots and salvos that BOT needs to clear random boards, which never shoot back.
 
-    What it prints goes nowhere.
+    Its output is discarded.
     """
     book = _changed(load_book(rules), width, height, shots)
     cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs), boards, plain=as_json))

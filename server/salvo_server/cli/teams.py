@@ -120,6 +120,6 @@ def _show(roster: Roster, name: str, as_json: bool) -> None:
     account = f"SALVO_TEAM={name} SALVO_SECRET={secret}"
     if role == "team":
         click.echo(f"  play:     {account} salvo join mqtt://HOST bot.py")
-    click.echo(f"  look on:  {account} salvo watch mqtt://HOST")
+    click.echo(f"  watch:    {account} salvo watch mqtt://HOST")
     users = f"user {name}.1" + (f" ... {name}.{member.screens}, each" if member.screens > 1 else ",")
     click.echo(f"  explorer: {users} for one connection; password: the secret")

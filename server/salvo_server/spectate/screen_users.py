@@ -82,5 +82,5 @@ class ScreenUsers:
         tried = ", ".join(f"{self._name}.{number}" for number in sorted(self._taken))
         raise ConnectionLost(
             "account_in_use",
-            f"somebody looks on already as each of {tried}; let the operator give more: salvo teams screens NAME N",
+            f"all viewers of this account are in use: {tried}; let the operator give more: salvo teams screens NAME N",
         ) from error

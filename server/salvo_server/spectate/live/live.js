@@ -16,7 +16,7 @@ function live() {
   let known = false; // whether anything was heard since the connection stands
   let patience = 0;
 
-  // --- the address, and who looks on ------------------------------------------------------------------------------------
+  // --- the address, and the account -------------------------------------------------------------------------------------
 
   function brokerUrl() {
     if (given.broker) return given.broker;
@@ -198,8 +198,8 @@ function live() {
   function troubleOf(table) {
     if (line.state === "bad") return `This page has no good address of a broker: ${brokerUrl()}`;
     if (line.state === "full")
-      return `Somebody looks on already with each place that ${line.user.replace(/\.\d+$/, "")} has. The organiser can give more: salvo teams screens NAME N. This page tries on.`;
-    if (line.state === "away") return "The broker does not answer. This page tries on, and shows what was seen last.";
+      return `All viewers of ${line.user.replace(/\.\d+$/, "")} are in use. The organiser can allow more: salvo teams screens NAME N. Still retrying.`;
+    if (line.state === "away") return "The broker does not answer. Still retrying; this is what was seen last.";
     if (line.state !== "on") return "";
     const status = statusOf(chosen);
     if (status === "offline") return "The server is offline. A game goes on when it is back.";

@@ -1,4 +1,4 @@
-// MQTT 3.1.1 over a WebSocket, as much of it as somebody needs who only looks on, and the way back after every loss.
+// MQTT 3.1.1 over a WebSocket, as much of it as a spectator needs, with reconnection.
 // Nothing here knows of games. Whatever a broker sends, the worst that comes of it is another connection.
 
 const MAX_PACKET_BYTES = 300_000; // more than any announcement; the log, which is larger, is not asked for
