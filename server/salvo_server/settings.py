@@ -141,7 +141,7 @@ class ServerSettings(BaseSettings):
     journal: Annotated[
         str | None,
         Field(
-            description="where accepted commands are stored: a file, postgresql://..., or none; a file a broker by default"
+            description="where accepted commands are stored: a file, postgresql://..., or none; by default a file per broker"
         ),
     ] = None
     journal_key: Annotated[
