@@ -141,7 +141,7 @@ class ServerSettings(BaseSettings):
     journal: Annotated[
         str | None,
         Field(
-            description="accepted commands are stored here: a file, postgresql://..., or none; default: a file per broker"
+            description="where commands are stored: a file, postgresql://..., or none; default: a file per broker"
         ),
     ] = None
     journal_key: Annotated[
