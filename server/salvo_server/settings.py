@@ -140,9 +140,7 @@ class ServerSettings(BaseSettings):
     seed: Annotated[str | None, Field(description="decides all that is drawn; a fresh one when not set")] = None
     journal: Annotated[
         str | None,
-        Field(
-            description="where commands are stored: a file, postgresql://..., or none; default: a file per broker"
-        ),
+        Field(description="where commands are stored: a file, postgresql://..., or none; default: a file per broker"),
     ] = None
     journal_key: Annotated[
         Path | None, Field(description="file with the key to the teams' secrets; next to the journal by default")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from command_line import run
 from programs import PACKAGES, needs
+from salvo.lab import arena
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.lab.simulation import simulate
 from salvo.lab.sources import load
 from salvo.testing import check_bot
+from salvo.view import Shot, View
 from salvo_server.templates import FOLDER, KITS, Template
 
 
@@ -70,3 +76,44 @@ def test_the_bot_in_python_is_sound_and_hunts() -> None:
     kind = load(str(FOLDER / "bot.py"))
     assert check_bot(kind, games=3).problems == []
     assert simulate([kind, RandomBot], games=40, seed=1, seats="paired", jobs=1).wins["HuntAndTarget"] >= 32
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_new_project_passes_its_own_tests(tmp_path: Path, made: bool) -> None:
+    if made:
+        (tmp_path / "mine").mkdir()
+    written = run("new", "mine" if made else "mine/", cwd=tmp_path)
+    assert (written.returncode, written.stderr) == (0, "")
+    folder = tmp_path / "mine"
+    assert sorted(each.name for each in folder.iterdir()) == ["AGENTS.md", "README.md", "bot.py", "test_bot.py"]
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert tested.returncode == 0, tested.stdout
+    assert (
+        "wins after"
+        in subprocess.run([sys.executable, "bot.py"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    )
+
+
+def test_a_project_replaces_nothing(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("mine")
+    done = run("new", "./", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "bad_file: . has AGENTS.md already; name another folder" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["AGENTS.md"]
+
+
+def test_the_notes_for_assistants_name_what_there_is() -> None:
+    text = (FOLDER / "project" / "AGENTS.md").read_text()
+    named = re.findall(r"`view\.(\w+)", text)
+    assert len(set(named)) >= 10
+    views: list[View] = []
+
+    class Keeps(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            views.append(view)
+            return super().choose_salvo(view)
+
+    arena.play({"a": Keeps(), "b": RandomBot()})
+    assert [name for name in named if not hasattr(views[0], name)] == []

@@ -23,7 +23,7 @@ from salvo_server import __version__
 #: Command name -> (module, what it is for). The texts are here so that ``--help`` imports none of the modules.
 COMMANDS = {
     "demo": "Watch built-in bots play a whole game over a real broker, in one process.",
-    "new": "Create a starter bot, in Python or another language.",
+    "new": "Create a starter bot, in Python or another language, or a small project.",
     "play": "Play bots against each other in this process, without a broker.",
     "compare": "Decide whether one bot is better than another, in as few games as possible.",
     "dev": "Play a bot every time its file is saved, and report whether it got better.",

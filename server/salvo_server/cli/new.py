@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -12,7 +13,7 @@ import click
 from salvo.errors import BotError
 from salvo.lab.bots import HOUSE_BOTS
 from salvo_server.cli.checked import Checked
-from salvo_server.templates import KITS, Template
+from salvo_server.templates import KITS, PROJECT, Template
 from salvo_server.unused import Unused
 
 #: File names that are safe in command lines and in comments of any language.
@@ -21,16 +22,40 @@ _NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
 
 @click.command(
     cls=Checked,
-    unused=[Unused("program", lambda given: given["file"].suffix != ".py", "but for FILE.py: any other is a program")],
+    unused=[Unused("program", lambda given: not given["file"].endswith(".py"), "but for FILE.py: others are programs")],
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file")
 @click.option("--program", is_flag=True, help="Also in Python, write a program that does not use the SDK.")
-def new(file: Path, program: bool) -> None:
+def new(file: str, program: bool) -> None:
     """Write a starter bot to FILE: mybot.py, or a program in another language, mybot.js or mybot.pl.
 
     It is complete: it hunts, plays by every rule book, and says in comments how. Any language will do that reads and
-    writes lines of JSON.
+    writes lines of JSON. With a folder, mybot/, it writes a small project: the bot, its tests, a README, and notes for
+    coding assistants.
     """
+    if file.endswith(("/", os.sep)) or Path(file).is_dir():
+        _write_project(Path(file))
+    else:
+        _write_bot(Path(file), program)
+
+
+def _write_project(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        there = [each.name for each in PROJECT if (folder / each.name).exists()]
+        if there:
+            raise BotError("bad_file", f"{folder} has {', '.join(there)} already; name another folder")
+        for each in PROJECT:
+            (folder / each.name).write_text(each.read_text(encoding="utf-8"), encoding="utf-8")
+    except OSError as error:
+        raise BotError("bad_file", f"{folder}: {error.strerror}; name another folder") from None
+    click.echo(f"{folder} is a project: {', '.join(each.name for each in PROJECT)}")
+    place = f"cd {shlex.quote(str(folder))} && "
+    for purpose, command in (("a game", "python bot.py"), ("its tests", "pytest"), ("more", "README.md")):
+        click.echo(f"{purpose + ':':19}{place if command != 'README.md' else f'{folder}/'}{command}")
+
+
+def _write_bot(file: Path, program: bool) -> None:
     kit = _kit_for(file, program)
     try:
         with file.open("x", encoding="utf-8") as written:
@@ -51,7 +76,10 @@ def new(file: Path, program: bool) -> None:
 
 def _kit_for(file: Path, program: bool) -> Template:
     if not _NAME.fullmatch(file.name):
-        raise BotError("bad_file", f"{file.name!r}: a bot's file has letters, digits, - and _, and ends in {_ends()}")
+        raise BotError(
+            "bad_file",
+            f"{file.name!r}: a bot's file has letters, digits, - and _, and ends in {_ends()}; a folder in /",
+        )
     if file.suffix == ".py" and (file.stem in sys.stdlib_module_names or file.stem in ("salvo", *HOUSE_BOTS)):
         raise BotError(
             "bad_file", f"{file.name}: there is another {file.stem}, which Python or salvo takes; say mybot.py"

@@ -1,4 +1,4 @@
-"""What ``salvo new`` writes: a bot to begin with, in one file, for each language.
+"""What ``salvo new`` writes: a starter bot in one file, for each language, or a small project.
 
 Its reader is writing a first bot, so each is short, says why, and plays by every rule book. It refers to itself by its
 file name, which is replaced by the new one's.
@@ -36,6 +36,8 @@ class Template:
         return (FOLDER / self.file).read_text(encoding="utf-8").replace(self.file, name)
 
 
+#: What ``salvo new folder/`` writes.
+PROJECT = (FOLDER / "bot.py", *(FOLDER / "project" / name for name in ("test_bot.py", "README.md", "AGENTS.md")))
 KITS = (
     Template("bot.py", "", "a bot of the SDK, in Python"),
     Template("program.py", "python3", "a program in plain Python"),
