@@ -309,6 +309,7 @@ def main() -> None:
     floods.add_argument("port", type=int)
     floods.add_argument("name")
     floods.add_argument("secret")
+    floods.add_argument("ca")
     parts.add_parser("recovery").add_argument("tables", type=int)
     tables = parts.add_parser("tables")
     tables.add_argument("count", type=int)
@@ -326,7 +327,7 @@ def main() -> None:
         case "floods":
             from bench.floods import run_floods  # which starts processes by this module
 
-            run_floods(given.host, given.port, given.name, given.secret)
+            run_floods(given.host, given.port, given.name, given.secret, given.ca)
         case "recovery":
             run_recovery(given.tables)
         case "tables":

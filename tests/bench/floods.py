@@ -1,7 +1,8 @@
 """How much one team's floods, from its five connections, slow the game at another table.
 
-A duel on the server's own broker, in profile contest, is timed alternately without and with a flood. The ratio is the
-result: the machine's speed is in both halves. Every flood is bounded in time and connections, and stays on loopback.
+A duel in profile contest, on the server's own broker and on mosquitto behind the front, is timed alternately without
+and with a flood. The ratio is the result: the machine's speed is in both halves. Every flood is bounded in time and
+connections, and stays on loopback.
 """
 
 from __future__ import annotations
@@ -9,20 +10,27 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import ssl
 import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from bench.children import process
+from bench.children import process, table_names
 from bench.figures import percentiles, row
 from bench.profiles import HEARD
 from bench.teams import NAMES, Door, Teams
+from integration.front import Front
+from integration.mosquitto import ContestMosquitto
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.storage.roster import SCREENS, Roster
 
 FLOODER: Final = "red"
+Stage = Callable[[Path, Roster, Mapping[str, str]], AbstractContextManager[Door]]
 #: A flood ends by itself after this time if it is not stopped.
 _MAX_FLOOD_SECONDS: Final = 120.0
 #: The most that is timed under one flood, however slow the answers are.
@@ -61,11 +69,19 @@ FLOODS: Final[dict[str, bytes]] = {
 }
 
 
-def run_floods(host: str, port: int, name: str, secret: str) -> None:
-    """Flood a broker from a team's five connections and read the answers, at the lowest priority of this machine."""
+#: Those that mosquitto takes at any speed; the front paces its connections by their bytes.
+_BEHIND_THE_FRONT: Final = ("PINGREQ", "SUBSCRIBE", "PUBLISH")
+
+
+def run_floods(host: str, port: int, name: str, secret: str, ca: str) -> None:
+    """Flood a broker from a team's five connections and read the answers, at the lowest priority of this machine.
+
+    Args:
+        ca: who signs the front's certificate; empty where there is no TLS.
+    """
     os.nice(19)
     users = [FLOODER, *(f"{FLOODER}.{number}" for number in range(1, SCREENS + 1))]
-    connections = [_login(host, port, user, secret) for user in users]
+    connections = [_login(host, port, user, secret, ca) for user in users]
     end = time.monotonic() + _MAX_FLOOD_SECONDS
     threads = [threading.Thread(target=_drain, args=(each,), daemon=True) for each in connections]
     threads += [threading.Thread(target=_send, args=(each, FLOODS[name], end)) for each in connections]
@@ -76,8 +92,10 @@ def run_floods(host: str, port: int, name: str, secret: str) -> None:
         thread.join()
 
 
-def _login(host: str, port: int, user: str, secret: str) -> socket.socket:
+def _login(host: str, port: int, user: str, secret: str, ca: str) -> socket.socket:
     connection = socket.create_connection((host, port), 10)
+    if ca:
+        connection = ssl.create_default_context(cafile=ca).wrap_socket(connection, server_hostname=host)
     connection.settimeout(None)
     connection.sendall(_packet(0x10, b"\0\4MQTT\4\xc2\0\0" + _text(user) + _text(user) + _text(secret)))
     assert connection.recv(4) == b"\x20\2\0\0"
@@ -99,27 +117,50 @@ def _drain(connection: socket.socket) -> None:
 def bench_floods(share: float) -> None:
     """Time from the last shot to the hits, alternately quiet and flooded, on a new server for each flood."""
     for name in FLOODS:
-        ratios, quiet, flooded = [], [], []
-        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            roster = Roster(Path(folder) / "roster.json")
-            secrets = {team: roster.add(team) for team in NAMES}
-            secret = roster.add(FLOODER)
-            with (
-                process("server", "--tables", 2, "--signed", "--roster", roster.path) as server,
-                Teams(Door(server.told, secrets, HEARD)) as teams,
-            ):
-                host, _, port = server.told.rpartition("/")[2].rpartition(":")
-                for _ in range(_ROUNDS):
-                    teams.round_trips(_FIRST_SALVOS)  # warm up, and let the rest of the last flood run out
-                    quiet.append(_p99(teams, int(400 * share)))
-                    with process("floods", host, port, name, secret):
-                        flooded.append(_p99(teams, int(400 * share)))
-                    ratios.append(flooded[-1] / quiet[-1])
-        figures = f"p99 {statistics.median(flooded):.1f} ms against {statistics.median(quiet):.1f} ms quiet"
-        spread = f"{_ROUNDS} rounds, {min(ratios):.1f} to {max(ratios):.1f}"
-        row(
-            f"another table under {name} x 5 / quiet: p99", f"{statistics.median(ratios):.2f} x", f"{figures}; {spread}"
-        )
+        _bench(name, "another table", _on_embedded, share)
+    for name in _BEHIND_THE_FRONT:
+        _bench(name, "another table behind the front", _behind_the_front, share)
+
+
+def _bench(name: str, whose: str, stage: Stage, share: float) -> None:
+    ratios, quiet, flooded = [], [], []
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        roster = Roster(Path(folder) / "roster.json")
+        secrets = {team: roster.add(team) for team in NAMES}
+        secret = roster.add(FLOODER)
+        with stage(Path(folder), roster, secrets) as door, Teams(door) as teams:
+            host, _, port = door.url.rpartition("/")[2].rpartition(":")
+            for _ in range(_ROUNDS):
+                teams.round_trips(_FIRST_SALVOS)  # warm up, and let the rest of the last flood run out
+                quiet.append(_p99(teams, int(400 * share)))
+                with process("floods", host, port, name, secret, door.ca or ""):
+                    flooded.append(_p99(teams, int(400 * share)))
+                ratios.append(flooded[-1] / quiet[-1])
+    figures = f"p99 {statistics.median(flooded):.1f} ms against {statistics.median(quiet):.1f} ms quiet"
+    spread = f"{_ROUNDS} rounds, {min(ratios):.1f} to {max(ratios):.1f}"
+    row(f"{whose} under {name} x 5 / quiet: p99", f"{statistics.median(ratios):.2f} x", f"{figures}; {spread}")
+
+
+@contextlib.contextmanager
+def _on_embedded(folder: Path, roster: Roster, secrets: Mapping[str, str]) -> Iterator[Door]:
+    with process("server", "--tables", 2, "--signed", "--roster", roster.path) as server:
+        yield Door(server.told, secrets, HEARD)
+
+
+@contextlib.contextmanager
+def _behind_the_front(folder: Path, roster: Roster, secrets: Mapping[str, str]) -> Iterator[Door]:
+    names = table_names(2)
+    with (
+        ContestMosquitto(roster.server, roster.keeper, tuple(names)) as broker,
+        DynamicSecurity(broker.server_url, roster.keeper) as security,
+    ):
+        security.sync(roster.accounts(), names)
+        security.wait(15)
+        with (
+            process("server", broker.server_url, "--tables", 2, "--signed", "--roster", roster.path),
+            Front(folder, broker.port, broker.websocket_port) as front,
+        ):
+            yield Door(front.url, secrets, HEARD, str(front.certificate.cert))
 
 
 def _p99(teams: Teams, count: int) -> float:
