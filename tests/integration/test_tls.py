@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -175,3 +177,52 @@ def test_a_ca_file_that_is_none_is_told_before_anything_is_sent(tmp_path: Path) 
     ):
         with pytest.raises(ConnectionLost, match=rf"bad_ca: .*{reason}; SALVO_CA or --ca names"):
             Connection("mqtts://127.0.0.1:1", "c", ca=str(ca))
+
+
+class InItsPlace:
+    """A stranger who listens at a broker's address, and what it is sent; with a certificate of its own, or plain."""
+
+    def __init__(self, tls: ServerTls | None) -> None:
+        self.heard = b""
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        self._context = None
+        if tls is not None:
+            self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            self._context.load_cert_chain(tls.cert, tls.key)
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+
+    def _listen(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                with contextlib.suppress(ssl.SSLError, ConnectionError):
+                    line = self._listening.accept()[0]
+                    with line if self._context is None else self._context.wrap_socket(line, server_side=True) as said:
+                        self.heard += said.recv(4096)
+
+    def __enter__(self) -> InItsPlace:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._thread.join()
+
+
+@pytest.mark.parametrize("protected", [True, False])
+def test_who_listens_in_the_brokers_place_gets_the_password_only_without_tls(
+    protected: bool, authority: Authority, tmp_path: Path
+) -> None:
+    """The password leaves before the server's key can be compared; what holds a stranger off is the certificate."""
+    (tmp_path / "other").mkdir()
+    strange = ServerTls(*Authority(tmp_path / "other").issue("127.0.0.1"))
+    with InItsPlace(strange if protected else None) as stranger:
+        url = f"mqtt{'s' * protected}://127.0.0.1:{stranger.port}"
+        ca = authority.file if protected else None
+        connection = Connection(url, "red", username="red", password="secret-of-red", clean_session=True, ca=ca)
+        with contextlib.closing(connection), pytest.raises(ConnectionLost) as raised:
+            connection.connect(1.0)
+    assert (b"secret-of-red" in stranger.heard) == (not protected)
+    assert bool(stranger.heard) == (not protected)
+    assert (raised.value.code == "tls_unknown_ca") == protected
