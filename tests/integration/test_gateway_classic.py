@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import time
 from collections import deque
@@ -153,3 +154,34 @@ def test_over_tcp_a_program_whose_gateway_was_killed_begins_anew(tmp_path: Path)
                 if turns:
                     gateway.kill()
                     gateway.start()
+
+
+class _SaysC:
+    """A host whose guest says C as soon as it is admitted."""
+
+    def __init__(self) -> None:
+        self.guests: list[socket.socket] = []
+
+    def admit(self, sock: socket.socket, name: str) -> None:
+        self.guests.append(sock)
+        sock.sendall(b"C\n")
+
+
+def test_nothing_is_said_before_the_topic_of_the_answers_is_subscribed() -> None:
+    stop, host = threading.Event(), _SaysC()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"mqtt://127.0.0.1:{listening.getsockname()[1]}"
+        carrier = Carrier(url, "one", Role.CLIENT, host)  # type: ignore[arg-type]
+        running = threading.Thread(target=carrier.run, args=(stop,))
+        running.start()
+        with listening.accept()[0] as broker:
+            assert broker.recv(1024)[0] == 0x10
+            until(
+                lambda: bool(carrier._said) or carrier._connection._unsent()
+            )  # C is there, and nothing is accepted yet
+            broker.sendall(b"\x20\2\0\0")
+            assert broker.recv(1024)[0] == 0x82
+            stop.set()
+            running.join()
+    for guest in host.guests:
+        guest.close()

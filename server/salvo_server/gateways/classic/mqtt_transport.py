@@ -99,7 +99,8 @@ class Carrier:
             self._connection.acknowledge(waiting.popleft()[0])
 
     def _say(self) -> None:
-        while self._said:
+        """Publish, not before the subscription has left: the answer to what was said before it would be lost."""
+        while self._said and self._connection.connected:
             self._connection.publish(self.said_on, self._said.popleft())
 
     def _admit(self) -> None:
