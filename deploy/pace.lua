@@ -1,8 +1,8 @@
 -- A pace for each connection: what its client sends beyond it is read later, so nothing is lost and nothing is dropped.
--- The smallest message has 22 bytes, so a client gets at most 3,000 a second through, a third of what the server takes;
--- mosquitto itself would take 100,000. A salvo has some 2 KB: thirty salvos a second are more than any bot plays.
-local RATE = 65536  -- bytes a second
-local BURST = 32768 -- bytes at once
+-- The smallest message has 22 bytes, so the five connections of a team get at most 3,700 a second through, half of what
+-- the server takes; mosquitto itself would take 100,000. A salvo has some 1.5 KB: ten a second, without end, are enough.
+local RATE = 16384  -- bytes a second
+local BURST = 16384 -- bytes at once
 
 local Pace = { id = "pace", flags = 0 }
 Pace.__index = Pace
@@ -30,9 +30,8 @@ function Pace:tcp_payload(txn, channel)
     local waiting = channel:input()
     local taken = math.min(waiting, math.floor(self.left))
     self.left = self.left - taken
-    if taken < waiting then
-        filter.wake_time(20) -- ms
-    end
+    -- Always set the next time: a stream whose last one has passed spins until HAProxy ends itself.
+    filter.wake_time(taken < waiting and 20 or 60000) -- ms
     return taken
 end
 

@@ -193,14 +193,18 @@ class Teams:
             self._duels[address.table].current = message.payload.decode()
         return address.table, address.topic.name
 
-    def round_trips(self, count: int) -> list[float]:
+    def round_trips(self, count: int, rest: float = 0.0) -> list[float]:
         """From the last shot of a salvo to ``/game/hits``, the other four being dealt with, as an echo has no others.
 
         Seconds, as the team that shoots hears it; the other one's news is taken in afterwards.
+
+        Args:
+            rest: seconds before each salvo.
         """
         duel = self._duels[""]
         taken = []
         for _ in range(count):
+            time.sleep(rest)
             shooter = duel.connections[duel.current]
             *first, last = duel.salvo(duel.current)
             duel.fire(first)

@@ -134,6 +134,21 @@ def test_a_flood_of_one_team_reaches_mosquitto_at_a_pace_and_another_teams_shot_
         assert 0 < taken < sent // 4
 
 
+def test_a_client_that_was_paced_and_falls_silent_leaves_the_front_as_it_was(front: Front) -> None:
+    """HAProxy 2.6 ended itself within two seconds: the time at which the filter was to go on had passed for good."""
+    with Probe(BrokerUrl.parse(front.url), str(front.certificate.cert)) as red:
+        assert red.greet(RED.user, RED).accepted
+        red.say(publish_packet("/players/blue/fire", b"x" * 100) * 180 + b"\xc0\0")
+        red._socket.settimeout(SECONDS)
+        answer = b""
+        while not answer.endswith(b"\xd0\0"):
+            answer += red._socket.recv(100)
+        red._socket.settimeout(3)
+        with pytest.raises(TimeoutError):
+            red._socket.recv(1)
+    assert logs_in(front.url, front)
+
+
 @pytest.mark.parametrize("said", [b"\x10\x20\0\4MQ", b"GET / HTTP/1.1\r\n\r\n", b"\xc0\0"])
 def test_what_is_no_whole_connect_is_closed(front: Front, said: bytes) -> None:
     trusted = front.certificate.trusted()
