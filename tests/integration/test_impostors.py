@@ -11,7 +11,7 @@ import pytest
 
 from integration.conftest import Broker, StartServer
 from integration.mosquitto import Mosquitto
-from integration.players import Heard, Slower, join, over, salvos
+from integration.players import Heard, Slower, join, over, salvos, until_online
 from programs import needs
 from salvo import client
 from salvo import messages as m
@@ -111,6 +111,7 @@ def test_another_server_at_the_same_address_gets_no_secret(broker: Broker) -> No
     ear.on_connect = lambda _: ear.subscribe(["/game/request_participation"])
     ear.connect(60)
     with serve(second).in_background():
+        until_online(broker.url)  # before that, a client reads the first server's farewell
         with pytest.raises(ImpostorError) as raised:
             client.play(RandomBot(), broker.url, "me", "secret me")
         for part in (first.fingerprint, second.fingerprint, f"remove {address} from"):
