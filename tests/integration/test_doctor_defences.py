@@ -206,8 +206,6 @@ def _plugin_of_one_listener(text: str) -> str:
 
 
 _SEND, _RECEIVE = "publishClientSend", "publishClientReceive"
-#: For the server to have less to wait for than a flood brings, on any machine.
-_SHORT_QUEUE = _without(r"max_queued_messages \d+", more="max_queued_messages 100\n")
 #: mosquitto 2.0.11 holds one more for each login that it has refused.
 _FEW = {"mosquitto": partial(ContestMosquitto, max_connections=30)}
 
@@ -231,7 +229,7 @@ SERVER_OUT = "a stranger keep the server out by silent connections"
 
 _OURS, _MOSQUITTO = "embedded", "mosquitto"
 _KEPT_OUT, _NO_BOUND = "no one else is let in", "nothing bounds their number"
-_NO_PACE, _LOST = "nothing holds a team to a pace", "s after its end"
+_NO_PACE = "nothing holds a team to a pace"
 _IDS = frozenset({"client id, team", "client id, server"})
 _LEFT = frozenset({"retained messages", "last will", "forged messages"})
 
@@ -353,15 +351,6 @@ HOLES_UNDER_LOAD = (
         FLOOD, "no pace", _OURS, says=_NO_PACE, warned=frozenset({"flood"}), given={"guard": _NoPace}, at_length=True
     ),
     _hole(FLOOD, "no front", _MOSQUITTO, says=_NO_PACE, warned=frozenset({"flood", "silent sockets"}), at_length=True),
-    _hole(
-        FLOOD,
-        "a short queue",
-        _MOSQUITTO,
-        says=_LOST,
-        warned=frozenset({"flood", "silent sockets"}),
-        given=_SHORT_QUEUE,
-        at_length=True,
-    ),
     _hole(
         FLOOD,
         "a front without its pace",
