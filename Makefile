@@ -14,7 +14,7 @@ DRAW ?= 300
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check slow bench simulate chaos fuzz mutants compose-test format contract clean
+.PHONY: demo test check slow bench simulate chaos fuzz mutants compose-test pictures format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -59,6 +59,9 @@ mutants: $(READY)        ## DRAW errors planted in the rules and the protocol, i
 
 compose-test: $(READY)   ## docker-compose.yml, up and down for real; root and Debian's packages
 	$(BIN)/python tests/compose/run.py
+
+pictures: $(READY)       ## every picture of the documents, from real games and pages; needs chromium
+	PYTHONPATH=tests $(BIN)/python -m pictures.make
 
 format: $(READY)         ## rewrite in the house's format
 	$(BIN)/ruff check --fix .

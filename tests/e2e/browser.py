@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -77,6 +78,10 @@ class Browser:
     def resize(self, width: int, height: int) -> None:
         """Be a screen of so many CSS pixels, from the next page on."""
         self.tell("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def picture(self) -> bytes:
+        """Return what the window shows, as PNG."""
+        return base64.b64decode(self._ask("screenshot"))
 
     def complaints(self) -> list[str]:
         """Return what stands in the console since the last time: errors, and what a page was not allowed."""

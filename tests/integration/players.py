@@ -26,7 +26,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.all: list[m.Announcement] = []
-        self.once: tuple[Callable[[list[m.Announcement]], bool], Callable[[], None]] | None = None
+        self.once: tuple[Callable[[list[m.Announcement]], bool], Callable[[], object]] | None = None
         self._news = threading.Condition()
 
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Any) -> None:

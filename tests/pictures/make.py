@@ -1,0 +1,123 @@
+"""Make every picture of the documents again: ``make pictures``. Pages are photographed in a real chromium.
+
+``game.svg`` and ``topics.svg`` come out the same every time, and a test compares them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from click.testing import CliRunner
+
+from e2e.browser import Browser, browser
+from e2e.test_live_page_in_a_browser import until
+from integration.players import Heard, salvos
+from pictures.game import Film
+from pictures.tree import play, topic_tree
+from salvo.topics import Role
+from salvo_server.cli.explain import explain
+from salvo_server.cli.play import play as play_here
+from salvo_server.contest import Contest
+from salvo_server.core.identity import Identity
+from salvo_server.settings import ServerSettings
+from salvo_server.spectate.page import html_page
+from salvo_server.spectate.recordings import open_recordings
+from salvo_server.storage.roster import Roster
+
+_TESTS: Final = Path(__file__).parents[1]
+FOLDER: Final = _TESTS.parent / "examples" / "pictures"
+#: At which the games of the pictures stand still.
+_TURN: Final = 28
+_SECONDS: Final = 60.0
+
+
+def drawings() -> dict[str, str]:
+    """Return the pictures that are drawn, by file name."""
+    return {"game.svg": Film("hunter", "density", "7").svg(), "topics.svg": topic_tree()}
+
+
+def main() -> None:
+    for name, drawing in drawings().items():
+        (FOLDER / name).write_text(drawing, encoding="utf-8")
+    with _photographer() as window, tempfile.TemporaryDirectory() as folder:
+        recording = _record(Path(folder))
+        photographs = {
+            "live.png": _live_page(window, Path(folder)),
+            "page.png": _game_page(window, recording),
+            "explain.png": _heat_map(window, recording),
+        }
+    for name, photograph in photographs.items():
+        (FOLDER / name).write_bytes(photograph)
+    for file in sorted(FOLDER.iterdir()):
+        print(f"{file.name}: {file.stat().st_size:,} bytes")
+
+
+@contextlib.contextmanager
+def _photographer() -> Iterator[Browser]:
+    with browser() as window:
+        window.tell("Emulation.setScrollbarsHidden", hidden=True)
+        yield window
+
+
+def _live_page(window: Browser, folder: Path) -> bytes:
+    """Three teams on a real server, seen by a commentator."""
+    heard, held = Heard(), threading.Event()
+    heard.once = (salvos(_TURN + 2), partial(held.wait, _SECONDS))
+    roster = Roster(folder / "roster.json")
+    booth = roster.add("booth", Role.REFEREE)
+    secrets = {name: roster.add(name) for name in ("red", "blue", "green")}
+    settings = ServerSettings(
+        listen="127.0.0.1:0",
+        websocket="127.0.0.1:0",
+        roster=roster.path,
+        players=3,
+        seed="7",
+        journal="none",
+        referee_delay_seconds=0,
+    )
+    contest = Contest(settings, heard, identity=Identity(bytes(32)))
+    page = f"http{str(contest.websocket_url).removeprefix('ws').removesuffix('mqtt')}"
+    window.resize(1200, 600)
+    with contest.in_background(), contextlib.ExitStack() as stack:
+        window.open(f"{page}#user=booth&secret={booth}")
+        for name, secret in secrets.items():
+            play(stack, contest.url, name, secret)
+        until(window, f"/game 1, {_TURN}/.test(document.querySelector('#salvos')?.textContent)")
+        until(window, "document.querySelectorAll('.sea').length === 3")
+        photograph = window.picture()
+        held.set()
+    return photograph
+
+
+def _record(folder: Path) -> Path:
+    file = folder / "game.jsonl.gz"
+    command = ["hunter", "density", "meanfield", "--seed", "7", "--record", str(file)]
+    CliRunner().invoke(play_here, command, catch_exceptions=False)
+    return file
+
+
+def _game_page(window: Browser, recording: Path) -> bytes:
+    file = recording.with_name("game.html")
+    file.write_text(html_page(open_recordings(str(recording)).replay(), turn=_TURN), encoding="utf-8")
+    window.resize(1200, 780)
+    window.open(file.as_uri())
+    return window.picture()
+
+
+def _heat_map(window: Browser, recording: Path) -> bytes:
+    file = recording.with_name("turn.html")
+    command = [str(recording), "--turn", str(_TURN), "--html", str(file)]
+    CliRunner().invoke(explain, command, catch_exceptions=False)
+    window.resize(1000, 620)
+    window.open(file.as_uri())
+    return window.picture()
+
+
+if __name__ == "__main__":
+    main()
