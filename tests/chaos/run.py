@@ -34,7 +34,7 @@ from integration.mosquitto import Mosquitto
 from integration.postgresql import PostgreSQL
 from ports import Port
 from salvo import messages as m
-from salvo.codec.transcript import read_input
+from salvo.codec.steps import read_input
 from salvo_server.core.journal import JournalError, SavedGame
 from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.storage.journal.database import JournalReader

@@ -39,7 +39,8 @@ from salvo.codec.commands import PLACE, write_participation, write_say
 from salvo.codec.programs import answered_fleet, read_answer, read_told
 from salvo.codec.recap import read_recap
 from salvo.codec.recap_writer import write_recap
-from salvo.codec.transcript import read_first_line, read_header, read_input, read_line
+from salvo.codec.steps import read_input
+from salvo.codec.transcript import read_first_line, read_header, read_line
 from salvo.errors import (
     CODES,
     ConnectionLost,

@@ -18,6 +18,7 @@ from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from salvo import messages as m
+from salvo.codec import steps as steps_form
 from salvo.codec import transcript as form
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
@@ -46,7 +47,7 @@ def test_the_corpus_is_as_large_and_as_eventful_as_promised() -> None:
     lines = [json.loads(line) for path in FILES for line in _lines(path)]
     assert len(lines) >= 10_000
     steps = [line for line in lines if "n" in line]
-    kinds = Counter(key for line in steps for key in line if key in form.INPUTS)
+    kinds = Counter(key for line in steps for key in line if key in steps_form.INPUTS)
     assert set(kinds) == {"participate", "place", "fire", "skip", "unreadable", "time", "resume"}
     said = [each for line in steps for each in line["says"]]
     told = Counter(kind for each in said for kind in each)
@@ -161,7 +162,7 @@ SHAPES: list[Pair] = [
     (m.TimePassed, transcript_pb2.Nothing),
     (m.Resumed, transcript_pb2.Nothing),
     (form.StepLine, transcript_pb2.TranscriptStep),
-    (form.Said, transcript_pb2.Said),
+    (steps_form.Said, transcript_pb2.Said),
     (m.TableOpened, transcript_pb2.SaidOpened),
     (m.StateChanged, transcript_pb2.SaidState),
     (m.PlayersListed, transcript_pb2.SaidPlayers),

@@ -16,7 +16,7 @@ from proofs import SMALL, Played
 from salvo import messages as m
 from salvo.codec import announcements as a
 from salvo.codec import commands as c
-from salvo.codec import log, programs, recap, recap_writer, transcript
+from salvo.codec import log, programs, recap, recap_writer, steps, transcript
 from salvo.codec.json_codec import Codec
 from salvo.errors import WireError
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
@@ -105,7 +105,7 @@ CASES = {
     "say": Case(c.SAY, c.Line("Ahoy!", "b")),
     "resend": Case(c.RESEND, c.ResendRequest("t", "a", 7), ("t", "a")),
     **{
-        f"input {type(each).__name__}": Case(transcript.INPUT, each)
+        f"input {type(each).__name__}": Case(steps.INPUT, each)
         for each in (
             m.Participate("a"),
             m.Leave("a", 9),
@@ -277,7 +277,7 @@ def test_what_only_python_has_is_neither_written_nor_read() -> None:
     spelled = a.RESULT.write(told).replace(b'"ship":"raft"', b'"ship":"raft","spelling":"raft"')
     assert a.RESULT.read(spelled) == RESULT
     with pytest.raises(WireError, match=r"credential: extra inputs are not permitted"):
-        transcript.read_input('{"participate":{"name":"a","credential":"x"}}')
+        steps.read_input('{"participate":{"name":"a","credential":"x"}}')
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_a_refusal_says_where_and_what_there_may_be(text: str, told: str) -> Non
 def test_a_reason_too_long_for_a_record_is_cut_before_anybody_hears_it() -> None:
     """The story: what the record had cut, a server that took the game up again said otherwise than the first one."""
     unreadable = m.Unreadable("a", "", "not_json", "x" * 1001)
-    assert transcript.read_input(transcript.write_input(unreadable)) == unreadable
+    assert steps.read_input(steps.write_input(unreadable)) == unreadable
 
 
 def test_messages_and_codec_are_imported_without_pydantic() -> None:

@@ -19,7 +19,8 @@ from salvo import messages as m
 from salvo.codec import log as form
 from salvo.codec.log import Fault, LogChain, LogError
 from salvo.codec.rules import Rules
-from salvo.codec.transcript import ANNOUNCEMENT, read_header, write_header
+from salvo.codec.steps import ANNOUNCEMENT
+from salvo.codec.transcript import read_header, write_header
 from salvo.errors import WireError
 from salvo.fairness import proof
 from salvo.messages import Draw

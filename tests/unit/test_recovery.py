@@ -14,7 +14,7 @@ import pytest
 
 from salvo import messages as m
 from salvo.codec.commands import write_participation, write_placement, write_shot
-from salvo.codec.transcript import read_input, write_input
+from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, XBS, Orientation, Placement, generator, random_fleet

@@ -22,8 +22,8 @@ from salvo import messages as m
 from salvo import seal
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules
+from salvo.codec.steps import INPUTS, SAID
 from salvo.codec.strict_json import parse_json
-from salvo.codec.transcript import INPUTS, SAID
 from salvo.errors import SalvoError, SealError, WireError
 from salvo.shape import REQUIRED, UNLESS_EMPTY, Base64, Bounds, Composed, Count, Hexadecimal, Inline, OneOf, Strict
 
@@ -228,7 +228,7 @@ def write_hidden(at: int, text: str) -> str:
     """Return the text of a hidden input, which is committed to.
 
     Args:
-        text: the input, as :func:`~salvo.codec.transcript.write_input` makes it.
+        text: the input, as :func:`~salvo.codec.steps.write_input` makes it.
     """
     return f'{{"at":{at},{text[1:]}'
 

@@ -14,58 +14,16 @@ from typing import Annotated, Any, Final
 from salvo import messages as m
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules
+from salvo.codec.steps import INPUTS, MAX_LINE_BYTES, MAX_LINE_DEPTH, Said, line_codec, said
 from salvo.codec.strict_json import parse_json, same_value
 from salvo.errors import WireError
 from salvo.shape import REQUIRED, Bounds, Composed, Count, Fields, Inline, OneOf, Strict, is_hexadecimal, unless
 
 #: The version of the format; readers accept this one and every earlier one (SALVO-FILE-2).
 TRANSCRIPT_VERSION: Final = 1
-#: The last salvo of a game with 64 players and its statistics are the longest line.
-MAX_LINE_BYTES: Final = 64 * 1024
-_MAX_LINE_DEPTH: Final = 8
 _END_BEGINS: Final = re.compile(r'\s*{\s*"end"')
 #: Bytes of the seed of a fair draw.
 _SEED_BYTES: Final = 32
-
-#: Inputs, by the key under which they are recorded.
-INPUTS: Final[dict[str, Any]] = {
-    "participate": m.Participate,
-    "leave": m.Leave,
-    "place": m.PlaceShip,
-    "fire": m.Fire,
-    "skip": m.Skip,
-    "unreadable": m.Unreadable,
-    "strike": m.StruckOff,
-    "time": m.TimePassed,
-    "resume": m.Resumed,
-    "delivered": m.TurnDelivered,
-}
-#: The referee's announcements of a game, by the key under which they are recorded.
-SAID: Final[dict[str, Any]] = {
-    "opened": m.TableOpened,
-    "state": m.StateChanged,
-    "players": m.PlayersListed,
-    "judged": m.PlacementJudged,
-    "dropped": m.SpellingDropped,
-    "turn": m.TurnBegan,
-    "turn_resumed": m.TurnResumed,
-    "result": m.SalvoResolved,
-    "stats": m.PlayerStats,
-    "won": m.GameWon,
-    "shown": m.BoardShown,
-    "revealed": m.FleetRevealed,
-    "given": m.ShotAccepted,
-    "left": m.PlayerLeft,
-    "forgotten": m.TableReset,
-    "rules": Rules,
-    "landed": m.ShotLanded,
-    "placement_refused": m.PlacementRefused,
-    "refused": m.CommandRefused,
-}
-
-
-Input = Annotated[m.Input, OneOf(INPUTS)]
-Said = Annotated[m.Announcement, OneOf(SAID)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +86,9 @@ class EndOfGame(Strict):
 END: Final = OneOf({"end": EndOfGame})
 
 
-def _codec(shape: Any) -> Codec[Any]:
-    return Codec(shape, largest=MAX_LINE_BYTES, deepest=_MAX_LINE_DEPTH, own=True)
-
-
-FIRST_LINE: Final[Codec[FirstLine]] = _codec(FirstLine)
-STEP_LINE: Final[Codec[StepLine]] = _codec(StepLine)
-END_LINE: Final[Codec[EndOfGame]] = _codec(Annotated[EndOfGame, END])
-INPUT: Final[Codec[m.Input]] = _codec(Input)
-ANNOUNCEMENT: Final[Codec[m.Announcement]] = _codec(Said)
+FIRST_LINE: Final[Codec[FirstLine]] = line_codec(FirstLine)
+STEP_LINE: Final[Codec[StepLine]] = line_codec(StepLine)
+END_LINE: Final[Codec[EndOfGame]] = line_codec(Annotated[EndOfGame, END])
 
 
 def write_header(header: Header) -> str:
@@ -164,7 +116,7 @@ def read_first_line(line: str) -> FirstLine:
     Raises:
         WireError: see :func:`read_header`.
     """
-    value = parse_json(line.encode(), MAX_LINE_BYTES, _MAX_LINE_DEPTH)
+    value = parse_json(line.encode(), MAX_LINE_BYTES, MAX_LINE_DEPTH)
     form = value.get("transcript") if isinstance(value, dict) else None
     if type(form) is int and form > TRANSCRIPT_VERSION:
         writer = str(value.get("version"))[:40]
@@ -198,27 +150,3 @@ def read_line(line: str) -> StepLine | EndOfGame:
     """
     codec: Codec[Any] = END_LINE if _END_BEGINS.match(line) else STEP_LINE
     return codec.read(line.encode())  # type: ignore[no-any-return]
-
-
-def write_input(command: m.Input) -> str:
-    """Return an input as JSON: an object whose one key is the kind."""
-    return INPUT.write(command).decode()
-
-
-def read_input(text: str) -> m.Input:
-    """Read an input, an object whose one key is the kind.
-
-    Raises:
-        WireError: the codes of strict JSON.
-    """
-    return INPUT.read(text.encode())
-
-
-def write_said(announcement: m.Announcement) -> str:
-    """Return an announcement as JSON: an object whose one key is the kind."""
-    return ANNOUNCEMENT.write(announcement).decode()
-
-
-def said(announcements: Iterable[m.Announcement]) -> tuple[m.Announcement, ...]:
-    """Return the announcements that are recorded: all but recaps, which change nothing and repeat earlier ones."""
-    return tuple([each for each in announcements if not isinstance(each, m.Recap)])

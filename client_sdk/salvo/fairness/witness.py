@@ -30,7 +30,7 @@ from salvo.codec.log import (
     read_hidden,
     read_signed,
 )
-from salvo.codec.transcript import write_said
+from salvo.codec.steps import write_said
 from salvo.errors import ImpostorError, UnfairGame, WireError
 from salvo.events import GameVerified, LogDoubted
 from salvo.rules import Placement

@@ -19,17 +19,15 @@ from pathlib import Path
 from typing import IO, Final
 
 from salvo import messages as m
+from salvo.codec.steps import MAX_LINE_BYTES, said, write_said
 from salvo.codec.transcript import (
-    MAX_LINE_BYTES,
     EndOfGame,
     Header,
     StepLine,
     read_first_line,
     read_line,
-    said,
     write_end,
     write_first_line,
-    write_said,
     write_step,
 )
 from salvo.errors import SalvoError, WireError

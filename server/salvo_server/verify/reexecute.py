@@ -18,7 +18,8 @@ from salvo.codec.log import (
     read_entry,
     read_hidden,
 )
-from salvo.codec.transcript import Header, write_input, write_said
+from salvo.codec.steps import write_input, write_said
+from salvo.codec.transcript import Header
 from salvo.errors import WireError
 from salvo_server.core.log import GameLog
 from salvo_server.core.table import Table, seat
