@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import json
 import re
 import runpy
@@ -48,8 +47,8 @@ SOURCES = [path for folder in ("client_sdk", "server", "tests") for path in (ROO
 
 @pytest.mark.parametrize(("topic", "message"), [(topics.TURN, m.TurnBegan), (topics.RESULT, m.SalvoResolved)])
 def test_the_table_of_topics_names_every_field(topic: topics.Topic, message: Any) -> None:
-    for name in inspect.signature(message).parameters:
-        assert re.search(rf"\b{name}\b", topic.payload), f"the row of {topic.pattern} lacks {name}"
+    for member in members_of(message):
+        assert re.search(rf"\b{member.key}\b", topic.payload), f"the row of {topic.pattern} lacks {member.key}"
 
 
 def test_the_documents_print_the_tables_of_the_code() -> None:
@@ -105,12 +104,16 @@ AIMED = m.RefereeSalvo("b", (m.AimedShot("a", 2, 1, True), m.AimedShot("a", 3, 2
 JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.TurnBegan(1, 9, "a", 5, 1_760_000_000_000, 1_760_000_030_000), "turn", announcements_pb2.Turn()),
     (RESULT, "result", announcements_pb2.Result()),
-    (RESULT._replace(sunk=(), defeated=(), hits=0, outcomes=(True, False)), "result", announcements_pb2.Result()),
+    (
+        RESULT._replace(sunk=(), defeated=(), hits=0, outcomes_if_told=(True, False)),
+        "result",
+        announcements_pb2.Result(),
+    ),
     (m.PlayerStats("a", 80, 19, 6, 18, 1), "stats", announcements_pb2.Stats()),
     (m.PlayerStats("a", 0, 0, 0, 0, 2), "stats", announcements_pb2.Stats()),
     (m.ShotLanded("a", 3, 4), "hit", announcements_pb2.Hit()),
     (
-        RESULT._replace(shots=2, outcomes=(True, False), aims=(("b", 3, 4), ("c", 1, 10))),
+        RESULT._replace(shots=2, outcomes_if_told=(True, False), aims_if_told=(("b", 3, 4), ("c", 1, 10))),
         "result",
         announcements_pb2.Result(),
     ),

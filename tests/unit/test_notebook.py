@@ -24,7 +24,7 @@ from salvo.lab.solo import Summary, summary
 from salvo.messages import PlayerStats
 from salvo.rules import BOOKS, SALVO, Fleet, Grid, RuleBook, Sinkings, generator
 from salvo.testing import board
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 
 HOSTILE = "<script>alert('\"&')</script>"
 FLEET = board("""
@@ -114,10 +114,10 @@ def test_a_fleet_shows_a_letter_for_each_cell_and_names_the_ships() -> None:
 
 def test_a_view_shows_the_own_fleet_with_hits_and_of_others_where_shots_fell() -> None:
     view = view_of()
-    view.landed(Shot("me", 1, 1))
-    view.landed(Shot("me", 1, 2))
-    view.begin_turn(1, 5)
-    view.fired([Shot("you", 10, 10)])
+    Feed(view).landed(Shot("me", 1, 1))
+    Feed(view).landed(Shot("me", 1, 2))
+    Feed(view).begin_turn(1, 5)
+    Feed(view).fired([Shot("you", 10, 10)])
     page = page_of(view)
     own, other = page.boards["me (you)"], page.boards["you"]
     assert (own[0], own[1], own[10]) == (("✖", "A1: carrier, hit"), ("A", "A2: carrier"), ("○", "B1: miss"))

@@ -22,7 +22,7 @@ from salvo.notebook import Pictured
 from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo, settle
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
 from salvo.rules.game import Game, begin, draw_starter, set_starter
-from salvo.view import News, Shot, View, board_shots
+from salvo.view import Feed, News, Shot, View, board_shots
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
 EMPTY_TURNS = 3
@@ -351,17 +351,17 @@ class _Match:
         while fired := self._checked(seat, view, answer):
             aims = [self._aims[shot] for shot in fired]
             game.fire(aims)
-            view.fired(fired)
+            Feed(view).fired(fired)
             parts += aims
             if not game.shots_left or game.over:
                 break
-            view.begin_turn(game.turn, game.shots_left)
+            Feed(view).begin_turn(game.turn, game.shots_left)
             answer = self._ask(seat, view)
         self._silent[seat] = 0 if parts else self._silent[seat] + 1
         if not parts and seat not in self._passive and game.judge_silence(self._silent, EMPTY_TURNS):
             self._silenced.append(self._names[seat])
         game.end_turn()
-        view.end_turn()
+        Feed(view).end_turn()
         return parts
 
     def _ask(self, seat: int, view: View) -> object:
