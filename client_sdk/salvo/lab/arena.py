@@ -158,6 +158,7 @@ def play(
     game: int = 1,
     table: str = "",
     book: RuleBook = SALVO,
+    opening: Callable[[Mapping[str, Fleet]], None] | None = None,
     listener: Listener | None = None,
     fleets: Mapping[str, Fleet] | None = None,
     starter: int | None = None,
@@ -170,6 +171,7 @@ def play(
         bots: by name, in play order; two or more.
         seed: decides everything that is drawn; each bot gets its own seed derived from it.
         game: the game's number; games of one seed with different numbers differ.
+        opening: called with all fleets before the first turn.
         listener: called after every salvo with its shots and its result.
         fleets: by name, for bots that are not asked to place theirs.
         starter: the seat that begins; by default, the rules and the seed decide.
@@ -180,7 +182,10 @@ def play(
         BotError: a bot raised, placed an illegal fleet or answered with an illegal salvo; the text names the bot,
             the turn and the seed.
     """
-    return _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision, passive).play()
+    match = _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision, passive)
+    if opening is not None:
+        opening(match.fleets)
+    return match.play()
 
 
 class _Chronicle:
@@ -272,6 +277,11 @@ class _Match:
             View(book, name, self._names, game, fleet, bot.random, partial(self._chronicle.news, name))
             for name, bot, fleet in zip(self._names, self._bots, fleets, strict=True)
         ]
+
+    @property
+    def fleets(self) -> dict[str, Fleet]:
+        """By player."""
+        return dict(zip(self._names, self._game.fleets, strict=True))
 
     def _fleet_of(self, seat: int, laid: Fleet | None) -> Fleet:
         """Return a player's given fleet, or the one that its bot places; if that fails, one is drawn."""
@@ -480,8 +490,7 @@ class _Match:
             if type(bot).on_game_over is not Bot.on_game_over:
                 self._call(bot, game.turn + 1, "on_game_over", bot.on_game_over, winner, stats)
         self._pass_on()
-        fleets = dict(zip(self._names, game.fleets, strict=True))
-        return Outcome(winner, self._seed, self._number, game.turn, stats, fleets, tuple(self._silenced))
+        return Outcome(winner, self._seed, self._number, game.turn, stats, self.fleets, tuple(self._silenced))
 
     def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
         let_signals_pass(error)

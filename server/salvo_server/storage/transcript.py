@@ -36,6 +36,7 @@ from salvo.errors import SalvoError, WireError
 from salvo.file_errors import missing_file
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
+from salvo.lab.pictures.lines import Boards
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.topics import check_name
@@ -183,10 +184,11 @@ def play_at_table(
     game: int = 1,
     book: RuleBook = SALVO,
     fleets: Mapping[str, Fleet] | None = None,
+    boards: Boards | None = None,
 ) -> tuple[Outcome, Header, list[Step]]:
     """Play a game in the arena and record it as the game that a contest with this seed would have been.
 
-    Fleets are those of players who are not asked to place theirs.
+    Fleets are those of players who are not asked to place theirs; boards follow the game.
 
     The clock is made up: it begins at 0, advances a second with every step, and runs out where a bot fires fewer shots
     than it may and cannot skip the rest.
@@ -197,16 +199,11 @@ def play_at_table(
     """
     for name in bots:
         check_name(name, "player")
-    salvos: list[tuple[str, tuple[Shot, ...]]] = []
+    boards = boards or Boards()
     outcome = arena.play(
-        bots,
-        seed=seed,
-        game=game,
-        book=book,
-        fleets=fleets,
-        listener=lambda shots, result: salvos.append((result.player, tuple(shots))),
+        bots, seed=seed, game=game, book=book, fleets=fleets, opening=boards.begin, listener=boards.follow
     )
-    return outcome, *take_down(outcome.fleets, salvos, seed=seed, game=game, book=book)
+    return outcome, *take_down(outcome.fleets, boards.salvos, seed=seed, game=game, book=book)
 
 
 def take_down(
