@@ -43,7 +43,7 @@ decision_seconds = 5     # for a fleet or a salvo
 bank_seconds = 60        # for all of a game
 strikes = 3              # with this many a bot is out of that game
 """
-_HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95 %")
+_HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95%")
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 _HTML = "Where the HTML page goes."
 _MOST = "Games of the same bots that can be watched: an odd one, those lost by most and by least, then the others."
