@@ -313,3 +313,75 @@ def test_a_game_on_a_terminal_ends_with_the_boards(tmp_path: Path) -> None:
     assert text.count(Mark.HIT) >= sum(ship.length for ship in SALVO.fleet)
     assert "wins after" in text.splitlines()[-2]
     assert "afloat" not in _python(file, SALVO_SEED="1").stdout
+
+
+# --- mistakes -----------------------------------------------------------------------------------------------------
+
+#: Files that somebody has written wrongly.
+WRONG = {
+    "asks.py": FIRES.replace("view.untouched", "view.salvos and view.salvos[-1].result.outcomes or view.untouched"),
+    "maps.py": FIRES.replace("return", "view.marks('hunter')\n    return"),
+    "bare.py": FIRES.replace("fire(view)", "fire()"),
+    "typo.py": "import salvo\nclass Mine(salvo.Bot):\n    def chose_salvo(self, view): ...\n",
+    "idle.py": "import salvo\nclass Mine(salvo.Bot): ...\n",
+    "open.toml": 'name = "pond\nlike = "streak"\n',
+    "word.toml": "name = pond\n",
+    "latin.toml": "name = 'p\xf6nd'\n",
+    "cut.jsonl": "no game\n",
+    "folder": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (
+            "play asks.py hunter",
+            "not_told: asks.py:6: these rules don't tell which shots of a salvo hit; result.hits is ",
+        ),
+        (
+            "play maps.py hunter",
+            "not_told: maps.py:6: the rules 'salvo' don't tell which shot was a hit; view.salvos has ",
+        ),
+        (
+            "play bare.py hunter",
+            "bot_raised: bare.py:4: TypeError: .*; a bot is a function of one view, such as def fire",
+        ),
+        (
+            "play typo.py hunter",
+            r"bad_bot: typo.py:2: Mine has no choose_salvo\(view\); is 'chose_salvo' a misspelling",
+        ),
+        (
+            "play idle.py hunter",
+            r"bad_bot: idle.py:2: Mine has no choose_salvo\(view\); write one, which returns shots",
+        ),
+        ("play hunter hunter --rules open.toml", "bad_rules: open.toml, line 1: a text has no closing quote"),
+        ("play hunter hunter --rules word.toml", "bad_rules: word.toml, line 1: not a value; .* a text in quotes"),
+        ("play hunter hunter --rules latin.toml", "bad_rules: latin.toml: it is not UTF-8 text; save it as UTF-8"),
+        ("play hunter hunter --rules opn.toml", r"bad_rules: no file opn.toml; did you mean open.toml\?"),
+        ("play hunter hunter --rules chess.toml", "bad_rules: no file chess.toml$"),
+        ("replay cut.jsonl", "transcript_corrupt: cut.jsonl, line 1: not JSON: [^;]*; take the file again "),
+        ("replay folder", "transcript_unreadable: folder: Is a directory; name a file in it"),
+        ("verify cot.jsonl", r"proof_missing: no file cot.jsonl; did you mean cut.jsonl\?"),
+        ("verify folder", "proof_unreadable: folder: Is a directory; name a file in it"),
+        ("tournament run open.toml", "bad_tournament: open.toml, line 1: a text has no closing quote"),
+        ("tournament open.toml", "No such command 'open.toml'. There are init, run, show, site."),
+        ("teams lits", "No such command 'lits'. Did you mean 'list'?"),
+        ("serve --config open.toml", "bad_setting: open.toml, line 1: a text has no closing quote"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place_and_what_to_do(
+    command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in WRONG.items():
+        if text is None:
+            (tmp_path / name).mkdir()
+        else:
+            (tmp_path / name).write_bytes(text.encode("latin-1"))
+    with pytest.raises(SystemExit) as end:
+        main(command.split())
+    assert end.value.code in (1, 2)
+    said = capsys.readouterr().err
+    assert re.search(f"error: {told}", said, re.IGNORECASE | re.MULTILINE), said
+    assert "[Errno" not in said

@@ -495,7 +495,8 @@ class _Match:
     def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
         let_signals_pass(error)
         name = self._names[self._seat_of(bot)]
-        return self._error(name, "bot_raised", described(error, type(bot)), where, trace_of(error, type(bot)))
+        code = error.code if isinstance(error, BotError) else "bot_raised"
+        return self._error(name, code, described(error, type(bot)), where, trace_of(error, type(bot)))
 
     def _seat_of(self, bot: Bot) -> int:
         return next(seat for seat, each in enumerate(self._bots) if each is bot)

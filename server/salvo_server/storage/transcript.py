@@ -33,7 +33,7 @@ from salvo.codec.transcript import (
     write_step,
 )
 from salvo.errors import SalvoError, WireError
-from salvo.file_errors import missing_file
+from salvo.file_errors import missing_file, unread
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
 from salvo.lab.pictures.lines import Boards
@@ -266,7 +266,7 @@ def read_transcript(path: Path) -> Transcript:
     except FileNotFoundError:
         raise TranscriptError("transcript_missing", missing_file(path)) from None
     except OSError as error:
-        raise TranscriptError("transcript_unreadable", f"{path}: {error.strerror}") from None
+        raise TranscriptError("transcript_unreadable", unread(path, error)) from None
     with raw:
         return parse_transcript(_split(raw), str(path))
 
@@ -320,7 +320,7 @@ class _Reader:
                 where = f"{self._name}, line 1"
                 cure = "install that version or a later one to look at it"
                 raise TranscriptError("unknown_version", f"{where}: {error.text}; {cure}") from None
-            raise self.error("transcript_corrupt", str(error)) from None
+            raise self.error("transcript_corrupt", error.text) from None
         self._number += 1
 
     def _take_in(self, line: str) -> None:
