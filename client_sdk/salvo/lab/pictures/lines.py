@@ -6,7 +6,7 @@ import string
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, Self
 
-from salvo.lab.pictures.marks import PLAIN, Mark, picture
+from salvo.lab.pictures.marks import PLAIN, Mark, column_heads, picture
 from salvo.messages import SalvoResolved
 from salvo.rules import Fleet, Grid
 from salvo.view import Shot
@@ -49,8 +49,7 @@ def _block(
     name: str, state: str, marks: str, grid: Grid, width: int, coloured: bool, latest: Collection[int]
 ) -> list[str]:
     title = f"{name[: width - len(state) - 1]} {state}"
-    last = grid.width if grid.width <= 10 else grid.width % 10  # there is no room for more than one 10
-    lines = [title, "  " + " ".join([*(str(x % 10) for x in range(1, grid.width)), str(last)])]
+    lines = [title, "  " + " ".join(column_heads(grid.width))]
     lines = [f"{line:<{width}}" for line in lines]
     for y in range(grid.height):
         first = y * grid.width
