@@ -126,6 +126,16 @@ def test_what_bots_print_stands_below_the_boards_and_is_left_after_them(monkeypa
     assert [line.replace("\a", " ") for line in left.splitlines()[-5:]] == said
 
 
+def test_a_prompt_is_shown_before_its_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Asking(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            print("(Pdb) ", end="", flush=True)
+            return super().choose_salvo(view)
+
+    text, _ = _watched(monkeypatch, Asking)
+    assert text.split("\033[H\033[J")[2].splitlines()[-1] == "(Pdb) "
+
+
 def test_an_interrupted_game_gives_the_screen_back(monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(RandomBot):
         def choose_salvo(self, view: View) -> Sequence[Shot]:

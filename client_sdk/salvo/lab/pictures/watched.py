@@ -92,6 +92,8 @@ class Watched(Boards):
 
     def _draw(self) -> None:
         """Draw the screen; of a small one, the upper part."""
+        if not self._moving:
+            return
         columns, lines = shutil.get_terminal_size()
         marks = f"{Mark.SHIP} ship, {Mark.HIT} hit, {Mark.MISS} miss"
         legend = f"{marks}, inverted: the last salvo" if self._coloured else marks.translate(PLAIN)
@@ -106,6 +108,7 @@ class Watched(Boards):
         return f"\033[{code}m{text}\033[0m" if self._coloured else text
 
     def _leave(self) -> None:
+        self._moving = False  # what is flushed later draws nothing
         self._write(_LEAVE + self._printed.getvalue())
 
     def _write(self, text: str) -> None:
@@ -125,6 +128,10 @@ class _Printed(io.StringIO):
         if "\n" in text:
             self._draw()
         return written
+
+    def flush(self) -> None:
+        """Show the beginning of a line, too, such as a debugger's prompt."""
+        self._draw()
 
     def last(self, columns: int) -> list[str]:
         """Return the last lines, without what could control the terminal."""
