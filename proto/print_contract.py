@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from salvo_server.core.outages import OUTAGES
 from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState, transitions
 
 README = Path(__file__).parent / "README.md"
+ERROR_CODES = README.with_name("error_codes.toml")
 CONTRIBUTING = README.parents[1] / "CONTRIBUTING.md"
 
 
@@ -84,9 +86,14 @@ def plain_states() -> list[str]:
 
 
 def errors() -> str:
-    """The table of error codes."""
-    rows = [f"| `{name}` | {code.meaning} | {code.answered} | {code.sentence} |" for name, code in CODES.items()]
-    return "\n".join(["| code | meaning | answered | sentence |", "|---|---|---|---|", *rows])
+    """The table of all error codes: those that travel, then those that a program reports by itself."""
+    said = tomllib.loads(ERROR_CODES.read_text())
+    rows = [
+        f"| `{name}` | {code.meaning} | {said['fixes'][name]} | {code.answered} | {code.sentence} |"
+        for name, code in CODES.items()
+    ]
+    rows += [f"| `{name}` | {cause} | {fix} | local | |" for name, (cause, fix) in said["local"].items()]
+    return "\n".join(["| code | cause | fix | answered | sentence |", "|---|---|---|---|---|", *rows])
 
 
 #: The machines of a client, by what they are about.

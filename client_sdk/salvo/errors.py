@@ -35,9 +35,7 @@ CODES = {
     "not_utf8": Code("the payload, or a text in it, is not UTF-8", Answered.ADDRESSED, "SALVO-WIRE-1"),
     "not_json": Code("the payload is not JSON", Answered.ADDRESSED, "SALVO-WIRE-1"),
     "duplicate_key": Code("a key stands twice in a JSON object", Answered.ADDRESSED, "SALVO-WIRE-2"),
-    "not_integer": Code(
-        "a number has a point or an exponent, or is NaN or infinite", Answered.ADDRESSED, "SALVO-WIRE-3"
-    ),
+    "not_integer": Code("a number has a point or exponent, or is NaN or infinite", Answered.ADDRESSED, "SALVO-WIRE-3"),
     "too_deep": Code("JSON is nested deeper than 4 levels", Answered.ADDRESSED, "SALVO-WIRE-4"),
     "too_large": Code("the payload has more than 4096 bytes", Answered.ADDRESSED, "SALVO-WIRE-5"),
     "wrong_shape": Code("a field is missing, unknown or of the wrong type", Answered.ADDRESSED, "SALVO-WIRE-4"),
@@ -56,22 +54,16 @@ CODES = {
         Answered.ADDRESSED,
         "SALVO-FRESH-6",
     ),
-    "retained_command": Code(
-        "a command was published as a retained message; it is dropped and cleared", Answered.NOBODY, "SALVO-FRESH-4"
-    ),
+    "retained_command": Code("a command was retained; it is dropped and cleared", Answered.NOBODY, "SALVO-FRESH-4"),
     "stale_context": Code(
         "g, t, n, to are incomplete or do not match the game, turn, shot and target", Answered.SENDER, "SALVO-FRESH-5"
     ),
-    "unknown_topic": Code(
-        "the topic is not in the topic table, or nothing is sent to the server there", Answered.NOBODY, "SALVO-ERR-3"
-    ),
+    "unknown_topic": Code("the topic is not one on which clients send to the server", Answered.NOBODY, "SALVO-ERR-3"),
     "unknown_ship": Code("the fleet has no such ship", Answered.ADDRESSED, "SALVO-NAME-5"),
     "bad_name": Code(
         "the name is not 1..32 of A-Z a-z 0-9 _ -, or is a word of the topic tree", Answered.ADDRESSED, "SALVO-NAME-1"
     ),
-    "bad_coordinates": Code(
-        "coordinates are not x;y, or y is neither a number nor a letter", Answered.SENDER, "SALVO-GAME-3"
-    ),
+    "bad_coordinates": Code("coordinates are not x;y, or y is not a number or letter", Answered.SENDER, "SALVO-GAME-3"),
     "bad_orientation": Code("Orientation is neither HORIZONTAL nor VERTICAL", Answered.SENDER, "SALVO-PLACE-2"),
     "not_in_roster": Code("the roster has no team of this name and secret", Answered.NAME, "SALVO-ACCESS-3"),
     "context_required": Code("in profile strict a shot has g, t, n and to", Answered.SENDER, "SALVO-ACCESS-7"),
@@ -92,20 +84,14 @@ CODES = {
     "too_many_shots": Code("the salvo is complete already", Answered.SENDER, "SALVO-FIRE-3"),
     "unknown_target": Code("no player has this name", Answered.SENDER, "SALVO-FIRE-6"),
     "own_board": Code("these rules have no shots at the own board", Answered.SENDER, "SALVO-BOOK-6"),
-    "shot_before": Code(
-        "the cell was shot at before, and these rules have no repeated shots", Answered.SENDER, "SALVO-BOOK-6"
-    ),
+    "shot_before": Code("the cell was shot at before, which these rules refuse", Answered.SENDER, "SALVO-BOOK-6"),
     "no_skipping": Code("these rules have no skipping of turns", Answered.SENDER, "SALVO-BOOK-7"),
     "turn_timeout": Code("the turn's deadline passed; tells how many shots were lost", Answered.PLAYER, "SALVO-TURN-5"),
-    "bank_empty": Code(
-        "the player's time for this game is used up; tells how many shots were lost", Answered.PLAYER, "SALVO-TIME-3"
-    ),
+    "bank_empty": Code("the time bank is used up; tells how many shots were lost", Answered.PLAYER, "SALVO-TIME-3"),
     "unknown_player": Code(
         "sender or recipient is not a player of the table, or both are the same", Answered.ADDRESSED, "SALVO-CHAT-2"
     ),
-    "bad_text": Code(
-        "what is said is not one line of 1..200 characters that can be shown", Answered.ADDRESSED, "SALVO-CHAT-3"
-    ),
+    "bad_text": Code("what is said is not one line of 1..200 printable characters", Answered.ADDRESSED, "SALVO-CHAT-3"),
     "chat_off": Code("the operator has turned the chat off", Answered.ADDRESSED, "SALVO-CHAT-7"),
 }
 

@@ -1,10 +1,17 @@
-"""What an error says of a file: the line of a key in TOML, which tomllib does not tell, or a name that is near."""
+"""What an error says of a file: why it cannot be read, a name that is near, or the line of a key in TOML."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from pathlib import Path
+from typing import Final
+
+#: What is probably wrong where tomllib says so.
+_MEANT: Final = {
+    "Illegal character '\\n'": "a text has no closing quote",
+    "Invalid value": "not a value; a value is a number, true, false, a list, or a text in quotes",
+}
 
 
 def line_of(text: str, key: str, table: str = "") -> int:
@@ -35,6 +42,22 @@ def _line_at(text: str, found: re.Match[str] | None) -> int:
 
 def missing_file(path: Path) -> str:
     """Return that there is no such file, and the one next to it with nearly that name."""
-    beside = [each.name for each in path.parent.iterdir() if each.is_file()] if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, beside, n=1)
-    return f"no file {path}" + (f"; did you mean {path.with_name(near[0])}?" if near else "")
+    beside = [each for each in path.parent.iterdir() if each.is_file()] if path.parent.is_dir() else []
+    stems = {each.stem: each for each in beside if each.suffix == path.suffix}
+    near = difflib.get_close_matches(path.stem, stems, n=1)  # names alike only in their suffix are not near
+    return f"no file {path}" + (f"; did you mean {path.with_name(stems[near[0]].name)}?" if near else "")
+
+
+def unread(path: Path, error: Exception) -> str:
+    """Return why a file cannot be read, and what to do: what the system said, or tomllib."""
+    match error:
+        case FileNotFoundError():
+            return missing_file(path)
+        case OSError():
+            fix = "name a file in it" if isinstance(error, IsADirectoryError) else "let this user read it"
+            return f"{path}: {error.strerror}; {fix}"
+        case UnicodeDecodeError():
+            return f"{path}: it is not UTF-8 text; save it as UTF-8"
+    what, _, where = str(error).partition(" (at ")
+    line = where.partition(",")[0] if where.startswith("line") else ""
+    return f"{path}{', ' * bool(line)}{line}: {_MEANT.get(what, what)}"

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 from salvo.coordinates import read_coordinates
-from salvo.errors import WireError
+from salvo.errors import BotError, WireError
 from salvo.rules import Orientation, Placement, RuleBook, Salvo
 from salvo.rules.book import MAX_SIDE
 from salvo.shape import (
@@ -39,6 +39,7 @@ from salvo.shape import (
 MESSAGE_BYTES = 16
 #: An :class:`Unreadable` keeps no more of what was wrong.
 MAX_REASON_CHARACTERS = 1000
+_Told = TypeVar("_Told")
 
 
 class Draw(StrEnum):
@@ -328,14 +329,20 @@ class SunkShip(Composed):
 Aim = Annotated[tuple[str, int, int], Keyed(to=str, x=Count, y=Count)]
 
 
+def _told(told: _Told | None, what: str) -> _Told:
+    if told is None:
+        raise BotError("not_told", f"these rules don't tell {what}")
+    return told
+
+
 class SalvoResolved(NamedTuple):
     """The outcome of a turn: how many hits, which ships sank, which players are out.
 
     A tuple, because simulations make millions of them.
 
     Attributes:
-        outcomes: hit or miss of each shot where the rule book announces that, else None.
-        aims: (target, x, y) of each shot where the rule book announces that, else None.
+        outcomes_if_told: :attr:`outcomes`, or None where the rule book does not announce them.
+        aims_if_told: :attr:`aims`, or None where the rule book does not announce them.
     """
 
     game: Count
@@ -345,8 +352,26 @@ class SalvoResolved(NamedTuple):
     hits: Count
     sunk: tuple[SunkShip, ...]
     defeated: tuple[str, ...]
-    outcomes: tuple[bool, ...] | None = None
-    aims: tuple[Aim, ...] | None = None
+    outcomes_if_told: tuple[bool, ...] | None = None
+    aims_if_told: tuple[Aim, ...] | None = None
+
+    @property
+    def outcomes(self) -> tuple[bool, ...]:
+        """Hit or miss of each shot.
+
+        Raises:
+            BotError: ``not_told``: these rules only tell the number of hits.
+        """
+        return _told(self.outcomes_if_told, "which shots of a salvo hit; result.hits is how many did")
+
+    @property
+    def aims(self) -> tuple[Aim, ...]:
+        """(target, x, y) of each shot.
+
+        Raises:
+            BotError: ``not_told``: these rules don't tell where shots fell.
+        """
+        return _told(self.aims_if_told, "where the shots of a salvo fell; view.salvos has your own")
 
     @classmethod
     def of(
@@ -388,7 +413,7 @@ class SalvoResolved(NamedTuple):
             ValueError: its parts do not fit together.
         """
         result = cls(**fields)
-        for told in (result.outcomes, result.aims):
+        for told in (result.outcomes_if_told, result.aims_if_told):
             if told is not None and len(told) != result.shots:
                 raise ValueError(f"a result of {result.shots} shots tells of {len(told)}")
         return result

@@ -35,7 +35,7 @@ def remind() -> None:
 
 
 def run(bot: type[Bot]) -> None:
-    """Play: in the contest that ``SALVO_URL`` names, else a local game against the hunter.
+    """Play: in the contest that ``SALVO_URL`` names, else a local game against the hunter, which ``--watch`` shows.
 
     Does nothing while ``salvo join`` or ``salvo play`` reads the bot's file: they play it themselves. Reads
     ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES``, ``SALVO_SEED`` and ``SALVO_CA``.
@@ -64,6 +64,8 @@ def _run_contest(bot: type[Bot]) -> None:
     from salvo.lab.sources import team_name
 
     env = os.environ
+    if "--watch" in sys.argv[1:]:
+        raise SalvoError("unused_option", "--watch does nothing in a contest; salvo watch URL --view TEAM shows it")
     team = env.get("SALVO_TEAM") or team_name(sys.argv[0])
     secret = env.get("SALVO_SECRET") or None
     games = env.get("SALVO_GAMES")
@@ -85,6 +87,7 @@ def _run_local(bot: type[Bot]) -> None:
     from salvo.lab import arena
     from salvo.lab.bots.hunter import Hunter
     from salvo.lab.pictures.lines import Boards
+    from salvo.lab.pictures.watched import Watched
     from salvo.lab.replay_command import warn_of_chance
     from salvo.lab.sources import team_name
     from salvo.lab.time_limits import telling_of_waits
@@ -92,14 +95,16 @@ def _run_local(bot: type[Bot]) -> None:
     seed = os.environ.get("SALVO_SEED") or secrets.token_hex(16)
     name = team_name(sys.argv[0])
     name = name if name != "hunter" else "team-hunter"
-    boards = Boards()
+    watch, terminal = "--watch" in sys.argv[1:], sys.stdout.isatty()
+    boards = Watched(moving=terminal) if watch else Boards()
 
-    def play(listener: Boards) -> arena.Outcome:
-        with telling_of_waits(bot(), name) as mine:
-            return arena.play({name: mine, "hunter": Hunter()}, seed=seed, listener=listener.follow)
+    def play(boards: Boards) -> arena.Outcome:
+        with boards, telling_of_waits(bot(), name) as mine:
+            opponents = {name: mine, "hunter": Hunter()}
+            return arena.play(opponents, seed=seed, opening=boards.begin, listener=boards.follow)
 
     outcome = play(boards)
-    if sys.stdout.isatty():
+    if terminal:
         print("\n".join(boards.lines(outcome.fleets, coloured=not os.environ.get("NO_COLOR"))))
     print(f"{outcome.winner} wins after {outcome.turns} turns; seed {seed}")
     warning = warn_of_chance(outcome, boards, play)

@@ -307,7 +307,8 @@ class Fields(Parts):
 def _fields_of(cls: Any) -> list[Member]:
     hints = get_type_hints(cls, include_extras=True)
     if issubclass(cls, tuple):
-        return [Member(name, name, hints[name], name not in cls._field_defaults) for name in cls._fields]
+        keys = {name: name.removesuffix("_if_told") for name in cls._fields}
+        return [Member(name, key, hints[name], name not in cls._field_defaults) for name, key in keys.items()]
     return [
         Member(
             each.name,

@@ -94,10 +94,6 @@ class Untouched(Collection[Shot]):
         """Return the shots at one player's board."""
         return list(self._boards().get(player, ()))
 
-    def reseed(self, random: Random) -> None:
-        """Draw from another source from now on."""
-        self._random = random
-
     def sample(self, count: int) -> list[Shot]:
         """Return ``count`` different shots drawn with the bot's own randomness, or all of them if there are fewer."""
         deck = self._deck
@@ -211,7 +207,7 @@ class View(Pictured):
 
         Args:
             news: returns this player's news of the salvos from an index on, counted from 0. A view with ``news`` calls
-                it only when it is read, and is not fed by :meth:`landed` and :meth:`resolved`.
+                it only when it is read, and needs no :class:`Feed` for results and shots.
         """
         self.rules = rules
         self.me = me
@@ -327,7 +323,7 @@ class View(Pictured):
             BotError: ``not_told``: these rules have no points.
         """
         if self.rules.ending is not Ending.GOAL:
-            raise self._not_told("points", f"ending is {self.rules.ending}; view.results has the hits of every salvo")
+            raise self._not_told("points", "view.results has the hits of every salvo")
         return {player: tally.hits for player, tally in self.tallies.items()}
 
     @property
@@ -381,69 +377,17 @@ class View(Pictured):
             occupied = {self.rules.grid.xy(cell) for cell in self.fleet.cells}
             return {cell: cell in occupied for cell in self.incoming}
         if self.rules.announce is Announce.COUNT:
-            instead = "view.salvos has every own salvo with its number of hits"
-            raise self._not_told("which shot was a hit", f"announce is {self.rules.announce}; {instead}")
+            raise self._not_told("which shot was a hit", "view.salvos has every own salvo with its number of hits")
         self._read_news()
         return dict(self._marks.get(player, {}))
 
     def _check_sinkings(self) -> None:
         if self.rules.sinkings is Sinkings.UNTOLD:
             instead = "view.marks(player) has the hits" if self.rules.announce is not Announce.COUNT else "count hits"
-            raise self._not_told("which ships sank", f"sinkings is {self.rules.sinkings}; {instead}")
+            raise self._not_told("which ships sank", instead)
 
     def _not_told(self, what: str, instead: str) -> BotError:
-        return BotError("not_told", f"the rules {self.rules.name!r} don't tell {what}: {instead}")
-
-    # --- feeding ----------------------------------------------------------------------------------------------
-
-    def reseed(self, random: Random) -> None:
-        """Draw from another source from now on."""
-        self.random = random
-        self.untouched.reseed(random)
-
-    def extend(self, deadline: float) -> None:
-        """The turn's time started again; ``deadline`` is on the monotonic clock."""
-        self._deadline = deadline
-
-    def begin_turn(self, turn: int, shots: int, deadline: float | None = None) -> None:
-        """A turn began; ``shots`` is 0 in another player's, ``deadline`` is on the monotonic clock."""
-        self.turn = turn
-        self.shots = shots
-        self._deadline = deadline
-
-    def fired(self, shots: Sequence[Shot]) -> None:
-        """This player fired."""
-        self._fired += shots
-        self.untouched.discard(list(shots))
-
-    def landed(self, shot: Shot) -> None:
-        """A shot fell on the own board."""
-        self._landed.append(shot)
-
-    def summed_up(self, earlier: Earlier) -> None:
-        """Start from a summary of the oldest turns, whose results are not available."""
-        xy = self.rules.grid.xy
-        self._untold_turns = earlier.turns
-        self._untold = frozenset(Shot(name, *xy(cell)) for name, cells in earlier.aimed.items() for cell in cells)
-        self.untouched.discard(list(self._untold))
-        self._landed += [Shot(self.me, *xy(cell)) for cell in earlier.struck]
-        self._untold_tallies = earlier.tallies
-        if earlier.met is not None:
-            for name, cells in earlier.aimed.items():
-                met = set(earlier.met[name])
-                self._marks[name] = {xy(cell): cell in met for cell in cells}
-        self._note_losses(earlier.sunk, earlier.defeated)
-
-    def resolved(self, result: SalvoResolved) -> None:
-        """A salvo was announced."""
-        self._record(result, self._fired)
-        if result.player == self.me:
-            self.end_turn()
-
-    def end_turn(self) -> None:
-        """The own turn is over."""
-        self.shots = 0
-        self._fired = []
+        return BotError("not_told", f"the rules {self.rules.name!r} don't tell {what}; {instead}")
 
     def _read_news(self) -> None:
         if self._news is not None:
@@ -459,7 +403,7 @@ class View(Pictured):
                 self._take_back(fired[result.shots :], counted)
             self._salvos.append(OwnSalvo(result.turn, tuple(counted), result))
             fired = counted
-        if result.outcomes is not None:
+        if result.outcomes_if_told is not None:
             self._mark(result, fired)
         if result.sunk or result.defeated:
             self._note_losses(result.sunk, result.defeated)
@@ -475,9 +419,9 @@ class View(Pictured):
 
     def _mark(self, result: SalvoResolved, fired: Sequence[Shot]) -> None:
         """Note where shots fell, as far as this player knows; a repeated shot announced as a miss undoes no hit."""
-        assert result.outcomes is not None
-        aims = [Shot(*aim) for aim in result.aims] if result.aims is not None else list(fired)
-        if result.aims is None and result.player != self.me:
+        told = result.aims_if_told
+        aims = list(fired) if told is None else [Shot(*aim) for aim in told]
+        if told is None and result.player != self.me:
             return
         for (player, x, y), hit in zip(aims, result.outcomes, strict=False):
             marks = self._marks.setdefault(player, {})
@@ -489,3 +433,58 @@ class View(Pictured):
         known = {shot for salvo in self._salvos for shot in salvo.shots}.union(counted, self._untold)
         marks = self._marks  # if cells are announced, others may have fired there, too
         self.untouched.restore(s for s in lost if s not in known and s[1:] not in marks.get(s.player, ()))
+
+
+class Feed(NamedTuple):
+    """What a session or an arena tells a view that has no ``news``; it is not the bot's business, so not the view's."""
+
+    view: View
+
+    def reseed(self, random: Random) -> None:
+        """Draw from another source from now on."""
+        self.view.random = random
+        self.view.untouched._random = random
+
+    def extend(self, deadline: float) -> None:
+        """The turn's time started again; ``deadline`` is on the monotonic clock."""
+        self.view._deadline = deadline
+
+    def begin_turn(self, turn: int, shots: int, deadline: float | None = None) -> None:
+        """A turn began; ``shots`` is 0 in another player's, ``deadline`` is on the monotonic clock."""
+        self.view.turn = turn
+        self.view.shots = shots
+        self.view._deadline = deadline
+
+    def fired(self, shots: Sequence[Shot]) -> None:
+        """This player fired."""
+        self.view._fired += shots
+        self.view.untouched.discard(list(shots))
+
+    def landed(self, shot: Shot) -> None:
+        """A shot fell on the own board."""
+        self.view._landed.append(shot)
+
+    def summed_up(self, earlier: Earlier) -> None:
+        """Start from a summary of the oldest turns, whose results are not available."""
+        xy = self.view.rules.grid.xy
+        self.view._untold_turns = earlier.turns
+        self.view._untold = frozenset(Shot(name, *xy(cell)) for name, cells in earlier.aimed.items() for cell in cells)
+        self.view.untouched.discard(list(self.view._untold))
+        self.view._landed += [Shot(self.view.me, *xy(cell)) for cell in earlier.struck]
+        self.view._untold_tallies = earlier.tallies
+        if earlier.met is not None:
+            for name, cells in earlier.aimed.items():
+                met = set(earlier.met[name])
+                self.view._marks[name] = {xy(cell): cell in met for cell in cells}
+        self.view._note_losses(earlier.sunk, earlier.defeated)
+
+    def resolved(self, result: SalvoResolved) -> None:
+        """A salvo was announced."""
+        self.view._record(result, self.view._fired)
+        if result.player == self.view.me:
+            self.end_turn()
+
+    def end_turn(self) -> None:
+        """The own turn is over."""
+        self.view.shots = 0
+        self.view._fired = []

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from salvo.errors import MissingExtra, SalvoError
-from salvo.file_errors import line_of, missing_file
+from salvo.file_errors import line_of, unread
 from salvo.messages import Limits
 from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
@@ -356,11 +356,8 @@ def gateway_games_path(door: str, url: str, table: str) -> Path:
 def _read_file(file: Path) -> dict[str, Any]:
     try:
         values = tomllib.loads(file.read_text())
-    except OSError as error:
-        told = missing_file(file) if isinstance(error, FileNotFoundError) else f"{file}: {error.strerror}"
-        raise SettingsError("bad_setting", told) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError("bad_setting", f"{file}: {error}") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError("bad_setting", unread(file, error)) from None
     for key in values:
         if key not in ServerSettings.model_fields:
             where = f"{file}, line {line_of(file.read_text(), key)}: {key!r}"

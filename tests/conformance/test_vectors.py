@@ -38,7 +38,7 @@ from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator
 from salvo.rules.game import draw_starter
 from salvo.topics import Role
-from salvo.view import Shot, View, board_shots
+from salvo.view import Feed, Shot, View, board_shots
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.identity import Identity
 from salvo_server.core.register import Account, Register
@@ -138,16 +138,16 @@ def _recaps(given: Any) -> Any:
     view = View(SALVO, "ann", recap.players, recap.game, Fleet(SALVO, recap.fleet), generator(0))
     fired = {player: [0, 0] for player in recap.players}
     if recap.earlier is not None:
-        view.summed_up(recap.earlier)
+        Feed(view).summed_up(recap.earlier)
         fired = {player: [tally.shots, tally.hits] for player, tally in recap.earlier.tallies.items()}
-    view.fired([Shot(shot.target, shot.x, shot.y) for shot in recap.shots])
+    Feed(view).fired([Shot(shot.target, shot.x, shot.y) for shot in recap.shots])
     for result in recap.results:
         fired[result.player] = [fired[result.player][0] + result.shots, fired[result.player][1] + result.hits]
     aimed = set(board_shots("bob", SALVO.grid)) - set(view.untouched)
     for result in recap.results:
-        view.resolved(result)
+        Feed(view).resolved(result)
     for x, y in recap.landed:
-        view.landed(Shot("ann", x, y))
+        Feed(view).landed(Shot("ann", x, y))
     return {
         "first": recap.results[0].turn,
         "turn": recap.turn,

@@ -200,8 +200,8 @@ def _is_running(pid: int) -> bool:
 def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
     told = run("compare", "hunter", str(bot), "--seed", "7")
     assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith("hunter is better than mine; this verdict is wrong at most 0.05 of the time\n")
-    assert re.search(r"win rate: \d+\.\d% against mine, .* with 0\.95 confidence, \d+ games in pairs", told.stdout)
+    assert told.stdout.startswith("hunter is better than mine; the chance that this is wrong is at most 5%\n")
+    assert re.search(r"win rate: \d+\.\d% against mine, .* with 95% confidence, \d+ games in pairs", told.stdout)
     assert "lost by" not in run("compare", "hunter", str(bot), "--seed", "3", "--games", "4").stdout
     found = json.loads(run("compare", str(bot), "hunter", "--seed", "7", "--jobs", "1", "--json").stdout)
     assert (found["verdict"], found["bots"]) == ("worse", ["mine", "hunter"])
@@ -213,8 +213,11 @@ def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
 def test_compare_tells_of_several_with_one_error_for_all(bot: Path) -> None:
     arguments = ("compare", "mine.py", "hunter", "random", "--seed", "7", "--games", "100")
     told = run(*arguments, cwd=bot.parent).stdout
-    assert told.startswith("mine is worse than hunter; this verdict is wrong at most 0.025 of the time\nwin rate: ")
-    assert "\nin all:   mine is worse than hunter; undecided against random; any of it is wrong at most 0.05 " in told
+    assert told.startswith("mine is worse than hunter; the chance that this is wrong is at most 2.5%\nwin rate: ")
+    assert (
+        "\nin all:   mine is worse than hunter; undecided against random; "
+        "the chance that any of it is wrong is at most 5%\n" in told
+    )
     assert told.endswith("again:    salvo compare mine.py hunter random --seed 7 --games 100\n")
     lines = [json.loads(line) for line in run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
     assert [(line["bots"][1], line["verdict"], line["error"]) for line in lines] == [
@@ -240,7 +243,10 @@ def test_compare_says_how_many_games_more(bot: Path) -> None:
     assert re.match(r"undecided: (about [\d,]+|millions of) more games would probably be needed\n", told.stdout)
     assert f"again:    salvo compare {bot} random --seed 7 --games 200 --margin 0.01\n" in told.stdout
     near = run("compare", str(bot), "random", "--seed", "7", "--margin", "0.1", "--confidence", "0.9")
-    assert near.stdout.startswith("undecided: mine and random differ by less than 0.1, error at most 0.1\n")
+    assert near.stdout.startswith(
+        "undecided: mine wins between 40% and 60% of games against random; "
+        "the chance that this is wrong is at most 10%\n"
+    )
 
 
 def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path) -> None:
@@ -538,6 +544,7 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
         assert playing.stdout.readline().split() == ["against", "games", "won"]
         rate = re.fullmatch(r" +random +([\d.]+%) \+- [\d.]+%\n", playing.stdout.readline())
         assert rate is not None
+        assert playing.stdout.readline() == "          a tie is half a win; +- is the 95% interval\n"
         assert playing.stdout.readline().startswith("          lost by most, ")
         bot.write_text(WEAK)
         assert re.search(

@@ -35,7 +35,7 @@ from salvo.rules import (
     Spacing,
 )
 from salvo.rules.book import Announce, Starter
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table
 from salvo_server.storage.transcript import no_status, write_transcript
@@ -153,10 +153,10 @@ class Made:
     def tell(self, announcement: m.Announcement) -> None:
         match announcement:
             case m.ShotLanded(to, x, y):
-                self.views[to].landed(Shot(to, x, y))
+                Feed(self.views[to]).landed(Shot(to, x, y))
             case m.SalvoResolved():
                 for view in self.views.values():
-                    view.resolved(announcement)
+                    Feed(view).resolved(announcement)
 
     def unlucky(self) -> bool:
         return self.random.random() < self.plan.trouble
@@ -222,7 +222,7 @@ class Made:
         game, view = self.referee.game, self.views[name]
         assert game is not None
         turn = game.turn
-        view.begin_turn(turn, game.shots_left)
+        Feed(view).begin_turn(turn, game.shots_left)
         shots = list(self.bots[name].choose_salvo(view))  # type: ignore[arg-type]
         if shots and self.unlucky():
             shots = shots[: self.random.randrange(len(shots))]
@@ -233,7 +233,7 @@ class Made:
             if self.unlucky() and self.referee.state is State.TURN:
                 self.do(m.Fire(name, target, x, y, m.ShotContext(3, turn, number + 1, target)))
             if game.turn == turn and not game.over:
-                view.fired([Shot(target, x, y)])
+                Feed(view).fired([Shot(target, x, y)])
             self.do(m.Fire(name, target, x, y, context))
         if game.over:  # a spare shot of the salvo that won, then one too many
             self.do(m.Fire(name, name, 1, 1))

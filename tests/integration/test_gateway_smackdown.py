@@ -98,9 +98,13 @@ def test_a_program_plays_at_a_table_with_other_rules_and_several_rivals(tmp_path
     results: list[m.SalvoResolved] = heard.of(m.SalvoResolved)
     order = heard.of(m.PlayersListed)[-1].names
     rival = order[(order.index("alice") + 1) % 3]
-    aims = [(aim, hit) for each in results for aim, hit in zip(each.aims or (), each.outcomes or (), strict=True)]
+    aims = [
+        (aim, hit)
+        for each in results
+        for aim, hit in zip(each.aims_if_told or (), each.outcomes_if_told or (), strict=True)
+    ]
     own = [each for each in results if each.player == "alice"]
-    assert all(each.shots == 1 and each.aims is not None and each.aims[0][0] == rival for each in own)
+    assert all(each.shots == 1 and each.aims_if_told is not None and each.aims_if_told[0][0] == rival for each in own)
 
     def of(target: str, who: str) -> list[str]:
         return [

@@ -30,7 +30,7 @@ from salvo.rules import (
     Targets,
     generator,
 )
-from salvo.view import Shot, Untouched, View
+from salvo.view import Feed, Shot, Untouched, View
 
 BOOKS = [
     SALVO,
@@ -70,10 +70,10 @@ class Told:
     def listen(self, shots: Sequence[Shot], result: SalvoResolved) -> None:
         for number, shot in enumerate(shots):
             if number < result.shots:
-                self.views[shot.player].landed(shot)
-        self.views[result.player].fired(shots)
+                Feed(self.views[shot.player]).landed(shot)
+        Feed(self.views[result.player]).fired(shots)
         for view in self.views.values():
-            view.resolved(result)
+            Feed(view).resolved(result)
 
 
 class Odd(Bot):

@@ -17,7 +17,7 @@ from salvo.rules import BOOKS
 from salvo.session import Session
 from salvo.session.joining import JOINING, JoiningEvent
 from salvo.session.playing import PLAYING, Playing, PlayingEvent
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.effects import Effect
 from salvo_server.core.inbox import Inbox
@@ -257,7 +257,7 @@ def _do_not_fire_again(patch: pytest.MonkeyPatch) -> None:
         if view.shots:  # a recap's view has none: they are on their way
             _send_on(self, view, shots)
         else:
-            view.fired(shots)
+            Feed(view).fired(shots)
 
     patch.setattr(Playing, "_send_on", send)
     _never_send_a_salvo_again(patch)
@@ -294,7 +294,7 @@ def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
 def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:
     def resolved(self: Playing, result: Any) -> Any:
         if self.view is not None and result.game == self.view.game:
-            self.view.resolved(result)
+            Feed(self.view).resolved(result)
         return []
 
     patch.setattr(Playing, "resolved", resolved)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
@@ -410,6 +411,28 @@ def test_a_bot_that_asks_for_what_the_rules_do_not_tell_gets_a_clear_error(book:
     assert asking.refusals == NOT_TOLD[book.name]
     assert not asking.refusals & asking.told
     assert all(text.startswith(f"not_told: the rules {book.name!r} don't tell ") for text in asking.texts)
+
+
+@pytest.mark.parametrize(("book", "raised"), [(SALVO, {"outcomes", "aims"}), (SMACKDOWN, {"aims"}), (XBS, set())])
+def test_a_result_raises_in_words_what_its_rules_do_not_tell(book: RuleBook, raised: set[str]) -> None:
+    results: list[SalvoResolved] = []
+    arena.play({"a": RandomBot(), "b": RandomBot()}, book=book, listener=lambda _, result: results.append(result))
+    texts = {}
+    for name in ("outcomes", "aims"):
+        try:
+            assert len(getattr(results[0], name)) == results[0].shots
+        except BotError as error:
+            texts[name] = str(error)
+    assert texts.keys() == raised
+    assert all(re.match(r"not_told: these rules don't tell \w+ .*; \w+\.\w+ ", text) for text in texts.values())
+
+
+def test_a_view_offers_bots_only_what_they_may_use() -> None:
+    offered = {name for name in vars(View) if not name.startswith("_")}
+    assert offered == {
+        "afloat", "defeated", "fired_this_turn", "incoming", "marks", "opponents", "points", "resolved_turn", "results",
+        "salvos", "seconds_left", "ships_afloat", "sunk", "tallies", "turns_known", "winners",
+    }  # fmt: skip
 
 
 def test_the_marks_of_a_board_are_the_truth_where_they_are_told() -> None:

@@ -11,20 +11,20 @@ from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, generator
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 
 
 def seen_by(bot: Bot, players: tuple[str, ...] = ("me", "you", "they")) -> View:
     bot.prepare("me", 1)
     view = View(SALVO, "me", players, 1, SALVO.random_fleet(generator(1)), bot.random)
-    view.begin_turn(1, 5)
+    Feed(view).begin_turn(1, 5)
     return view
 
 
 def answered(view: View, shots: list[Shot], hits: int) -> None:
-    view.fired(shots)
-    view.resolved(SalvoResolved(1, view.turn, "me", len(shots), hits, (), ()))
-    view.begin_turn(view.turn + 3, 5)
+    Feed(view).fired(shots)
+    Feed(view).resolved(SalvoResolved(1, view.turn, "me", len(shots), hits, (), ()))
+    Feed(view).begin_turn(view.turn + 3, 5)
 
 
 def test_the_hunter_beats_the_random_bot_from_either_seat() -> None:
@@ -39,7 +39,7 @@ def test_the_hunter_turns_to_the_next_one_when_a_board_has_no_cell_left() -> Non
     """It gave its last shots up and waited for the deadline; found by the simulation."""
     hunter = Hunter()
     view = seen_by(hunter)
-    view.fired(view.untouched.of("you"))
+    Feed(view).fired(view.untouched.of("you"))
     assert {shot.player for shot in hunter.choose_salvo(view)} == {"they"}
 
 
@@ -68,10 +68,10 @@ def test_the_hunter_draws_among_equals_whoever_is_listed_first() -> None:
 def test_the_hunter_fires_at_the_strongest_of_several() -> None:
     hunter = Hunter()
     view = seen_by(hunter)
-    view.fired([Shot("me", 1, 1)])
+    Feed(view).fired([Shot("me", 1, 1)])
     sunk = m.SunkShip("they", "carrier", "carrier")
-    view.resolved(SalvoResolved(1, 1, "me", 1, 1, (sunk,), ()))
-    view.begin_turn(4, 5)
+    Feed(view).resolved(SalvoResolved(1, 1, "me", 1, 1, (sunk,), ()))
+    Feed(view).begin_turn(4, 5)
     for _ in range(20):
         assert {shot.player for shot in hunter.choose_salvo(view)} == {"you"}
 

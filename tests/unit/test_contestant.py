@@ -18,7 +18,7 @@ from salvo.player import Bot
 from salvo.rules import SALVO, generator
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from unbrokered import Wire
 
 
@@ -33,7 +33,7 @@ class Table:
 
     def fire(self, shots: Sequence[Shot]) -> None:
         self.fired += shots
-        self.view.fired(shots)
+        Feed(self.view).fired(shots)
         self.view.shots -= len(shots)
 
 
@@ -48,9 +48,9 @@ def _turn(bot: Bot, left: int, caplog: pytest.LogCaptureFixture) -> tuple[int, l
     """Let a bot answer for a turn of five shots, with so many cells left; return how many it fired, and the log."""
     bot.prepare("me", 1)
     view = View(SALVO, "me", ("me", "you"), 1, SALVO.random_fleet(generator(1)), bot.random)
-    view.fired(list(view.untouched)[left:])
-    view.resolved(SalvoResolved(1, 1, "me", 100 - left, 0, (), ()))
-    view.begin_turn(3, 5)
+    Feed(view).fired(list(view.untouched)[left:])
+    Feed(view).resolved(SalvoResolved(1, 1, "me", 100 - left, 0, (), ()))
+    Feed(view).begin_turn(3, 5)
     table: Any = Table(view)
     with caplog.at_level(logging.WARNING):
         _Player(bot, table, 1, True, lambda: 0.0).handle(SalvoWanted(view))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
-import inspect
 import json
 import re
 import runpy
 import subprocess
 import sysconfig
+import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,8 +49,8 @@ SOURCES = [path for folder in ("client_sdk", "server", "tests") for path in (ROO
 
 @pytest.mark.parametrize(("topic", "message"), [(topics.TURN, m.TurnBegan), (topics.RESULT, m.SalvoResolved)])
 def test_the_table_of_topics_names_every_field(topic: topics.Topic, message: Any) -> None:
-    for name in inspect.signature(message).parameters:
-        assert re.search(rf"\b{name}\b", topic.payload), f"the row of {topic.pattern} lacks {name}"
+    for member in members_of(message):
+        assert re.search(rf"\b{member.key}\b", topic.payload), f"the row of {topic.pattern} lacks {member.key}"
 
 
 def test_the_documents_print_the_tables_of_the_code() -> None:
@@ -105,12 +106,16 @@ AIMED = m.RefereeSalvo("b", (m.AimedShot("a", 2, 1, True), m.AimedShot("a", 3, 2
 JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.TurnBegan(1, 9, "a", 5, 1_760_000_000_000, 1_760_000_030_000), "turn", announcements_pb2.Turn()),
     (RESULT, "result", announcements_pb2.Result()),
-    (RESULT._replace(sunk=(), defeated=(), hits=0, outcomes=(True, False)), "result", announcements_pb2.Result()),
+    (
+        RESULT._replace(sunk=(), defeated=(), hits=0, outcomes_if_told=(True, False)),
+        "result",
+        announcements_pb2.Result(),
+    ),
     (m.PlayerStats("a", 80, 19, 6, 18, 1), "stats", announcements_pb2.Stats()),
     (m.PlayerStats("a", 0, 0, 0, 0, 2), "stats", announcements_pb2.Stats()),
     (m.ShotLanded("a", 3, 4), "hit", announcements_pb2.Hit()),
     (
-        RESULT._replace(shots=2, outcomes=(True, False), aims=(("b", 3, 4), ("c", 1, 10))),
+        RESULT._replace(shots=2, outcomes_if_told=(True, False), aims_if_told=(("b", 3, 4), ("c", 1, 10))),
         "result",
         announcements_pb2.Result(),
     ),
@@ -276,7 +281,42 @@ def test_every_message_of_the_schema_is_compared_and_tells_0_from_missing() -> N
 def test_what_is_said_of_an_error_code_is_a_sentence_of_the_contract() -> None:
     for name, code in CODES.items():
         assert f"**{code.sentence}**" in README, name
-        assert f"| `{name}` | {code.meaning} | {code.answered} | {code.sentence} |" in README
+        assert re.search(
+            rf"^\| `{name}` \| {re.escape(code.meaning)} \| .+ \| {code.answered} \| {code.sentence} \|$", README, re.M
+        )
+
+
+def _codes_raised() -> set[str]:
+    """Return the codes that errors are made with, in the SDK and in the server."""
+    trees = [ast.parse(path.read_text()) for path in SOURCES if not {"tests", "v1"} & {*path.parts}]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    bases = {node.name: {_name(base) for base in node.bases} for node in nodes if isinstance(node, ast.ClassDef)}
+    errors = {"SalvoError"}
+    while more := {name for name, above in bases.items() if above & errors} - errors:
+        errors |= more
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
+    errors.add("super().__init__")
+    made = [call.args[0] for call in calls if {_name(call.func), ast.unparse(call.func)} & errors]
+    told = [node.value for node in nodes if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "code"]
+    either = [each for node in (*made, *told) for each in (getattr(node, "body", node), getattr(node, "orelse", node))]
+    values = [node.value for node in either if isinstance(node, ast.Constant)]
+    return {value for value in values if isinstance(value, str) and re.fullmatch(r"[a-z]+(_[a-z]+)*", value)}
+
+
+def _name(node: ast.expr) -> str:
+    return ast.unparse(node).rpartition(".")[2]
+
+
+def test_the_table_of_errors_has_the_cause_and_the_fix_of_every_code() -> None:
+    said = tomllib.loads((ROOT / "proto" / "error_codes.toml").read_text())
+    assert said["fixes"].keys() == CODES.keys()
+    assert not said["local"].keys() & CODES.keys()
+    assert _codes_raised() - CODES.keys() - said["local"].keys() == set()
+    sources = "".join(path.read_text() for path in SOURCES if not {"tests", "v1"} & {*path.parts})
+    assert [code for code in said["local"] if f'"{code}"' not in sources and f" {code}: " not in sources] == []
+    assert all(cause and fix for cause, fix in said["local"].values())
+    assert all(said["fixes"].values())
+    assert [*said["local"]] == sorted(said["local"])
 
 
 def test_the_plain_diagram_has_every_arrow_and_refuses_one_that_it_cannot_draw() -> None:

@@ -35,7 +35,7 @@ from salvo.lab.time_limits import TimeLimits, limit_time
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, RuleBook
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from salvo_server.templates import FOLDER
 
 ROOT = Path(__file__).parents[2]
@@ -118,7 +118,7 @@ def hurry(bot: ExecBot, turn: int, seconds: float) -> None:
     choose, turns = bot.choose_salvo, itertools.count(1)
 
     def choose_salvo(view: View) -> Sequence[Shot]:
-        view.extend(time.monotonic() + (seconds if next(turns) == turn else exec_bot.QUESTION_SECONDS))
+        Feed(view).extend(time.monotonic() + (seconds if next(turns) == turn else exec_bot.QUESTION_SECONDS))
         return choose(view)
 
     bot.choose_salvo = choose_salvo  # type: ignore[method-assign]

@@ -72,7 +72,7 @@ def test_a_game_is_told_as_a_table_with_luck_and_skill_apart_at_the_end() -> Non
     lines = _run("2-players-small").splitlines()
     turns = _replay("2-players-small").turns
     assert lines[0].startswith("game 3: small on 8 x 6; 2 players: ")
-    assert lines[1].split() == ["turn", "player", "shots", "hits", "expected", "best", "luck", "bits", "expected"]
+    assert lines[1].split() == ["turn", "player", "shots", "hits", "expected", "best", "luck", "bits", "typical"]
     assert [line.split()[0] for line in lines[2 : turns + 2]] == [str(turn) for turn in range(1, turns + 1)]
     sentences = [line for line in lines if "of the best there were" in line]
     assert sum(" won: luck " in line for line in sentences) == 1
@@ -213,3 +213,17 @@ def test_what_is_explained_of_two_games_that_differ_only_in_hidden_cells_is_the_
     assert [each.player for each in one] == ["alice", "bob"]
     assert one == other
     assert one[0].hits == 2
+
+
+def test_every_column_is_headed_by_a_word_of_its_own_which_the_legend_explains() -> None:
+    lines = _run("2-players-small").splitlines()
+    headings = lines[1].split()
+    assert len(set(headings)) == len(headings)
+    legend = " ".join(lines[_replay("2-players-small").turns + 2 :][:2])
+    assert re.findall(r"(\w+):", legend) == ["expected", "best", "luck", "bits", "typical"]
+
+
+def test_percent_is_written_one_way() -> None:
+    told = _run("2-players-1") + _run("2-players-1", "--turn", "6")
+    assert re.search(r"\d%", told)
+    assert not re.search(r"\d %", told)

@@ -26,7 +26,7 @@ from salvo.rules import (
     ShipClass,
     generator,
 )
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from unit.test_posterior import layouts
 
 #: Two ships on 4 x 4: 648 fleets.
@@ -53,11 +53,11 @@ def answered(view: View, turn: int, shots: Sequence[Shot], hits: Sequence[bool])
 def fire(
     view: View, turn: int, shots: Sequence[Shot], hits: Sequence[bool], explainer: Explainer | None = None
 ) -> Explanation:
-    view.begin_turn(turn, 2)
+    Feed(view).begin_turn(turn, 2)
     outlook = (explainer or Explainer(fleets=4000)).look(view)
     result = answered(view, turn, shots, hits)
-    view.fired(shots)
-    view.resolved(result)
+    Feed(view).fired(shots)
+    Feed(view).resolved(result)
     return outlook.judge(shots, result)
 
 
@@ -123,12 +123,12 @@ def test_luck_and_skill_of_a_game_by_hand_are_what_one_reckons() -> None:
     view = view_of(PUDDLE)
     told = []
     for turn, (cell, hit) in enumerate([(0, False), (0, False), (2, True)], start=1):
-        view.begin_turn(turn, 1)
+        Feed(view).begin_turn(turn, 1)
         outlook = Explainer(fleets=3000).look(view)
         [shot] = shots_at([cell], PUDDLE)
         result = answered(view, turn, [shot], [hit])
-        view.fired([shot])
-        view.resolved(result)
+        Feed(view).fired([shot])
+        Feed(view).resolved(result)
         told.append(outlook.judge([shot], result))
     # One of three cells; then one of two, and a cell is fired at that was a miss; then one of two again.
     assert [each.expected.value for each in told] == pytest.approx([1 / 3, 0, 1 / 2], abs=0.03)
@@ -171,7 +171,7 @@ def test_where_a_repeated_shot_is_a_miss_it_has_no_chance() -> None:
 
 def test_shots_that_were_not_fired_are_lost_unless_the_game_was_over() -> None:
     view = view_of(POND)
-    view.begin_turn(1, 2)
+    Feed(view).begin_turn(1, 2)
     outlook = Explainer().look(view)
     shots = [each.shot for each in outlook.best(1)]
     short = outlook.judge(shots, answered(view, 1, shots, [False]))
@@ -185,7 +185,7 @@ def test_shots_that_were_not_fired_are_lost_unless_the_game_was_over() -> None:
 
 def test_where_few_fleets_are_left_each_counts_once() -> None:
     view = view_of(PUDDLE)
-    view.begin_turn(1, 1)
+    Feed(view).begin_turn(1, 1)
     shots = shots_at([0], PUDDLE)
     told = Explainer().look(view).judge(shots, answered(view, 1, shots, [False]))
     assert told.maps["you"].note == "the share of 3 fleets that agree with all answers"
@@ -239,11 +239,11 @@ def test_what_is_drawn_for_a_turn_does_not_depend_on_the_turns_looked_at_before(
         view, explainer, found = view_of(POND, ("you", "they")), Explainer(5, 100), []
         for turn in range(1, 6):
             shots = [*shots_at([3 * turn - 3]), *shots_at([3 * turn - 2], player="they")]
-            view.begin_turn(turn, 2)
+            Feed(view).begin_turn(turn, 2)
             outlook = explainer.look(view) if turn in looks else None
             result = answered(view, turn, shots, [turn % 2 == 0, False])
-            view.fired(shots)
-            view.resolved(result)
+            Feed(view).fired(shots)
+            Feed(view).resolved(result)
             if outlook is not None:
                 found.append(outlook.judge(shots, result))
         return tuple(found)

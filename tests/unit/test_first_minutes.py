@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import random
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -19,11 +22,15 @@ from salvo.lab.bots.hunter import Hunter
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.lab.pictures.lines import Boards, board_lines
 from salvo.lab.pictures.marks import Mark
+from salvo.lab.pictures.watched import Watched
 from salvo.lab.replay_command import warn_of_chance
 from salvo.lab.time_limits import telling_of_waits
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, Grid, RuleBook
 from salvo.view import Shot, View
+from salvo_server.cli import main
+from salvo_server.spectate.recordings import open_recordings
+from salvo_server.spectate.replay import REFEREE, Frame
 
 FIRES = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
 
@@ -61,6 +68,130 @@ def test_colours_are_around_the_marks_only() -> None:
     assert line.startswith(
         f"A \033[1;31m{Mark.HIT}\033[0m \033[34m{Mark.SHIP}\033[0m \033[2m{Mark.MISS}\033[0m {Mark.BLANK}"
     )
+
+
+# --- a game as it goes --------------------------------------------------------------------------------------------
+
+
+class Chatty(RandomBot):
+    """Prints something each turn."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        print(f"here \a{view.turn}")
+        return super().choose_salvo(view)
+
+
+def _watched(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Bot], size: tuple[int, int] = (80, 40)
+) -> tuple[str, list[float]]:
+    """Return what a terminal gets of a game, and the pauses."""
+    out, pauses = io.StringIO(), list[float]()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size(size))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with Watched(moving=True, pause=pauses.append) as boards:
+        bots = {"mine": kind(), "hunter": Hunter()}
+        arena.play(bots, seed=1, opening=boards.begin, listener=boards.follow)
+    return out.getvalue(), pauses
+
+
+def test_boards_that_are_watched_are_drawn_after_every_salvo_on_a_screen_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text, pauses = _watched(monkeypatch, RandomBot)
+    before, *frames = text.split("\033[H\033[J")
+    assert (before, frames[-1][-len("\033[?25h\033[?1049l") :]) == ("\033[?1049h\033[?25l", "\033[?25h\033[?1049l")
+    assert len(frames) == len(pauses)
+    assert "before the first salvo" in frames[0]
+    first = frames[1].splitlines()[0]
+    assert re.fullmatch(r"\x1b\[1mturn 1: \w+ hits \d of 5: ([A-J]\d+ ){5}of \w+\x1b\[0m", first)
+    assert len(re.findall(r"\x1b\[[\d;]*7m", frames[1])) == 5
+    assert frames[-1].splitlines()[1].endswith("is defeated")
+
+
+def test_a_small_terminal_shows_the_upper_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, _ = _watched(monkeypatch, RandomBot, (40, 9))
+    shown = text.removesuffix("\033[?25h\033[?1049l").split("\033[H\033[J")[1:]
+    assert max(len(frame.splitlines()) for frame in shown) == 8
+    assert max(len(line) for frame in shown for line in re.sub(r"\x1b\[[\d;]*m", "", frame).splitlines()) < 40
+
+
+def test_what_bots_print_stands_below_the_boards_and_is_left_after_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, _ = _watched(monkeypatch, Chatty)
+    shown, _, left = text.partition("\033[?25h\033[?1049l")
+    last = shown.split("\033[H\033[J")[-1]
+    said = [line for line in last.splitlines() if line.startswith("here")]
+    assert len(said) == 5
+    assert "\a" not in last
+    assert [line.replace("\a", " ") for line in left.splitlines()[-5:]] == said
+
+
+def test_a_prompt_is_shown_before_its_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Asking(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            print("(Pdb) ", end="", flush=True)
+            return super().choose_salvo(view)
+
+    text, _ = _watched(monkeypatch, Asking)
+    assert text.split("\033[H\033[J")[2].splitlines()[-1] == "(Pdb) "
+
+
+def test_an_interrupted_game_gives_the_screen_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            raise KeyboardInterrupt
+
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    boards = Watched(moving=True, pause=lambda _: None)
+    with pytest.raises(KeyboardInterrupt), boards:
+        arena.play({"a": Interrupted(), "b": Interrupted()}, opening=boards.begin, listener=boards.follow)
+    assert out.getvalue().endswith("\033[?25h\033[?1049l")
+    assert sys.stdout is out
+
+
+@pytest.mark.parametrize(
+    "command", [["mybot.py", "--watch"], ["-m", "salvo_server", "play", "mybot.py", "hunter", "--watch"]]
+)
+def test_without_a_terminal_a_watched_game_is_a_line_for_each_salvo(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "mybot.py").write_text(FIRES + "salvo.run(fire)\n")
+    done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)
+    salvos = [line for line in done.stdout.splitlines() if line.startswith("turn ")]
+    assert re.fullmatch(r"turn   1  (mybot |hunter)  5 shots  \d hits?\s*", salvos[0])
+    assert salvos[-1].endswith("is defeated")
+    assert "\033" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ["hunter", "hunter", "--games", "3"],
+            "in several games; leave out --games, and choose one of them with --game",
+        ),
+        (["hunter", "hunter", "--json"], "with --json, "),
+        (["human", "hunter"], "with human, "),
+    ],
+)
+def test_watching_names_what_it_does_not_go_with(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["play", *options, "--watch"])
+    assert end.value.code == 2
+    assert f"unused_option: --watch does nothing {told}" in capsys.readouterr().err
+
+
+def _frames(recording: Path) -> list[Frame]:
+    return list(open_recordings(str(recording), None, None).replay().frames(REFEREE))
+
+
+def test_a_game_that_is_recorded_can_be_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["play", "random", "random", "--watch", "--record", str(tmp_path / "g.jsonl"), "--seed", "1"])
+    assert end.value.code == 0
+    turns = capsys.readouterr().out.count("turn ")
+    assert turns == len(_frames(tmp_path / "g.jsonl")) - 1
 
 
 # --- games that do not come out again -----------------------------------------------------------------------------
@@ -192,3 +323,75 @@ def test_a_game_on_a_terminal_ends_with_the_boards(tmp_path: Path) -> None:
     assert text.count(Mark.HIT) >= sum(ship.length for ship in SALVO.fleet)
     assert "wins after" in text.splitlines()[-2]
     assert "afloat" not in _python(file, SALVO_SEED="1").stdout
+
+
+# --- mistakes -----------------------------------------------------------------------------------------------------
+
+#: Files that somebody has written wrongly.
+WRONG = {
+    "asks.py": FIRES.replace("view.untouched", "view.salvos and view.salvos[-1].result.outcomes or view.untouched"),
+    "maps.py": FIRES.replace("return", "view.marks('hunter')\n    return"),
+    "bare.py": FIRES.replace("fire(view)", "fire()"),
+    "typo.py": "import salvo\nclass Mine(salvo.Bot):\n    def chose_salvo(self, view): ...\n",
+    "idle.py": "import salvo\nclass Mine(salvo.Bot): ...\n",
+    "open.toml": 'name = "pond\nlike = "streak"\n',
+    "word.toml": "name = pond\n",
+    "latin.toml": "name = 'p\xf6nd'\n",
+    "cut.jsonl": "no game\n",
+    "folder": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (
+            "play asks.py hunter",
+            "not_told: asks.py:6: these rules don't tell which shots of a salvo hit; result.hits is ",
+        ),
+        (
+            "play maps.py hunter",
+            "not_told: maps.py:6: the rules 'salvo' don't tell which shot was a hit; view.salvos has ",
+        ),
+        (
+            "play bare.py hunter",
+            "bot_raised: bare.py:4: TypeError: .*; a bot is a function of one view, such as def fire",
+        ),
+        (
+            "play typo.py hunter",
+            r"bad_bot: typo.py:2: Mine has no choose_salvo\(view\); is 'chose_salvo' a misspelling",
+        ),
+        (
+            "play idle.py hunter",
+            r"bad_bot: idle.py:2: Mine has no choose_salvo\(view\); write one, which returns shots",
+        ),
+        ("play hunter hunter --rules open.toml", "bad_rules: open.toml, line 1: a text has no closing quote"),
+        ("play hunter hunter --rules word.toml", "bad_rules: word.toml, line 1: not a value; .* a text in quotes"),
+        ("play hunter hunter --rules latin.toml", "bad_rules: latin.toml: it is not UTF-8 text; save it as UTF-8"),
+        ("play hunter hunter --rules opn.toml", r"bad_rules: no file opn.toml; did you mean open.toml\?"),
+        ("play hunter hunter --rules chess.toml", "bad_rules: no file chess.toml$"),
+        ("replay cut.jsonl", "transcript_corrupt: cut.jsonl, line 1: not JSON: [^;]*; take the file again "),
+        ("replay folder", "transcript_unreadable: folder: Is a directory; name a file in it"),
+        ("verify cot.jsonl", r"proof_missing: no file cot.jsonl; did you mean cut.jsonl\?"),
+        ("verify folder", "proof_unreadable: folder: Is a directory; name a file in it"),
+        ("tournament run open.toml", "bad_tournament: open.toml, line 1: a text has no closing quote"),
+        ("tournament open.toml", "No such command 'open.toml'. There are init, run, show, site."),
+        ("teams lits", "No such command 'lits'. Did you mean 'list'?"),
+        ("serve --config open.toml", "bad_setting: open.toml, line 1: a text has no closing quote"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place_and_what_to_do(
+    command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in WRONG.items():
+        if text is None:
+            (tmp_path / name).mkdir()
+        else:
+            (tmp_path / name).write_bytes(text.encode("latin-1"))
+    with pytest.raises(SystemExit) as end:
+        main(command.split())
+    assert end.value.code in (1, 2)
+    said = capsys.readouterr().err
+    assert re.search(f"error: {told}", said, re.IGNORECASE | re.MULTILINE), said
+    assert "[Errno" not in said

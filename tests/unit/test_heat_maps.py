@@ -20,7 +20,7 @@ from salvo.lab.pictures.heat import percentage
 from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, Repeats, RuleBook, ShipClass, generator
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 
 POND = Grid(3, 2)
 CHANCES = (0.25, 0.0, 0.004, 1.0, 0.0, 0.996)
@@ -68,9 +68,9 @@ def test_chances_are_those_of_all_fleets_counted_one_by_one() -> None:
     book = replace(SALVO, name="pond", grid=Grid(4, 3), fleet=(ShipClass("a", 3), ShipClass("b", 2)))
     view = view_of(book)
     fired = [Shot("you", 1, 1), Shot("you", 2, 2)]
-    view.begin_turn(1, 2)
-    view.fired(fired)
-    view.resolved(SalvoResolved(1, 1, "me", 2, 1, (), ()))
+    Feed(view).begin_turn(1, 2)
+    Feed(view).fired(fired)
+    Feed(view).resolved(SalvoResolved(1, 1, "me", 2, 1, (), ()))
     aimed_at = 1 << 0 | 1 << 5
     agreeing = [
         long | short
@@ -117,10 +117,10 @@ def test_where_whole_fleets_are_too_hard_to_tell_it_is_estimated_and_said() -> N
 def _told_of_two_boards(book: RuleBook) -> View:
     """One hit on A1 of two boards together, and one on B3 and B5 of the first."""
     view = View(book, "me", ("me", "you", "they"), 1, book.random_fleet(generator(1)), generator(2))
-    view.begin_turn(1, 5)
+    Feed(view).begin_turn(1, 5)
     for turn, shots in enumerate([[Shot("you", 1, 1), Shot("they", 1, 1)], [Shot("you", 3, 2), Shot("you", 5, 2)]], 1):
-        view.fired(shots)
-        view.resolved(SalvoResolved(1, turn, "me", 2, 1, (), ()))
+        Feed(view).fired(shots)
+        Feed(view).resolved(SalvoResolved(1, turn, "me", 2, 1, (), ()))
     return view
 
 

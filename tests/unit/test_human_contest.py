@@ -18,7 +18,7 @@ from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
 from salvo.testing.script import ScriptedServer
-from salvo.view import Shot
+from salvo.view import Feed, Shot
 from salvo_server.human.channel import Channel, FleetAsked, Link, News, Salvo, Seen, Told
 from salvo_server.human.contest import Person
 from unbrokered import Wire
@@ -152,7 +152,7 @@ def test_a_picture_is_told_when_something_has_changed_and_not_again() -> None:
     assert isinstance(seen, Seen)
     assert seen.sight.incoming == ((3, 3),)
     view: Any = place.session.view
-    view.extend(view.seconds_left + 1_000_000)
+    Feed(view).extend(view.seconds_left + 1_000_000)
     assert len(place.told()) == 1  # another deadline: the clock on the screen is another one
 
 

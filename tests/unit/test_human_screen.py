@@ -25,7 +25,7 @@ from salvo.lab.bots.random_bot import RandomBot
 from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Fleet, Grid, RuleBook
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from salvo_server.human.app import Mode, Table
 from salvo_server.human.board import BoardView
 from salvo_server.human.channel import (
@@ -263,8 +263,8 @@ def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
 def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> None:
     async def act(person: Person) -> None:
         view = view_of("streak")
-        view.resolved(SalvoResolved(1, 1, "ann", 1, 0, (), (), (False,), (("ann", 1, 1),)))
-        view.begin_turn(2, 1)
+        Feed(view).resolved(SalvoResolved(1, 1, "ann", 1, 0, (), (), (False,), (("ann", 1, 1),)))
+        Feed(view).begin_turn(2, 1)
         await person.see(view)
         await person.press("enter")
         assert person.app.message.startswith("A1 of ann was shot at before")
@@ -298,7 +298,7 @@ def test_out_of_turn_nothing_is_fired_and_a_turn_that_is_taken_away_is_told() ->
         view = view_of("salvo")
         await person.see(view)
         await person.press("enter")
-        view.begin_turn(2, 0)
+        Feed(view).begin_turn(2, 0)
         await person.see(view)
         assert person.text("title").startswith("Waiting   game 1, salvo   turn 2")
         assert person.app.message == "the turn was over before you fired"
@@ -325,7 +325,7 @@ def test_tab_goes_round_the_opponents_and_a_salvo_may_be_at_several() -> None:
 def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
     async def act(person: Person) -> None:
         view = view_of("salvo")
-        view.begin_turn(1, 5, deadline=time.monotonic() + 3600)
+        Feed(view).begin_turn(1, 5, deadline=time.monotonic() + 3600)
         await person.see(view)
         before = person.seconds_left
         assert 3000 < before <= 3600
@@ -342,7 +342,7 @@ def test_what_falls_on_the_own_board_is_told_until_the_person_shoots() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["streak"])
         view = view_of("streak")
-        view.landed(Shot("me", 5, 10))
+        Feed(view).landed(Shot("me", 5, 10))
         await person.see(view)
         assert person.text("incoming") == "J5 missed"
         assert person.board("own")[94] == Mark.MISS
@@ -369,7 +369,7 @@ def test_the_end_says_who_won_and_shows_what_the_rules_reveal() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["streak"])
         view = view_of("streak")
-        view.landed(Shot("me", 1, 1))
+        Feed(view).landed(Shot("me", 1, 1))
         await person.see(view)
         assert Mark.SHIP not in person.board("target")
         fleets = {"ann": fleet_in_rows(view.rules)}

@@ -9,7 +9,7 @@ import pytest
 from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from salvo_server.human.snapshot import Snapshot, incoming_words, result_words
 
 
@@ -26,12 +26,12 @@ def fleet_in_rows(book: RuleBook) -> Fleet:
 def view_of(name: str, *rivals: str) -> View:
     book = BOOKS[name]
     view = View(book, "me", ("me", *(rivals or ("ann",))), 1, fleet_in_rows(book), Random(0))
-    view.begin_turn(1, book.longest_salvo)
+    Feed(view).begin_turn(1, book.longest_salvo)
     return view
 
 
 def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoResolved:
-    told: dict[str, object] = {"sunk": (), "defeated": (), "outcomes": None, "aims": None} | more
+    told: dict[str, object] = {"sunk": (), "defeated": (), "outcomes_if_told": None, "aims_if_told": None} | more
     return SalvoResolved(1, 1, player, shots, hits, **told)  # type: ignore[arg-type]
 
 
@@ -47,49 +47,52 @@ def test_where_cells_are_told_a_shot_is_told_in_the_words_of_a_board_game(
     hit: bool, sunk: tuple[SunkShip, ...], words: str
 ) -> None:
     view = view_of("classic")
-    result = _resolved("ann", int(hit), outcomes=(hit,), aims=(("me", 5, 1),), sunk=sunk)
-    view.resolved(result)
+    result = _resolved("ann", int(hit), outcomes_if_told=(hit,), aims_if_told=(("me", 5, 1),), sunk=sunk)
+    Feed(view).resolved(result)
     assert result_words(result, view) == words
 
 
 def test_with_several_opponents_it_says_whose_board_it_was() -> None:
     view = view_of("classic", "ann", "bob")
     sunk = (SunkShip("bob", "submarine1", "submarine1"),)
-    result = _resolved("ann", 1, outcomes=(True,), aims=(("bob", 5, 1),), sunk=sunk, defeated=("bob",))
-    view.resolved(result)
+    result = _resolved("ann", 1, outcomes_if_told=(True,), aims_if_told=(("bob", 5, 1),), sunk=sunk, defeated=("bob",))
+    Feed(view).resolved(result)
     assert result_words(result, view) == "A5 of bob Submarine1 sunk, bob defeated"
 
 
 def test_where_only_hits_are_counted_no_cell_is_told() -> None:
     view = view_of("salvo")
-    view.fired([Shot("ann", x, 1) for x in (1, 2, 3)])
+    Feed(view).fired([Shot("ann", x, 1) for x in (1, 2, 3)])
     result = _resolved("me", 1, 3, sunk=(SunkShip("ann", "cruiser", "cruiser"),))
-    view.resolved(result)
+    Feed(view).resolved(result)
     assert result_words(result, view) == "3 shots: 1 hit, cruiser of ann sunk"
     assert Snapshot.of(view).boards["ann"].startswith(Mark.FIRED * 3 + Mark.BLANK)
 
 
 def test_where_each_shot_is_told_the_own_ones_are_told_with_their_cells_and_others_counted() -> None:
     view = view_of("smackdown")
-    view.fired([Shot("ann", 1, 1), Shot("ann", 2, 2)])
-    mine, hers = _resolved("me", 1, 2, outcomes=(True, False)), _resolved("ann", 1, 2, outcomes=(True, False))
-    view.resolved(mine)
-    view.resolved(hers)
+    Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 2, 2)])
+    mine, hers = (
+        _resolved("me", 1, 2, outcomes_if_told=(True, False)),
+        _resolved("ann", 1, 2, outcomes_if_told=(True, False)),
+    )
+    Feed(view).resolved(mine)
+    Feed(view).resolved(hers)
     assert result_words(mine, view) == "A1 hit, B2 missed"
     assert result_words(hers, view) == "2 shots: 1 hit"
 
 
 def test_a_skipped_turn_is_told() -> None:
     view = view_of("xbs")
-    result = _resolved("ann", 0, 0, outcomes=(), aims=())
-    view.resolved(result)
+    result = _resolved("ann", 0, 0, outcomes_if_told=(), aims_if_told=())
+    Feed(view).resolved(result)
     assert result_words(result, view) == "no shot"
 
 
 def test_the_own_board_tells_each_shot_and_what_sank_whatever_the_rules_announce() -> None:
     view = view_of("salvo")
     for cell in ((1, 9), (2, 9), (2, 9), (9, 9)):
-        view.landed(Shot("me", *cell))
+        Feed(view).landed(Shot("me", *cell))
     sight = Snapshot.of(view)
     assert incoming_words(sight, 0) == ["I1 hit", "I2 Patrolboat sunk", "I2 hit", "I9 missed"]
     assert incoming_words(sight, 3) == ["I9 missed"]
@@ -98,16 +101,16 @@ def test_the_own_board_tells_each_shot_and_what_sank_whatever_the_rules_announce
 def test_a_repeated_shot_is_a_miss_where_the_rules_say_so() -> None:
     view = view_of("classic")
     for cell in ((1, 1), (1, 1)):
-        view.landed(Shot("me", *cell))
+        Feed(view).landed(Shot("me", *cell))
     assert incoming_words(Snapshot.of(view), 0) == ["A1 hit", "A1 missed"]
 
 
 def test_a_picture_stays_as_it_was_taken() -> None:
     view = view_of("salvo")
     sight = Snapshot.of(view)
-    view.fired([Shot("ann", 1, 1)])
-    view.landed(Shot("me", 1, 1))
-    view.begin_turn(2, 0)
+    Feed(view).fired([Shot("ann", 1, 1)])
+    Feed(view).landed(Shot("me", 1, 1))
+    Feed(view).begin_turn(2, 0)
     assert (sight.turn, sight.shots, sight.fired_this_turn, sight.incoming) == (1, 5, (), ())
     assert Mark.FIRED not in sight.boards["ann"]
     assert Snapshot.of(view) != sight
@@ -115,6 +118,6 @@ def test_a_picture_stays_as_it_was_taken() -> None:
 
 def test_revealed_boards_show_ships_and_what_became_of_the_shots() -> None:
     view = view_of("salvo")
-    view.fired([Shot("ann", 1, 1), Shot("ann", 1, 2)])
+    Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 1, 2)])
     board = Snapshot.of(view).revealed("ann", fleet_in_rows(view.rules))
     assert (board[0], board[1], board[10], board[11]) == (Mark.HIT, Mark.SHIP, Mark.MISS, Mark.BLANK)

@@ -24,7 +24,7 @@ from salvo.lab.solo import Summary, summary
 from salvo.messages import PlayerStats
 from salvo.rules import BOOKS, SALVO, Fleet, Grid, RuleBook, Sinkings, generator
 from salvo.testing import board
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 
 HOSTILE = "<script>alert('\"&')</script>"
 FLEET = board("""
@@ -114,10 +114,10 @@ def test_a_fleet_shows_a_letter_for_each_cell_and_names_the_ships() -> None:
 
 def test_a_view_shows_the_own_fleet_with_hits_and_of_others_where_shots_fell() -> None:
     view = view_of()
-    view.landed(Shot("me", 1, 1))
-    view.landed(Shot("me", 1, 2))
-    view.begin_turn(1, 5)
-    view.fired([Shot("you", 10, 10)])
+    Feed(view).landed(Shot("me", 1, 1))
+    Feed(view).landed(Shot("me", 1, 2))
+    Feed(view).begin_turn(1, 5)
+    Feed(view).fired([Shot("you", 10, 10)])
     page = page_of(view)
     own, other = page.boards["me (you)"], page.boards["you"]
     assert (own[0], own[1], own[10]) == (("✖", "A1: carrier, hit"), ("A", "A2: carrier"), ("○", "B1: miss"))
@@ -169,15 +169,15 @@ def test_a_heat_map_tells_each_chance_as_text_and_exactly_when_pointed_at() -> N
     shown = HeatMap(Grid(3, 2), chances, "pond", {0: Mark.FIRED, 3: Mark.HIT}, aimed=(5,), note="a guess")
     page = page_of(shown)
     assert page.boards["pond"] == [
-        ("●25", "A1: 25.00 %, fired at"),
-        ("0", "A2: 0.00 %"),
-        ("<1", "A3: 0.12 %"),
-        ("✖", "B1: 100.00 %, hit"),
-        ("0", "B2: 0.00 %"),
-        ("[50]", "B3: 50.00 %, aimed at"),
+        ("●25", "A1: 25.00%, fired at"),
+        ("0", "A2: 0.00%"),
+        ("<1", "A3: 0.12%"),
+        ("✖", "B1: 100.00%, hit"),
+        ("0", "B2: 0.00%"),
+        ("[50]", "B3: 50.00%, aimed at"),
     ]
     legend = "[ ] aimed at, ✖ hit, ● fired at before, and not told"
-    assert page.text[-3:] == ["darker is likelier, up to 50 %", legend, "a guess"]
+    assert page.text[-3:] == ["darker is likelier, up to 50%", legend, "a guess"]
     assert shown._repr_html_().count("outline:") == 1
 
 
@@ -215,10 +215,10 @@ def test_a_game_shows_who_came_where_and_all_fleets() -> None:
     outcome = arena.play({"a": RandomBot(), "b": RandomBot()}, seed=4, game=2)
     page = page_of(outcome)
     assert set(page.boards) == {"a", "b"}
-    assert f"game 2, seed 4: won by {outcome.winner} after {outcome.turns} salvos" in page.text
+    assert f"game 2, seed 4: won by {outcome.winner} after {outcome.turns} turns" in page.text
     assert [row[:2] for row in page.rows[1:3]] == [[str(n), name] for name, n in outcome.places.items()]
     tie = {name: replace(one, place=1) for name, one in outcome.stats.items()}
-    assert "game 2, seed 4: a tie of a and b after 9 salvos" in page_of(Played("", 4, 2, 9, tie)).text
+    assert "game 2, seed 4: a tie of a and b after 9 turns" in page_of(Played("", 4, 2, 9, tie)).text
 
 
 def test_a_simulation_shows_wins_with_an_error_and_how_fast_it_was() -> None:

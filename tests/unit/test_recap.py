@@ -19,6 +19,7 @@ from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, r
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, key_to_team, make_blob
 from salvo.session import Session
 from salvo.testing import ScriptedServer
+from salvo.view import Feed
 from salvo_server.core.referee import Referee
 
 NOW = 1_760_000_000_000
@@ -114,7 +115,7 @@ def test_a_table_that_announces_each_shot_has_the_outcomes_in_its_recaps() -> No
     referee = play(begun(3, book), 40)
     for name in referee.players:
         recap = recap_of(referee, name)
-        assert any(result.outcomes and any(result.outcomes) for result in recap.results)
+        assert any(result.outcomes_if_told and any(result.outcomes_if_told) for result in recap.results)
         assert read_recap(name, write_recap(recap, book.grid)) == as_read(recap)
 
 
@@ -197,14 +198,14 @@ def test_a_shot_that_did_not_count_stays_fired_at_when_an_older_one_was_left_out
     recap = m.Recap("me", 1, 3, random_fleet(SALVO, generator(1)).placements, (), (), (), ("me", "you"))
     view = taken_up(recap).view
     assert view is not None
-    view.summed_up(earlier)
+    Feed(view).summed_up(earlier)
     again, fresh = m.OwnShot(3, "you", 2, 2), m.OwnShot(3, "you", 3, 3)
     untouched = {shot[1:] for shot in view.untouched}
     assert (2, 2) not in untouched
     from salvo.view import Shot
 
-    view.fired([Shot("you", 1, 1), Shot(*dataclasses.astuple(again)[1:]), Shot(*dataclasses.astuple(fresh)[1:])])
-    view.resolved(m.SalvoResolved(1, 3, "me", 1, 0, (), ()))
+    Feed(view).fired([Shot("you", 1, 1), Shot(*dataclasses.astuple(again)[1:]), Shot(*dataclasses.astuple(fresh)[1:])])
+    Feed(view).resolved(m.SalvoResolved(1, 3, "me", 1, 0, (), ()))
     assert {(2, 2), (3, 3)} & {shot[1:] for shot in view.untouched} == {(3, 3)}
 
 

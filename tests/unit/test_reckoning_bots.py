@@ -35,7 +35,7 @@ from salvo.rules import (
     Spacing,
     generator,
 )
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 
 
 def ships(*lengths: int) -> tuple[ShipClass, ...]:
@@ -157,9 +157,9 @@ def test_the_admiral_splits_no_salvo() -> None:
 
 def test_the_admiral_turns_to_who_hits_more_of_two_with_equally_many_ships() -> None:
     view = View(SALVO, "me", ("me", "you", "they"), 1, SALVO.random_fleet(generator(1)), generator(2))
-    view.resolved(SalvoResolved(1, 1, "you", 5, 0, (), ()))
-    view.resolved(SalvoResolved(1, 2, "they", 5, 3, (), ()))
-    view.begin_turn(3, 5)
+    Feed(view).resolved(SalvoResolved(1, 1, "you", 5, 0, (), ()))
+    Feed(view).resolved(SalvoResolved(1, 2, "they", 5, 3, (), ()))
+    Feed(view).begin_turn(3, 5)
     admiral = Admiral()
     admiral.prepare("me", 1)
     assert {player for player, _, _ in admiral.choose_salvo(view)} == {"they"}
@@ -182,14 +182,14 @@ def test_salvos_that_nobody_tells_any_more_leave_fleets_to_be_drawn() -> None:
             cells = [view.rules.grid.cell(x, y) for salvo in lost for _, x, y in salvo.shots]
             early = view.results[: len(view.results) - len(keep)]
             sunk = tuple(ship for result in early for ship in result.sunk)
-            old.summed_up(Earlier(len(early), {}, sunk, (), len(cells), {target: tuple(cells)}, 0, ()))
+            Feed(old).summed_up(Earlier(len(early), {}, sunk, (), len(cells), {target: tuple(cells)}, 0, ()))
             for result in keep:
-                old.begin_turn(result.turn, 0)
+                Feed(old).begin_turn(result.turn, 0)
                 for salvo in view.salvos:
                     if salvo.turn == result.turn:
-                        old.fired(salvo.shots)
-                old.resolved(result)
-            old.begin_turn(view.turn, view.shots)
+                        Feed(old).fired(salvo.shots)
+                Feed(old).resolved(result)
+            Feed(old).begin_turn(view.turn, view.shots)
             shots = super().choose_at(old, target)
             assert self._fleets(old, target)
             return shots
@@ -235,9 +235,9 @@ def test_the_bots_are_graded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_clue_a_turn_says_what_was_told() -> None:
     view = View(SALVO, "me", ("me", "you"), 1, SALVO.random_fleet(generator(1)), generator(2))
     assert clues(view, "you") == []
-    view.begin_turn(1, 5)
-    view.fired([Shot("you", 1, 1), Shot("you", 2, 1), Shot("you", 1, 1)])
-    view.resolved(SalvoResolved(1, 1, "me", 3, 2, (), ()))
-    view.begin_turn(3, 5)
-    view.fired([Shot("you", 9, 9)])
+    Feed(view).begin_turn(1, 5)
+    Feed(view).fired([Shot("you", 1, 1), Shot("you", 2, 1), Shot("you", 1, 1)])
+    Feed(view).resolved(SalvoResolved(1, 1, "me", 3, 2, (), ()))
+    Feed(view).begin_turn(3, 5)
+    Feed(view).fired([Shot("you", 9, 9)])
     assert clues(view, "you") == [Clue((0b11, 0b1), 2, turn=1)]  # what is not told yet is no clue

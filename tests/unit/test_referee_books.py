@@ -28,7 +28,7 @@ from salvo.rules import (
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing import ScriptedServer
-from salvo.view import Shot
+from salvo.view import Feed, Shot
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.settings import load_settings
@@ -407,7 +407,7 @@ def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> No
         shot = Shot(target, number % 4 + 1, number // 4 + 2)
         view = sessions[current.name].view
         assert view is not None
-        view.fired([shot])
+        Feed(view).fired([shot])
         say(*table.carry_out(m.Fire(current.name, *shot), NOW).announcements)
     for name, (server, sealer) in servers.items():
         before = known(sessions[name])

@@ -189,7 +189,7 @@ def test_the_same_seed_draws_the_same_fleet_for_ever() -> None:
 
 
 GOLDEN_FLEET = """\
-  1 2 3 4 5 6 7 8 9 0
+  1 2 3 4 5 6 7 8 9 10
 A . S S S . . . . . .
 B . . . . . A . . . .
 C . P . B . A . . . .

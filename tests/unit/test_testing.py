@@ -40,7 +40,7 @@ def test_a_picture_is_a_fleet() -> None:
 def test_a_drawn_fleet_is_labelled_and_read_back() -> None:
     fleet = SALVO.random_fleet(generator(3))
     header, *rows = draw(fleet).splitlines()
-    assert header.split() == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0"]
+    assert header.split() == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]
     assert [row[0] for row in rows] == list("ABCDEFGHIJ")
     assert board("\n".join(row[1:] for row in rows)) == fleet
 

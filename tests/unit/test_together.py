@@ -14,7 +14,7 @@ from salvo.lab.bots.posterior import draw_by_keys, learned
 from salvo.lab.bots.together import Together, Turn, turns
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import SALVO, Announce, Grid, ShipClass, Sinkings, generator
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from unit.test_posterior import layouts
 
 FLEET = (ShipClass("c", 3), ShipClass("a", 2))
@@ -131,7 +131,7 @@ def test_all_others_hits_are_taken_to_be_on_equally_many_boards() -> None:
     for turn, (player, hits, defeated) in enumerate(
         [("he", 3, ()), ("you", 4, ()), ("she", 1, ("he",)), ("she", 2, ())]
     ):
-        view.resolved(SalvoResolved(1, turn + 1, player, 5, hits, sunk if turn == 3 else (), defeated))
+        Feed(view).resolved(SalvoResolved(1, turn + 1, player, 5, hits, sunk if turn == 3 else (), defeated))
     after = [0.0, 1 / 17, 1 / 17, 1 - 16 / 17 * (1 - 1 / 51), 1 - 16 / 17 * (1 - 4 / 51)]
     assert hit_by_others(view, "you") == pytest.approx(after)
     (clue,) = clues(view, "you")
@@ -143,11 +143,11 @@ def test_all_others_hits_are_taken_to_be_on_equally_many_boards() -> None:
 
 def test_who_is_out_was_not_shot_at_everywhere() -> None:
     view = View(SALVO, "me", ("me", "you", "they"), 1, SALVO.random_fleet(generator(1)), generator(2))
-    view.begin_turn(1, 2)
-    view.fired([Shot("you", 1, 1), Shot("they", 2, 1)])
+    Feed(view).begin_turn(1, 2)
+    Feed(view).fired([Shot("you", 1, 1), Shot("they", 2, 1)])
     sunk = tuple([SunkShip("you", ship.name, ship.name) for ship in SALVO.fleet])
-    view.resolved(SalvoResolved(1, 1, "me", 2, 1, (), ()))
-    view.resolved(SalvoResolved(1, 2, "they", 5, 5, sunk, ("you",)))
+    Feed(view).resolved(SalvoResolved(1, 1, "me", 2, 1, (), ()))
+    Feed(view).resolved(SalvoResolved(1, 2, "they", 5, 5, sunk, ("you",)))
     told = {player: clues(view, player) for player in ("you", "they")}
     assert [clue.shots for clue in told["you"]] == [(1,), ()]
     assert turns(told) == [

@@ -661,7 +661,7 @@ strikes = 2
         ("strikes = 2", "stikes = 2", "line 9: 'stikes' is no key of a tournament; did you mean strikes?"),
         ("strikes = 2", "bank_seconds = nan", "line 9: time.bank_seconds is nan; input should be"),
         ("strikes = 2", "decision_seconds = 0", "line 9: time.decision_seconds is 0; input should be greater than"),
-        ("[bots]", "[bots", "at line 4"),
+        ("[bots]", "[bots", ", line 4: "),
     ],
 )
 def test_a_mistake_in_the_file_is_told_with_its_line(old: str, new: str, told: str, tmp_path: Path) -> None:

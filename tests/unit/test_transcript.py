@@ -90,7 +90,7 @@ def test_a_name_that_no_table_takes_is_not_recorded() -> None:
 
 def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
     assert _error(tmp_path / "none.jsonl") == f"transcript_missing: no file {tmp_path}/none.jsonl"
-    assert _error(tmp_path) == f"transcript_unreadable: {tmp_path}: Is a directory"
+    assert _error(tmp_path) == f"transcript_unreadable: {tmp_path}: Is a directory; name a file in it"
 
 
 def test_a_file_without_a_line_is_cut(tmp_path: Path) -> None:

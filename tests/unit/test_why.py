@@ -206,3 +206,15 @@ def test_the_command_tells_it_in_lines_json_and_on_the_page(tmp_path: Path) -> N
     assert sum(part["value"] for part in found["parts"].values()) == pytest.approx(3, abs=0.001)
     assert "why: red won, 8 hits to 5, by better shooting" in page.read_text()
     assert not [line for line in told("--player", "red") if "why" in line]
+
+
+def test_a_part_that_spoke_for_the_loser_is_said_to() -> None:
+    said = set()
+    for seed in range(8):
+        why = _why(_game(RandomBot(), RandomBot(), seed), 200)
+        if why is not None and why.found is not None:
+            parts = lines(why)[1]
+            minus = any(round(part.value, 1) < 0 for part in why.found.parts.values())
+            assert parts.endswith(f"; what has a minus was in {why.loser}'s favour") == minus
+            said.add(minus)
+    assert said == {True, False}

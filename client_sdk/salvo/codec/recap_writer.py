@@ -36,8 +36,8 @@ def _body(
 ) -> RecapBody:
     """Return a recap with these of its results, shots and hits."""
     player, ship = _numbers(recap)
-    told = any(each.outcomes is not None for each in results)
-    aimed = any(each.aims is not None for each in results)
+    told = any(each.outcomes_if_told is not None for each in results)
+    aimed = any(each.aims_if_told is not None for each in results)
     return RecapBody(
         game=recap.game,
         turn=recap.turn,
@@ -49,8 +49,8 @@ def _body(
         defeated=tuple((r.turn, player[name]) for r in results for name in r.defeated),
         shots=tuple((shot.turn, player[shot.target], shot.x, shot.y) for shot in shots),
         hits=landed,
-        outcomes="".join("01"[hit] for each in results for hit in each.outcomes or ()) if told else None,
-        aims=tuple((player[to], x, y) for each in results for to, x, y in each.aims or ()) if aimed else None,
+        outcomes="".join("01"[hit] for each in results for hit in each.outcomes_if_told or ()) if told else None,
+        aims=tuple((player[to], x, y) for each in results for to, x, y in each.aims_if_told or ()) if aimed else None,
         before=before,
     )
 
@@ -68,7 +68,11 @@ def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
     bare = _body(recap, (), (), landed, _before(recap, recap.results, recap.shots, landed, grid))
     if recap.results:
         latest = recap.results[-1]
-        bare = replace(bare, outcomes=None if latest.outcomes is None else "", aims=None if latest.aims is None else ())
+        bare = replace(
+            bare,
+            outcomes=None if latest.outcomes_if_told is None else "",
+            aims=None if latest.aims_if_told is None else (),
+        )
     kept, shots = _latest(recap, MAX_RECAP_BYTES - len(RECAP.write(bare)))
     older, results = recap.results[: len(recap.results) - kept], recap.results[len(recap.results) - kept :]
     left_out = recap.shots[: len(recap.shots) - shots]
@@ -97,11 +101,11 @@ def _latest(recap: m.Recap, room: int) -> tuple[int, int]:
 
 def _length_of_result(players: Sequence[str], result: m.SalvoResolved) -> int:
     numbers = f"{len(players)},{result.shots},{result.hits}," + "".join(
-        f"{len(players)},{x},{y}," for _, x, y in result.aims or ()
+        f"{len(players)},{x},{y}," for _, x, y in result.aims_if_told or ()
     )
     # Sinkings and defeats are always included, but only a result that is kept adds their turns.
     turns = (len(result.sunk) + len(result.defeated)) * len(f"{result.turn},")
-    return len(numbers) + len(result.outcomes or ()) + turns
+    return len(numbers) + len(result.outcomes_if_told or ()) + turns
 
 
 def _length(players: Sequence[str], shot: m.OwnShot) -> int:
@@ -153,12 +157,12 @@ def _known_cells(
     for shot in shots:
         aimed[shot.target].add(grid.cell(shot.x, shot.y))
         own.setdefault(shot.turn, []).append((shot.target, shot.x, shot.y))
-    if not any(result.outcomes is not None for result in results):
+    if not any(result.outcomes_if_told is not None for result in results):
         return aimed, None
     met: dict[str, set[int]] = {name: set() for name in recap.players}
     for result in results:
-        aims = own.get(result.turn, ()) if result.aims is None else result.aims
-        for (target, x, y), hit in zip(aims, result.outcomes or (), strict=False):
+        aims = own.get(result.turn, ()) if result.aims_if_told is None else result.aims_if_told
+        for (target, x, y), hit in zip(aims, result.outcomes_if_told or (), strict=False):
             aimed[target].add(grid.cell(x, y))
             if hit:
                 met[target].add(grid.cell(x, y))

@@ -22,7 +22,7 @@ from salvo.notebook import Pictured
 from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo, settle
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
 from salvo.rules.game import Game, begin, draw_starter, set_starter
-from salvo.view import News, Shot, View, board_shots
+from salvo.view import Feed, News, Shot, View, board_shots
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
 EMPTY_TURNS = 3
@@ -158,6 +158,7 @@ def play(
     game: int = 1,
     table: str = "",
     book: RuleBook = SALVO,
+    opening: Callable[[Mapping[str, Fleet]], None] | None = None,
     listener: Listener | None = None,
     fleets: Mapping[str, Fleet] | None = None,
     starter: int | None = None,
@@ -170,6 +171,7 @@ def play(
         bots: by name, in play order; two or more.
         seed: decides everything that is drawn; each bot gets its own seed derived from it.
         game: the game's number; games of one seed with different numbers differ.
+        opening: called with all fleets before the first turn.
         listener: called after every salvo with its shots and its result.
         fleets: by name, for bots that are not asked to place theirs.
         starter: the seat that begins; by default, the rules and the seed decide.
@@ -180,7 +182,10 @@ def play(
         BotError: a bot raised, placed an illegal fleet or answered with an illegal salvo; the text names the bot,
             the turn and the seed.
     """
-    return _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision, passive).play()
+    match = _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision, passive)
+    if opening is not None:
+        opening(match.fleets)
+    return match.play()
 
 
 class _Chronicle:
@@ -273,6 +278,11 @@ class _Match:
             for name, bot, fleet in zip(self._names, self._bots, fleets, strict=True)
         ]
 
+    @property
+    def fleets(self) -> dict[str, Fleet]:
+        """By player."""
+        return dict(zip(self._names, self._game.fleets, strict=True))
+
     def _fleet_of(self, seat: int, laid: Fleet | None) -> Fleet:
         """Return a player's given fleet, or the one that its bot places; if that fails, one is drawn."""
         name, bot = self._names[seat], self._bots[seat]
@@ -351,17 +361,17 @@ class _Match:
         while fired := self._checked(seat, view, answer):
             aims = [self._aims[shot] for shot in fired]
             game.fire(aims)
-            view.fired(fired)
+            Feed(view).fired(fired)
             parts += aims
             if not game.shots_left or game.over:
                 break
-            view.begin_turn(game.turn, game.shots_left)
+            Feed(view).begin_turn(game.turn, game.shots_left)
             answer = self._ask(seat, view)
         self._silent[seat] = 0 if parts else self._silent[seat] + 1
         if not parts and seat not in self._passive and game.judge_silence(self._silent, EMPTY_TURNS):
             self._silenced.append(self._names[seat])
         game.end_turn()
-        view.end_turn()
+        Feed(view).end_turn()
         return parts
 
     def _ask(self, seat: int, view: View) -> object:
@@ -480,13 +490,13 @@ class _Match:
             if type(bot).on_game_over is not Bot.on_game_over:
                 self._call(bot, game.turn + 1, "on_game_over", bot.on_game_over, winner, stats)
         self._pass_on()
-        fleets = dict(zip(self._names, game.fleets, strict=True))
-        return Outcome(winner, self._seed, self._number, game.turn, stats, fleets, tuple(self._silenced))
+        return Outcome(winner, self._seed, self._number, game.turn, stats, self.fleets, tuple(self._silenced))
 
     def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
         let_signals_pass(error)
         name = self._names[self._seat_of(bot)]
-        return self._error(name, "bot_raised", described(error, type(bot)), where, trace_of(error, type(bot)))
+        code = error.code if isinstance(error, BotError) else "bot_raised"
+        return self._error(name, code, described(error, type(bot)), where, trace_of(error, type(bot)))
 
     def _seat_of(self, bot: Bot) -> int:
         return next(seat for seat, each in enumerate(self._bots) if each is bot)

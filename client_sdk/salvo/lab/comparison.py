@@ -26,6 +26,7 @@ from enum import StrEnum
 from salvo.errors import BotError
 from salvo.lab.arena import Failure
 from salvo.lab.highlights import Lost, Score, lost_by_least, lost_by_most, score_of
+from salvo.lab.intervals import percent
 from salvo.lab.simulation import TURN_SECONDS, Seats, stream
 from salvo.notebook import Pictured
 from salvo.player import Bot
@@ -213,13 +214,16 @@ class Comparison(Pictured):
         """The verdict as a sentence, with its error."""
         name, other = self.bots
         if self.verdict is not Verdict.UNDECIDED:
-            return f"{name} is {self.verdict} than {other}; this verdict is wrong at most {self.error:.3g} of the time"
+            return f"{name} is {self.verdict} than {other}; {self._wrong}"
         if self.within_margin:
-            return (
-                f"undecided: {name} and {other} differ by less than {self.margin:.3g}, error at most {self.error:.3g}"
-            )
+            low, high = percent(0.5 - (self.margin or 0)), percent(0.5 + (self.margin or 0))
+            return f"undecided: {name} wins between {low} and {high} of games against {other}; {self._wrong}"
         more = "millions of" if self.games_needed is None else f"about {self.games_needed:,}"
         return f"undecided: {more} more games would probably be needed"
+
+    @property
+    def _wrong(self) -> str:
+        return f"the chance that this is wrong is at most {percent(self.error)}"
 
 
 def compare(

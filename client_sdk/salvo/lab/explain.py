@@ -287,7 +287,7 @@ class Outlook:
         fired = self._fired(shots)
         at_rivals = [each for each in fired if each.shot.player != self._me]
         hits = result.hits - sum(self._hits_itself(each) for each in fired)
-        outcomes = [None] * len(shots) if result.outcomes is None else list(result.outcomes)
+        outcomes = [None] * len(shots) if result.outcomes_if_told is None else list(result.outcomes_if_told)
         aimed = [
             Aimed(each.shot, self._chance(each), each.fresh, hit) for each, hit in zip(fired, outcomes, strict=True)
         ]
@@ -312,7 +312,9 @@ class Outlook:
             _estimate(promised).value,
             best,
             _estimate([most - kept for most, kept in zip(cross, promised, strict=True)]),
-            self._news_of_number(numbers, hits) if result.outcomes is None else self._news_of_each(fired, outcomes),
+            self._news_of_number(numbers, hits)
+            if result.outcomes_if_told is None
+            else self._news_of_each(fired, outcomes),
             all(self._beliefs[rival].fleets for rival in rivals),
         )
 

@@ -10,6 +10,11 @@ from statistics import fmean, stdev
 DEVIATIONS = 1.96
 
 
+def percent(share: float) -> str:
+    """Return a share as text, such as ``97.5%``, with four digits at most."""
+    return f"{100 * share:.4g}%"
+
+
 def rate_and_error(pairs: Sequence[float]) -> tuple[float, float]:
     """Return the mean score and half the width of its 95 % interval.
 

@@ -10,6 +10,7 @@ from functools import singledispatch
 
 from salvo.lab.arena import Failure, Outcome
 from salvo.lab.comparison import Comparison
+from salvo.lab.intervals import percent
 from salvo.lab.pictures.boards import fleet_page, laid
 from salvo.lab.pictures.html import Bar, beside, figures
 from salvo.lab.pictures.views import view_page
@@ -56,7 +57,7 @@ def simulation_page(simulation: Simulation) -> str:
     ties = f", {simulation.ties} ties" if simulation.ties else ""
     title = f"{games} games of {simulation.rules}, seats {simulation.seats}, seed {simulation.seed}{ties}"
     speed = [f"{games / simulation.seconds:,.0f} games a second"] if simulation.seconds else []
-    notes = ["±: 95 % interval; a tie of two is half a win", *speed, *_failed(simulation.failures)]
+    notes = ["±: 95% interval; a tie of two is half a win", *speed, *_failed(simulation.failures)]
     return figures(("bot", "wins", "win rate", ""), rows, title, notes)
 
 
@@ -67,7 +68,7 @@ def comparison_page(found: Comparison) -> str:
     share = f"{found.rate:.1%}, {found.low:.1%} to {found.high:.1%}"
     row: list[str | Bar] = [f"{name} against {other}", share, Bar(found.rate, (found.low, found.high), guide=True)]
     notes = [
-        f"{found.games} games in pairs, seed {found.seed}, {1 - found.error:g} confidence",
+        f"{found.games} games in pairs, seed {found.seed}, {percent(1 - found.error)} confidence",
         *_failed(found.failures),
     ]
     return figures(("", "win rate", "half is marked"), [row], found.in_words, notes)
@@ -92,7 +93,7 @@ def _standings(stats: Mapping[str, PlayerStats], title: str = "", notes: Sequenc
 
 def _ended(game: Outcome | Played) -> str:
     how = f"won by {game.winner}" if game.winner else f"a tie of {' and '.join(game.winners)}"
-    return f"game {game.game}, seed {game.seed}: {how} after {game.turns} salvos"
+    return f"game {game.game}, seed {game.seed}: {how} after {game.turns} turns"
 
 
 def _failed(failures: Sequence[Failure]) -> list[str]:

@@ -87,10 +87,12 @@ def make(source: str, *, staying: ProgramPool | None = None) -> Bot:
 def described(error: BaseException, kind: type[Bot]) -> str:
     """Return what a bot raised: ``mybot.py:7: NameError: name 'gird' is not defined; did you mean 'grid'?``.
 
-    The line is that of the bot's file, or of one next to it, and is missing if neither is involved. A syntax error has
-    its source line and a caret below.
+    The line is that of the bot's file, or of one next to it, or where the bot begins if neither is involved. A syntax
+    error has its source line and a caret below.
     """
-    return _described(_file_of(kind), error)
+    file = _file_of(kind)
+    at = "" if isinstance(error, SyntaxError) or _line_in(file, error) else place_of(kind)
+    return f"{at}{_described(file, error)}{_missing_method(kind) if at else ''}"
 
 
 def place_of(kind: type[Bot]) -> str:
@@ -98,8 +100,20 @@ def place_of(kind: type[Bot]) -> str:
     method = kind.function if issubclass(kind, FunctionBot) else kind.choose_salvo
     code = getattr(inspect.unwrap(method), "__code__", None)
     file = _file_of(kind)
-    own = code is not None and file is not None and code.co_filename == file
-    return f"{Path(code.co_filename).name}:{code.co_firstlineno}: " if own and code is not None else ""
+    if file is None or code is None or (code.co_filename != file and method is not Bot.choose_salvo):
+        return ""
+    first = code.co_firstlineno if code.co_filename == file else inspect.getsourcelines(kind)[1]
+    return f"{Path(file).name}:{first}: "
+
+
+def _missing_method(kind: type[Bot]) -> str:
+    """Return a hint for a class without ``choose_salvo``, or a function that cannot be called; may be empty."""
+    if issubclass(kind, FunctionBot):
+        return "; a bot is a function of one view, such as def fire(view)"
+    if kind.choose_salvo is not Bot.choose_salvo:
+        return ""
+    near = difflib.get_close_matches("choose_salvo", vars(kind), n=1)
+    return f"; is {near[0]!r} a misspelling of it?" if near else "; write one, which returns shots"
 
 
 def _file_of(kind: type[Bot]) -> str | None:
@@ -128,7 +142,8 @@ def _described(file: str | None, error: BaseException) -> str:
         code = line.lstrip()
         column = max(0, (error.offset or 1) - 1 - (len(line) - len(code)))
         return f"{shown}:{error.lineno}: {name}: {error.msg}\n    {code}\n    {' ' * column}^"
-    return f"{_line_in(file, error)}{name}: {error}{_hint(error)}"
+    said = error.text if isinstance(error, BotError) else f"{name}: {error}"
+    return f"{_line_in(file, error)}{said}{_hint(error)}"
 
 
 def _line_in(file: str | None, error: BaseException) -> str:

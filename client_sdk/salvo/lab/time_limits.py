@@ -18,7 +18,7 @@ from typing import Any
 
 from salvo.lab.programs.debugger import breakpoints_met, is_debugged, watching_breakpoints
 from salvo.player import Answer, Bot
-from salvo.view import View
+from salvo.view import Feed, View
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ class _Limited:
             return self._lose_turn(view, cause, "nothing is left")
         view.limited_by = cause
         if not is_debugged() and allowed != float("inf"):
-            view.extend(time.monotonic() + allowed)
+            Feed(view).extend(time.monotonic() + allowed)
         started, pauses = self._clock(), breakpoints_met()
         with watching_breakpoints():
             answer = self._choose(view)

@@ -454,7 +454,8 @@ class Connection:
             if not isinstance(error, (ConnectionRefusedError, socket.gaierror)):
                 self._hung_up = not self._connections
             level = logging.WARNING if self._attempt == 1 else logging.DEBUG
-            log.log(level, "cannot reach %s (%s); retrying", self.url, getattr(error, "strerror", None) or error)
+            why = getattr(error, "strerror", None) or error
+            log.log(level, "cannot reach %s (%s): check the address, or start the server; retrying", self.url, why)
             return min(timeout_seconds, max(0.0, self._next_attempt - time.monotonic()))
         self._handshake_end = now + CONNECT_SECONDS
         return timeout_seconds

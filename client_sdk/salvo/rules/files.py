@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from salvo.errors import SalvoError
-from salvo.file_errors import line_of, missing_file
+from salvo.file_errors import line_of, unread
 from salvo.rules.book import (
     Announce,
     Ending,
@@ -115,11 +115,8 @@ class _File:
         try:
             self._text = path.read_text()
             self._said: dict[str, Any] = tomllib.loads(self._text)
-        except OSError as error:
-            told = missing_file(path) if isinstance(error, FileNotFoundError) else f"{path}: {error.strerror}"
-            raise RuleFileError(told) from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise RuleFileError(f"{path}: {error}") from None
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise RuleFileError(unread(path, error)) from None
 
     def book(self) -> RuleBook:
         for key, value in self._said.items():

@@ -16,7 +16,7 @@ from salvo.session.machine import Arrow, Machine
 from salvo.session.outbox import Outbox
 from salvo.session.periods import PATIENCE_SECONDS, PATIENCE_SHARE
 from salvo.session.table import Table
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 
 
 class PlayingState(Enum):
@@ -79,7 +79,7 @@ class Playing:
         """Use another source of randomness from now on."""
         self._random = random
         if self.view is not None:
-            self.view.reseed(random)
+            Feed(self.view).reseed(random)
 
     # --- the player ---------------------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class Playing:
         view, rules = self.view, self._table.rules
         if last is not None and (turn.game, turn.turn) == (last.game, last.turn):
             if view is not None:
-                view.extend(self._deadline)  # repeated, or its time began again
+                Feed(view).extend(self._deadline)  # repeated, or its time began again
             return
         known, team, players = view is not None and view.game == turn.game, self._table.team, self._table.players
         if not known and fleet is not None and rules is not None and team in players:
@@ -144,7 +144,7 @@ class Playing:
         return self._handle(PlayingEvent.OWN_TURN if left else PlayingEvent.OTHERS_TURN)
 
     def _put_in_turn(self, view: View, turn: m.TurnBegan, left: int) -> None:
-        view.begin_turn(turn.turn, left, self._deadline)
+        Feed(view).begin_turn(turn.turn, left, self._deadline)
         view.limited_by = "bank_empty" if turn.deadline - turn.now < self._table.turn_ms else "turn_timeout"
 
     def time_up(self) -> None:
@@ -154,14 +154,14 @@ class Playing:
     def landed(self, x: int, y: int) -> None:
         """Note a shot at the own board."""
         if self.view is not None:
-            self.view.landed(Shot(self._table.team, x, y))
+            Feed(self.view).landed(Shot(self._table.team, x, y))
 
     def resolved(self, result: m.SalvoResolved) -> list[Event]:
         """Take in a result, once."""
         view = self.view
         if view is None or result.game != view.game or result.turn <= view.resolved_turn:
             return []
-        view.resolved(result)
+        Feed(view).resolved(result)
         if self._turn is None or result.turn >= self._turn.turn:
             self._handle(PlayingEvent.RESOLVED)
         return [SalvoHeard(result)]
@@ -241,22 +241,24 @@ class Playing:
             # their nonces are used up. So they are signed again; game, turn and number keep each from counting twice.
             self._send_on(view, on_their_way)
         else:
-            view.fired(on_their_way)  # a second one, requested before the first came: what it lacks is sent already
+            Feed(view).fired(
+                on_their_way
+            )  # a second one, requested before the first came: what it lacks is sent already
 
     def _rebuild(self, recap: m.Recap, rules: RuleBook, fleet: Fleet) -> View:
         view = View(rules, self._table.team, self._table.players, recap.game, fleet, self._random)
         if recap.earlier is not None:
-            view.summed_up(recap.earlier)
+            Feed(view).summed_up(recap.earlier)
         shots: dict[int, list[Shot]] = {}
         for shot in recap.shots:
             shots.setdefault(shot.turn, []).append(Shot(shot.target, shot.x, shot.y))
         for result in recap.results:
-            view.fired(shots.pop(result.turn, []))
-            view.resolved(result)
+            Feed(view).fired(shots.pop(result.turn, []))
+            Feed(view).resolved(result)
         for late in shots.values():
-            view.fired(late)
+            Feed(view).fired(late)
         for x, y in recap.landed:
-            view.landed(Shot(self._table.team, x, y))
+            Feed(view).landed(Shot(self._table.team, x, y))
         view.turn = recap.turn
         return view
 
@@ -265,7 +267,7 @@ class Playing:
     def _send_on(self, view: View, shots: Sequence[Shot]) -> None:
         """Send shots after those of this turn that the view has as fired, and add them to the view."""
         self._send(view, shots, len(view.fired_this_turn) + 1)
-        view.fired(shots)
+        Feed(view).fired(shots)
 
     def _send(self, view: View, shots: Sequence[Shot], first: int) -> None:
         for number, shot in enumerate(shots, start=first):

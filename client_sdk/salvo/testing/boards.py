@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo.lab.pictures.marks import letters_of
+from salvo.lab.pictures.marks import column_heads, letters_of
 from salvo.rules import SALVO, Fleet, Orientation, Placement, RuleBook
 
 WATER = "."
@@ -47,7 +47,7 @@ def draw(fleet: Fleet) -> str:
     """Return the picture of a fleet, with row letters and column numbers."""
     grid = fleet.book.grid
     letters = [WATER, *letters_of(fleet.book).values()]
-    lines = ["  " + " ".join(str(x % 10) for x in range(1, grid.width + 1))]
+    lines = ["  " + " ".join(column_heads(grid.width))]
     for y in range(grid.height):
         row = fleet.board[y * grid.width : (y + 1) * grid.width]
         lines.append(f"{grid.name(y * grid.width)[0]} " + " ".join(letters[owner] for owner in row))

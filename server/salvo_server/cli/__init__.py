@@ -7,7 +7,6 @@ An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import importlib
 import logging
@@ -19,6 +18,7 @@ import click
 
 from salvo.errors import SalvoError
 from salvo_server import __version__
+from salvo_server.cli.checked import Suggesting
 
 #: Command name -> (module, what it is for). The texts are here so that ``--help`` imports none of the modules.
 COMMANDS = {
@@ -67,7 +67,7 @@ _SHOW_TRACES = frozenset({"play", "compare", "dev", "solo"})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
-class _Lazy(click.Group):
+class _Lazy(Suggesting):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -77,16 +77,6 @@ class _Lazy(click.Group):
         module = importlib.import_module(f"salvo_server.cli.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else "salvo --help lists the commands."
-            raise click.UsageError(f"{error.message} {hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

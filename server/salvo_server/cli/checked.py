@@ -1,7 +1,8 @@
-"""Commands that refuse an option which has no effect in combination with the others."""
+"""Commands that refuse an option which has no effect with the others, and groups that name the command meant."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -43,6 +44,21 @@ class Checked(click.Command):
         if not ctx.resilient_parsing:
             refuse_unused(self.unused, given(ctx), ctx.params, lambda name: option_of(ctx, name))
         return rest
+
+
+class Suggesting(click.Group):
+    """A group that names the command that was probably meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            names = self.list_commands(ctx)
+            near = difflib.get_close_matches(args[0], names, n=1)
+            others = "salvo --help lists the commands." if ctx.parent is None else f"There are {', '.join(names)}."
+            raise click.UsageError(f"{error.message} {f'Did you mean {near[0]!r}?' if near else others}", ctx) from None
 
 
 def given(ctx: click.Context) -> set[str]:

@@ -8,16 +8,23 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Final
 
 import click
 
 from salvo.lab.comparison import Comparison, SequentialTest, Verdict
 from salvo.lab.comparison import compare as compare_bots
 from salvo.lab.highlights import Lost
+from salvo.lab.intervals import percent
 from salvo.lab.replay_command import again
 from salvo.lab.simulation import TURN_SECONDS, Seats
 from salvo.lab.versions import pinned
 from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Progress, failure_lines, progress_bar
+
+_LEGEND: Final = (
+    "legend:   win rate: games won, a tie is half a win; the range has the true rate with that confidence\n"
+    "          in pairs: two games each on the same fleets, with the sides exchanged"
+)
 
 
 @click.command()
@@ -35,13 +42,13 @@ from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Progress,
     "--confidence",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
-    help="Probability that no verdict is wrong.",
+    help="Probability that no verdict is wrong: 0.95 is 95%.",
 )
 @click.option(
     "--margin",
     type=click.FloatRange(0, 0.5, max_open=True),
     default=0.02,
-    help="Also stop when the win rate is certainly this close to 0.5; 0 disables this.",
+    help="Also stop when the win rate is certainly this close to 50%: 0.02 is 48% to 52%; 0 disables this.",
 )
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
@@ -126,6 +133,7 @@ def compare(
         click.echo(_in_all(compared, others, confidence))
     for lost, other in _worth_seeing(compared, others):
         click.echo(f"{lost.in_words}: {game_again(other, lost.score.game)}")
+    click.echo(_LEGEND)
     click.echo(f"again:    {command}")
 
 
@@ -139,7 +147,7 @@ def _lines(found: Comparison, command: Callable[[int], str], seconds: float, tra
     yield found.in_words
     yield (
         f"win rate: {found.rate:.1%} against {found.bots[1]}, {found.low:.1%} to {found.high:.1%} with "
-        f"{1 - found.error:.4g} confidence, {found.games} games in pairs, {seconds:.1f} s"
+        f"{percent(1 - found.error)} confidence, {found.games} games in pairs, {seconds:.1f} s"
     )
 
 
@@ -154,7 +162,7 @@ def _in_all(compared: Sequence[Comparison], others: Sequence[str], confidence: f
         pairs = zip(compared, others, strict=True)
         if names := [other for found, other in pairs if found.verdict is verdict and not found.failures]:
             told.append(f"{words} {', '.join(names)}")
-    error = f"any of it is wrong at most {1 - confidence:.3g} of the time"
+    error = f"the chance that any of it is wrong is at most {percent(1 - confidence)}"
     return f"in all:   {compared[0].bots[0]} is {'; '.join(told)}; {error}"
 
 

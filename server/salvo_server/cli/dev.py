@@ -68,7 +68,7 @@ def dev(
     Each time the same games are played, and compared with those of the last save that played to the end: the first line
     says what this save has changed, and whether that is more than chance. With --against before BOT plays itself as it
     was when this began, with the files next to it. The first mistake ends the games and is shown with its line. +- is a
-    95 % interval. Bot output is discarded.
+    95% interval. Bot output is discarded.
     """
     file = file_of(bot)
     if not file.is_file():

@@ -64,6 +64,8 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
     yield f"{trial.at}  {_first_line(trial, last, bench)}  ({games}{trial.seconds:.1f} s)"
     if shown.rounds:
         yield from (f"{INDENT}{row}" for row in _table(trial, last))
+        if last is None:
+            yield f"{INDENT}a tie is half a win; +- is the 95% interval"
     for each in trial.rounds if last is not None else ():
         if each.against == BEFORE:
             yield f"{INDENT}{_since_before(each)}"

@@ -20,6 +20,7 @@ from salvo.errors import BotError, SalvoError
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
 from salvo.lab.pictures.lines import Boards
+from salvo.lab.pictures.watched import Watched
 from salvo.lab.replay_command import again, seat_names, warn_of_chance
 from salvo.lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo.lab.simulation.seats import places_alike, seating
@@ -47,7 +48,7 @@ from salvo_server.cli.output import (
 from salvo_server.human import HUMAN
 from salvo_server.spectate.replay_text import places_line
 from salvo_server.storage.transcript import play_at_table, write_transcript
-from salvo_server.unused import Unused
+from salvo_server.unused import Unused, is_set
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
@@ -83,7 +84,18 @@ _SEVERAL_AT_ONCE: Final = Unused(
 )
 
 
-@click.command(cls=Checked, unused=[_SEVERAL_AT_ONCE, force_rule("record")])
+_WATCHED: Final = (
+    Unused("watch", is_set("as_json"), "with --json, which is for programs; leave one of them out"),
+    Unused("watch", lambda given: HUMAN in given["bots"], f"with {HUMAN}, who has a screen already; leave it out"),
+    Unused(
+        "watch",
+        lambda given: given["games"] != 1,
+        "in several games; leave out --games, and choose one of them with --game",
+    ),
+)
+
+
+@click.command(cls=Checked, unused=[_SEVERAL_AT_ONCE, *_WATCHED, force_rule("record")])
 @click.argument("bots", nargs=-1)
 @click.option(
     "--exec", "commands", metavar="CMD", multiple=True, help="A program, seated before BOTS; the same as exec:CMD."
@@ -110,6 +122,7 @@ _SEVERAL_AT_ONCE: Final = Unused(
 )
 @FORCE
 @TRACEBACK
+@click.option("--watch", is_flag=True, help="Show the boards as the game goes; without a terminal, a line per salvo.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
 def play(
     bots: tuple[str, ...],
@@ -125,6 +138,7 @@ def play(
     record: str | None,
     force: bool,
     traceback: bool,
+    watch: bool,
     as_json: bool,
 ) -> None:
     """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or built-in bots) against each other, in play order.
@@ -158,13 +172,13 @@ def play(
     if games > 1 and record is None and bank is None and not programs:
         _play_many(bots, seed, rules, game, games, Seats(seats), jobs, turn_seconds or TURN_SECONDS, traceback, as_json)
         return
-    if programs:
+    if programs or watch:
         leave_on_sigterm()
     limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
     timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
     command = again(bots, seed, game, games, rules, seats) + "".join(timed)
     say = partial(click.echo, file=sys.stdout)
-    boards = Boards()
+    boards = Watched(moving=has_terminal()) if watch else Boards()
     with contextlib.ExitStack() as leaving:
         if games > 1:
             leaving.enter_context(contextlib.redirect_stdout(leaving.enter_context(open(os.devnull, "w"))))
@@ -173,6 +187,9 @@ def play(
         chosen = partial(_make, limits, leaving)
         table = _Table(load_book(rules), seed, game, games, Seats(seats), recording)
         outcomes = _seat(bots, table, chosen, boards)
+        if watch:
+            with boards:
+                outcomes = iter((next(outcomes),))
         warning = ""
         if games == 1 and recording is None and limits is None and not programs and HUMAN not in bots:
             outcome = next(outcomes)
@@ -330,9 +347,15 @@ def _games(bots: dict[str, Bot], table: _Table, boards: Boards) -> Iterator[Outc
         order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
         if recording is None:
             seated = {name: bots[name] for name in order}
-            boards.salvos.clear()
             yield arena.play(
-                seated, seed=seed, game=number, book=book, fleets=fleets, starter=starter, listener=boards.follow
+                seated,
+                seed=seed,
+                game=number,
+                book=book,
+                fleets=fleets,
+                starter=starter,
+                opening=boards.begin,
+                listener=boards.follow,
             )
         else:
             recording.check(number)
@@ -340,7 +363,9 @@ def _games(bots: dict[str, Bot], table: _Table, boards: Boards) -> Iterator[Outc
                 turn = starter - draw_starter(book, seed, "", number, len(order))
                 order = order[turn:] + order[:turn]
             seated = {name: bots[name] for name in order}
-            outcome, header, steps = play_at_table(seated, seed=seed, game=number, book=book, fleets=fleets)
+            outcome, header, steps = play_at_table(
+                seated, seed=seed, game=number, book=book, fleets=fleets, boards=boards
+            )
             write_transcript(recording.file(number), header, steps)
             yield outcome
 

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 import click
 
 from salvo.errors import BotError
+from salvo.lab.intervals import DEVIATIONS
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.programs.worker_process import WorkerProcess, end_all, end_with_parent, how_it_ended
 from salvo.lab.simulation.pool import cores
@@ -56,7 +57,7 @@ def solo(
     traceback: bool,
     as_json: bool,
 ) -> None:
-    """Count the shots and salvos that BOT needs to clear random boards, which never shoot back.
+    """Count the shots and turns that BOT needs to clear random boards, which never shoot back.
 
     Its output is discarded.
     """
@@ -74,10 +75,12 @@ def solo(
     more = [word for option, value in options.items() if value is not None for word in (option, str(value))]
     again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
     shown = salvos if book.longest_salvo > 1 else fired
+    click.echo(f"{'turns' if shown is salvos else 'shots':>7} boards")
     _show_histogram(shown)
-    click.echo(_line("salvos", salvos))
+    click.echo(_line("turns", salvos))
     click.echo(_line("shots", fired))
-    click.echo(f"time:   {mean_ms:.2f} ms a salvo, at worst {worst_ms:.1f} ms")
+    click.echo(f"time:   {mean_ms:.2f} ms a turn, at worst {worst_ms:.1f} ms")
+    click.echo("legend: turns and shots to clear a board, fewer is better; +-: 95% interval of the mean")
     click.echo(f"again:  {again}")
 
 
@@ -158,7 +161,7 @@ def _with_progress(cleared: Generator[Cleared, None, None], count: int, *, plain
 
 
 def _line(what: str, found: Summary) -> str:
-    return f"{what + ':':7} {found.mean:.3f} +- {found.error:.3f}, median {found.median:g}"
+    return f"{what + ':':7} {found.mean:.2f} +- {DEVIATIONS * found.error:.2f}, median {found.median:g}"
 
 
 def _show_histogram(found: Summary) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from salvo.topics import Role
+from salvo_server.cli.checked import Suggesting
 from salvo_server.cli.output import Integer
 from salvo_server.settings import roster_path
 from salvo_server.storage.roster import MAX_SCREENS, SCREENS, Roster
@@ -15,7 +16,7 @@ from salvo_server.storage.roster import MAX_SCREENS, SCREENS, Roster
 _ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
 
 
-@click.group()
+@click.group(cls=Suggesting)
 @click.option(
     "--roster",
     "file",

@@ -14,6 +14,7 @@ from typing import Final
 
 import click
 
+from salvo_server.cli.checked import Suggesting
 from salvo_server.cli.output import Integer, has_terminal, progress_bar
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
@@ -43,13 +44,13 @@ decision_seconds = 5     # for a fleet or a salvo
 bank_seconds = 60        # for all of a game
 strikes = 3              # with this many a bot is out of that game
 """
-_HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95 %")
+_HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95%")
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 _HTML = "Where the HTML page goes."
 _MOST = "Games of the same bots that can be watched: an odd one, those lost by most and by least, then the others."
 
 
-@click.group()
+@click.group(cls=Suggesting)
 def tournament() -> None:
     """Let bots play a tournament in this machine's processes, without a broker."""
 

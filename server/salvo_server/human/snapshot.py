@@ -116,14 +116,14 @@ def _overlaid(board: str, grid: Grid, player: str, shots: Sequence[Shot], mark: 
 def result_words(result: SalvoResolved, view: View) -> str:
     """Return what came of a salvo as far as the rules tell this player: ``E8 Cruiser sunk``, or ``3 shots: 1 hit``."""
     rules, many = view.rules, len(view.players) > 2
-    shots: Sequence[Shot] = [Shot(*aim) for aim in result.aims or ()]
+    shots: Sequence[Shot] = [Shot(*aim) for aim in result.aims_if_told or ()]
     if not shots and result.player == view.me:
         shots = next((salvo.shots for salvo in reversed(view.salvos) if salvo.turn == result.turn), ())
     sunk = [f"{ship.ship} of {ship.player} sunk" for ship in result.sunk]
     if not result.shots:
         words = ["no shot"]
-    elif result.outcomes is not None and shots:
-        words = [_fate(shot, hit, rules.grid, many) for shot, hit in zip(shots, result.outcomes, strict=False)]
+    elif result.outcomes_if_told is not None and shots:
+        words = [_fate(shot, hit, rules.grid, many) for shot, hit in zip(shots, result.outcomes_if_told, strict=False)]
         if len(words) == len(sunk) == 1:  # this shot has sunk it
             words, sunk = [words[0].removesuffix("hit") + _sunk(result.sunk[0].ship)], []
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from salvo.lab.explain import Account, Aimed, Estimate, Explanation, Knowledge, News, account
 from salvo.lab.pictures import HeatMap
@@ -20,13 +20,14 @@ def salvo_lines(told: Explanation, book: RuleBook) -> list[str]:
     grid = book.grid
     fired = f"{len(told.shots)} of {told.allowed}" if len(told.shots) != told.allowed else str(told.allowed)
     of = "the number of hits" if book.announce is Announce.COUNT else "hit or miss of each shot"
+    bits = f"{told.news.told:.2f} bits by {of}, {told.news.expected:.2f} typical"
     return [
         f"fired: {_named(told.shots, grid) or 'nothing'}",
         f"best:  {_named(told.best, grid) or 'nothing was left to fire at'}",
         f"hits:  {told.hits} with {fired} shots, {told.expected} expected, {told.best_expected:.2f} at best",
         f"luck:  {_signed(told.luck.value, 2)} hits; such a salvo usually has +- {told.spread:.2f}",
         f"lost:  {told.loss} expected hits, against the best salvo",
-        f"news:  {told.news.told:.2f} bits by {of}, {told.news.expected:.2f} expected",
+        f"news:  {bits}; one bit halves the possible fleets",
     ]
 
 
@@ -46,7 +47,7 @@ def _named(shots: Sequence[Aimed], grid: Grid) -> str:
     for each in shots:
         name = grid.name(grid.cell(each.shot.x, each.shot.y))
         told = "" if each.hit is None else " hit" if each.hit else " miss"
-        by_rival.setdefault(each.shot.player, []).append(f"{name} {percentage(each.chance)} %{told}")
+        by_rival.setdefault(each.shot.player, []).append(f"{name} {percentage(each.chance)}%{told}")
     return "; ".join(f"{rival} {', '.join(cells)}" for rival, cells in by_rival.items())
 
 
@@ -54,18 +55,25 @@ def _signed(hits: float, digits: int) -> str:
     return f"{round(hits, digits) + 0.0:+.{digits}f}"  # nothing is +0.00, never -0.00
 
 
+#: What the columns of :func:`table_lines` are.
+LEGEND: Final = (
+    "expected: hits that the shots promised, as far as the player knew; best: of the best salvo; luck: hits - expected",
+    "bits: what the answer told, where one bit halves the possible fleets; typical: the bits to expect of such a salvo",
+)
+
+
 def table_lines(told: Sequence[Explanation]) -> list[str]:
     """Return a line for each of one salvo or more, under a line of headings."""
     names = max(6, *(len(each.player) for each in told))
     turns = max(4, len(str(told[-1].turn)))
-    lines = [f"{'turn':>{turns}}  {'player':<{names}}  shots  hits  expected  best   luck  bits  expected"]
+    lines = [f"{'turn':>{turns}}  {'player':<{names}}  shots  hits  expected  best   luck  bits  typical"]
     for each in told:
         # What was fired may seem better than the best by an error of sampling.
         best = max(each.best_expected, each.promised)
         lines.append(
             f"{each.turn:>{turns}}  {each.player:<{names}}  {len(each.shots):>5}  {each.hits:>4}"
             f"  {each.expected.value:>8.2f}  {best:>4.2f}  {_signed(each.luck.value, 2):>5}"
-            f"  {each.news.told:>4.2f}  {each.news.expected:>8.2f}"
+            f"  {each.news.told:>4.2f}  {each.news.expected:>7.2f}"
         )
     return lines
 
@@ -76,11 +84,11 @@ def verdict_line(player: str, came: str, found: Account) -> str:
     Args:
         came: what became of the player, such as ``won``.
     """
-    error = f" (+- {100 * found.skill.error:.1f} %)" if found.skill.error else ""
+    error = f" (+- {100 * found.skill.error:.1f}%)" if found.skill.error else ""
     return (
         f"{player} {came}: luck {_signed(found.luck.value, 1)} hits (usually +- {found.spread:.1f}),"
         f" {found.hits} where {found.expected:.1f} were expected;"
-        f" its shots were {min(100.0, 100 * found.skill.value):.0f} % of the best there were{error}"
+        f" its shots were {min(100.0, 100 * found.skill.value):.0f}% of the best there were{error}"
     )
 
 
@@ -109,7 +117,7 @@ def game_lines(replay: Replay, told: Sequence[Explanation], fleets: int, verdict
     if not told:
         return ["no salvo was fired"]
     verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, told).items()]
-    return [*table_lines(told), "", *verdicts, *verdict, method_line(told, fleets)]
+    return [*table_lines(told), *LEGEND, "", *verdicts, *verdict, method_line(told, fleets)]
 
 
 def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None, verdict: Sequence[str] = ()) -> str:

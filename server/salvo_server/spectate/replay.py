@@ -19,7 +19,7 @@ from salvo.errors import SalvoError
 from salvo.lab.pictures.marks import Mark, picture
 from salvo.messages import State
 from salvo.rules import Fleet, Order, Placement, Repeats, RuleBook
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from salvo_server.core.table import Step
 
 #: The view that knows everything.
@@ -315,11 +315,11 @@ class PlayerOnlooker(Onlooker):
             case Fired(_, shot):
                 self._draw()
                 assert self._view is not None
-                self._view.fired([shot])
+                Feed(self._view).fired([shot])
             case m.ShotLanded(to, x, y):
                 self._draw()
                 assert self._view is not None
-                self._view.landed(Shot(to, x, y))
+                Feed(self._view).landed(Shot(to, x, y))
             case _:
                 super()._hear(news)
 
@@ -331,12 +331,12 @@ class PlayerOnlooker(Onlooker):
     def _turn_began(self, turn: m.TurnBegan) -> None:
         super()._turn_began(turn)
         assert self._view is not None
-        self._view.begin_turn(turn.turn, turn.shots if turn.player == self._me else 0)
+        Feed(self._view).begin_turn(turn.turn, turn.shots if turn.player == self._me else 0)
 
     def take_fired(self, result: m.SalvoResolved) -> tuple[tuple[Shot, Mark], ...]:
         view = self._view
         assert view is not None
-        view.resolved(result)
+        Feed(view).resolved(result)
         self._salvo_of = {name: set() for name in self.names}
         for x, y in view.incoming[self._landed :]:
             self._salvo_of[self._me].add(self.book.grid.cell(x, y))
@@ -352,15 +352,15 @@ class PlayerOnlooker(Onlooker):
 
     def _known_shots(self, result: m.SalvoResolved, view: View) -> tuple[tuple[Shot, Mark], ...]:
         """Return the player's own shots, and those of others where cells are public."""
-        if result.aims is not None:
-            shots = tuple(Shot(*aim) for aim in result.aims)
+        if result.aims_if_told is not None:
+            shots = tuple(Shot(*aim) for aim in result.aims_if_told)
         elif result.player == self._me:
             shots = view.salvos[-1].shots
         else:
             return ()
         marks = [Mark.FIRED] * len(shots)
-        if result.outcomes is not None:
-            marks = [Mark.HIT if hit else Mark.MISS for hit in result.outcomes]
+        if result.outcomes_if_told is not None:
+            marks = [Mark.HIT if hit else Mark.MISS for hit in result.outcomes_if_told]
         return tuple(zip(shots, marks, strict=True))
 
     def look_at(self, player: str) -> tuple[str, frozenset[int]]:

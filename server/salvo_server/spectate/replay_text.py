@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from salvo.codec.announcements import RESULT
-from salvo.lab.pictures.lines import board_lines
+from salvo.lab.pictures import lines
 from salvo.lab.pictures.marks import PLAIN, Mark
 from salvo.rules import Grid
 from salvo_server.spectate.replay import REFEREE, Frame, Replay, Sea
@@ -53,28 +53,19 @@ def salvo_line(frame: Frame, name_width: int = 0, turn_width: int = 0) -> str:
     if result is None:
         return f"turn {0:>{turn_width}}  before the first salvo"
     of_allowed = "" if result.shots == frame.allowed else f" of {frame.allowed}"
-    head = f"turn {result.turn:>{turn_width}}  {result.player:<{name_width}}"
-    parts = [head, _counted(result.shots, "shot", of_allowed), _counted(result.hits, "hit")]
-    return "  ".join([*parts, ", ".join(news(frame))]).rstrip()
+    return lines.salvo_line(result, name_width, turn_width, of_allowed, _end(frame))
 
 
 def news(frame: Frame) -> list[str]:
     """Return what a salvo brought about: sunk ships, defeated players, the end of the game."""
-    result = frame.result
-    if result is None:
-        return []
+    return [] if frame.result is None else [*lines.news(frame.result), *_end(frame)]
+
+
+def _end(frame: Frame) -> list[str]:
     return [
-        *(f"sinks {ship.player}'s {ship.ship}" for ship in result.sunk),
-        *(f"{name} is defeated" for name in result.defeated),
         *([f"{frame.winner} wins"] if frame.winner else []),
         *([f"{' and '.join(frame.tied)} tie"] if frame.tied else []),
     ]
-
-
-def _counted(count: int, noun: str, of_allowed: str = "") -> str:
-    if of_allowed:
-        return f"{count}{of_allowed} {noun}s"
-    return f"{count} {noun} " if count == 1 else f"{count} {noun}s"
 
 
 def salvo_lines(replay: Replay, view: str) -> Iterator[str]:
@@ -93,7 +84,7 @@ def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
         f"{salvo_line(frame)}   clock {clock(frame)}   {_what_next(frame)}".rstrip(),
         *frame.notes,
         "",
-        *board_lines({name: (_state(sea), sea.marks) for name, sea in frame.seas.items()}, grid),
+        *lines.board_lines({name: (_state(sea), sea.marks) for name, sea in frame.seas.items()}, grid),
         *sunk,
         f"view: {view}   {legend}",
     ]

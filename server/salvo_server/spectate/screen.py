@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from salvo.errors import MissingExtra
-from salvo.lab.pictures.marks import Mark, picture
+from salvo.lab.pictures.marks import Mark, column_heads, picture
 from salvo.rules import Fleet, Grid
 
 try:
@@ -74,7 +74,8 @@ def draw_board(
         styles: rich styles by mark.
         cursor: a cell to put in brackets, which takes a gap.
     """
-    text = Text("   " + gap.join(str(x % 10) for x in range(1, grid.width + 1)), style="dim")
+    heads = column_heads(grid.width) if gap else [str(x % 10) for x in range(1, grid.width + 1)]
+    text = Text("   " + gap.join(heads), style="dim")
     owner = board.fleet.board if board.fleet is not None else bytes(grid.size)
     marks = board.marks or picture(owner, board.struck)
     for y in range(grid.height):

@@ -153,7 +153,9 @@ def _parts_line(why: Why, found: Verdict) -> str:
             continue
         error = f" +- {ceil(10 * part.error) / 10}" if part.error else ""  # an error is never rounded away
         parts.append(f"{name} {_signed(part.value)}{error}" + (f" ({beside[name]})" if name in beside else ""))
-    return f"its lead of {_counted(found.lead, 'hit')}: {', '.join(parts)}"
+    against = any(round(part.value, 1) < 0 for part in found.parts.values())
+    minus = f"; what has a minus was in {why.loser}'s favour" if against else ""
+    return f"its lead of {_counted(found.lead, 'hit')}: {', '.join(parts)}{minus}"
 
 
 def _notes(why: Why) -> list[str]:

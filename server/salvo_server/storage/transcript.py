@@ -31,9 +31,10 @@ from salvo.codec.transcript import (
     write_step,
 )
 from salvo.errors import SalvoError, WireError
-from salvo.file_errors import missing_file
+from salvo.file_errors import missing_file, unread
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
+from salvo.lab.pictures.lines import Boards
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.topics import check_name
@@ -181,10 +182,11 @@ def play_at_table(
     game: int = 1,
     book: RuleBook = SALVO,
     fleets: Mapping[str, Fleet] | None = None,
+    boards: Boards | None = None,
 ) -> tuple[Outcome, Header, list[Step]]:
     """Play a game in the arena and record it as the game that a contest with this seed would have been.
 
-    Fleets are those of players who are not asked to place theirs.
+    Fleets are those of players who are not asked to place theirs; boards follow the game.
 
     The clock is made up: it begins at 0, advances a second with every step, and runs out where a bot fires fewer shots
     than it may and cannot skip the rest.
@@ -195,16 +197,11 @@ def play_at_table(
     """
     for name in bots:
         check_name(name, "player")
-    salvos: list[tuple[str, tuple[Shot, ...]]] = []
+    boards = boards or Boards()
     outcome = arena.play(
-        bots,
-        seed=seed,
-        game=game,
-        book=book,
-        fleets=fleets,
-        listener=lambda shots, result: salvos.append((result.player, tuple(shots))),
+        bots, seed=seed, game=game, book=book, fleets=fleets, opening=boards.begin, listener=boards.follow
     )
-    return outcome, *take_down(outcome.fleets, salvos, seed=seed, game=game, book=book)
+    return outcome, *take_down(outcome.fleets, boards.salvos, seed=seed, game=game, book=book)
 
 
 def take_down(
@@ -267,7 +264,7 @@ def read_transcript(path: Path) -> Transcript:
     except FileNotFoundError:
         raise TranscriptError("transcript_missing", missing_file(path)) from None
     except OSError as error:
-        raise TranscriptError("transcript_unreadable", f"{path}: {error.strerror}") from None
+        raise TranscriptError("transcript_unreadable", unread(path, error)) from None
     with raw:
         return parse_transcript(_split(raw), str(path))
 
@@ -321,7 +318,7 @@ class _Reader:
                 where = f"{self._name}, line 1"
                 cure = "install that version or a later one to look at it"
                 raise TranscriptError("unknown_version", f"{where}: {error.text}; {cure}") from None
-            raise self.error("transcript_corrupt", str(error)) from None
+            raise self.error("transcript_corrupt", error.text) from None
         self._number += 1
 
     def _take_in(self, line: str) -> None:

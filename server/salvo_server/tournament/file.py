@@ -30,7 +30,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from salvo.errors import SalvoError
-from salvo.file_errors import line_of, missing_file
+from salvo.file_errors import line_of, unread
 from salvo.rules import RuleBook
 from salvo.rules.files import RuleFileError, load_book
 from salvo_server import __version__
@@ -182,11 +182,8 @@ def load_tournament(path: Path) -> Tournament:
     try:
         text = path.read_text()
         said = tomllib.loads(text)
-    except OSError as error:
-        told = missing_file(path) if isinstance(error, FileNotFoundError) else f"{path}: {error.strerror}"
-        raise TournamentError("bad_tournament", told) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TournamentError("bad_tournament", f"{path}: {error}") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TournamentError("bad_tournament", unread(path, error)) from None
     try:
         tournament = Tournament(**said)
     except ValidationError as error:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from salvo.codec.log import MAX_ENTRY_BYTES, Fault
+from salvo.file_errors import missing_file, unread
 from salvo_server.verify.equivocation import Agreement, agreements, compare_stories
 from salvo_server.verify.notes import check_sent
 from salvo_server.verify.notices import remarks_on
@@ -52,9 +53,9 @@ def verify_file(path: Path, key: str | bytes | None = None) -> ProofReport:
         with path.open("rb") as file:
             return verify_lines(iter(lambda: file.readline(MAX_ENTRY_BYTES + 1), b""), str(path), key)
     except FileNotFoundError:
-        raise ProofError("proof_missing", f"no file {path}") from None
+        raise ProofError("proof_missing", missing_file(path)) from None
     except OSError as error:
-        raise ProofError("proof_unreadable", f"{path}: {error.strerror}") from None
+        raise ProofError("proof_unreadable", unread(path, error)) from None
 
 
 def verify_lines(lines: Iterator[bytes], name: str, key: str | bytes | None = None) -> ProofReport:

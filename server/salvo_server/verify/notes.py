@@ -19,6 +19,7 @@ from salvo.coordinates import read_row
 from salvo.errors import WireError
 from salvo.fairness.proof import SENT_LINE, SentBody
 from salvo.messages import Draw
+from salvo.rules.book import MAX_SIDE
 from salvo_server.verify.reexecute import texts_of
 from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
 
@@ -183,7 +184,9 @@ def _told(command: _Noted) -> str:
         return "a skip"
     if isinstance(command, m.Leave):
         return "leaving the lobby"
-    return f"a shot, ({command.x}, {command.y}) at {command.target},"
+    on_board = 1 <= command.y <= MAX_SIDE  # a team may note anything
+    cell = f"{chr(64 + command.y)}{command.x}" if on_board else f"({command.x}, {command.y})"
+    return f"a shot at {cell} of {command.target},"
 
 
 def _body(command: _Noted) -> SentBody:

@@ -96,7 +96,7 @@ class HeatMap:
             Square(text, self._colour(cell, most), self._hover(cell), cell in self.aimed)
             for cell, text in enumerate(self._texts())
         ]
-        scale = f"darker is likelier, up to {percentage(most)} %"
+        scale = f"darker is likelier, up to {percentage(most)}%"
         return board(self.grid, squares, self.title, [line for line in (scale, self._legend(), self.note) if line])
 
     @property
@@ -119,12 +119,12 @@ class HeatMap:
     def _hover(self, cell: int) -> str:
         mark = self.marks.get(cell, "")
         known = _KNOWN.get(mark, "fired at" if mark else "")
-        words = (f"{100 * self.chances[cell]:.2f} %", known, "aimed at" if cell in self.aimed else "")
+        words = (f"{100 * self.chances[cell]:.2f}%", known, "aimed at" if cell in self.aimed else "")
         return ", ".join(word for word in words if word)
 
 
 def percentage(chance: float) -> str:
-    """Return a chance in whole per cent; only impossible is 0 and only certain is 100."""
+    """Return a chance in whole percent; only impossible is 0 and only certain is 100."""
     if 0 < chance <= 0.005:
         return "<1"
     return ">99" if 0.995 <= chance < 1 else f"{100 * chance:.0f}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final, Self
 
-from salvo.lab.pictures.marks import PLAIN, Mark, picture
+from salvo.lab.pictures.marks import PLAIN, Mark, column_heads, picture
 from salvo.messages import SalvoResolved
 from salvo.rules import Fleet, Grid
 from salvo.view import Shot
@@ -17,16 +17,26 @@ _LINE_WIDTH: Final = 79
 _COLOURS: Final = {Mark.HIT: "1;31", Mark.SHIP: "34", Mark.MISS: "2"}
 
 
-def board_lines(boards: Mapping[str, tuple[str, str]], grid: Grid, *, coloured: bool = False) -> list[str]:
+def board_lines(
+    boards: Mapping[str, tuple[str, str]],
+    grid: Grid,
+    *,
+    coloured: bool = False,
+    latest: Mapping[str, Collection[int]] | None = None,
+    columns: int = _LINE_WIDTH,
+) -> list[str]:
     """Return boards, as many side by side as fit on a line, with an empty line below each row of them.
 
     Args:
         boards: how each player stands, such as ``3 afloat``, and the marks of its cells, by name.
         coloured: whether to draw with the characters and colours of a terminal; else in plain letters.
+        latest: cells to invert, by name; only seen in colour.
+        columns: how many characters fit on a line.
     """
     width = 2 + 2 * grid.width
-    blocks = [_block(name, *board, grid, width, coloured) for name, board in boards.items()]
-    per_row = max(1, (_LINE_WIDTH + 3) // (width + 3))
+    fresh = latest or {}
+    blocks = [_block(name, *board, grid, width, coloured, fresh.get(name, ())) for name, board in boards.items()]
+    per_row = max(1, (columns + 3) // (width + 3))
     lines: list[str] = []
     for first in range(0, len(blocks), per_row):
         row = blocks[first : first + per_row]
@@ -35,25 +45,55 @@ def board_lines(boards: Mapping[str, tuple[str, str]], grid: Grid, *, coloured: 
     return lines
 
 
-def _block(name: str, state: str, marks: str, grid: Grid, width: int, coloured: bool) -> list[str]:
+def _block(
+    name: str, state: str, marks: str, grid: Grid, width: int, coloured: bool, latest: Collection[int]
+) -> list[str]:
     title = f"{name[: width - len(state) - 1]} {state}"
-    last = grid.width if grid.width <= 10 else grid.width % 10  # there is no room for more than one 10
-    lines = [title, "  " + " ".join([*(str(x % 10) for x in range(1, grid.width)), str(last)])]
+    lines = [title, "  " + " ".join(column_heads(grid.width))]
     lines = [f"{line:<{width}}" for line in lines]
     for y in range(grid.height):
-        row = marks[y * grid.width : (y + 1) * grid.width]
-        cells = map(_coloured, row) if coloured else row.translate(PLAIN)
+        first = y * grid.width
+        row = marks[first : first + grid.width]
+        cells = (
+            [_coloured(mark, cell in latest) for cell, mark in enumerate(row, first)]
+            if coloured
+            else row.translate(PLAIN)
+        )
         lines.append(f"{string.ascii_uppercase[y]} " + " ".join(cells) + " ")
     return lines
 
 
-def _coloured(mark: str) -> str:
-    code = _COLOURS.get(Mark(mark))
-    return mark if code is None else f"\033[{code}m{mark}\033[0m"
+def _coloured(mark: str, inverted: bool) -> str:
+    code = "7" if inverted and mark == Mark.MISS else _COLOURS.get(Mark(mark), "") + ";7" * inverted
+    return f"\033[{code}m{mark}\033[0m" if code else mark
+
+
+def salvo_line(
+    result: SalvoResolved, name_width: int = 0, turn_width: int = 0, of_allowed: str = "", end: Iterable[str] = ()
+) -> str:
+    """Return a salvo as one line; the widths, in characters, align the columns of several.
+
+    Args:
+        of_allowed: follows the number of shots, such as `` of 5``.
+        end: what it brought about besides :func:`news`.
+    """
+    shots = f"{result.shots}{of_allowed} shots" if of_allowed else _counted(result.shots, "shot")
+    head = f"turn {result.turn:>{turn_width}}  {result.player:<{name_width}}"
+    return "  ".join([head, shots, _counted(result.hits, "hit"), ", ".join([*news(result), *end])]).rstrip()
+
+
+def news(result: SalvoResolved) -> list[str]:
+    """Return what a salvo brought about: sunk ships and defeated players."""
+    sunk = [f"sinks {ship.player}'s {ship.ship}" for ship in result.sunk]
+    return [*sunk, *(f"{name} is defeated" for name in result.defeated)]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun} " if count == 1 else f"{count} {noun}s"
 
 
 class Boards:
-    """The boards of a game in the arena, which it follows as its listener.
+    """The boards of a game in the arena, which it follows as its listener; a context around that game.
 
     Attributes:
         salvos: who fired what, in order.
@@ -62,17 +102,24 @@ class Boards:
     def __init__(self) -> None:
         self.salvos: list[tuple[str, tuple[Shot, ...]]] = []
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave nothing behind."""
+
+    def begin(self, fleets: Mapping[str, Fleet]) -> None:
+        """Forget the game before."""
+        self.salvos.clear()
+
     def follow(self, shots: Iterable[Shot], result: SalvoResolved) -> None:
         """Note the shots of a salvo."""
         self.salvos.append((result.player, tuple(shots)))
 
-    def lines(self, fleets: Mapping[str, Fleet], *, coloured: bool = False) -> list[str]:
+    def lines(self, fleets: Mapping[str, Fleet], **how: Any) -> list[str]:
         """Return how the boards look, with all ships; see :func:`board_lines`."""
-        return board_lines(
-            {name: self._board(name, fleet) for name, fleet in fleets.items()},
-            next(iter(fleets.values())).book.grid,
-            coloured=coloured,
-        )
+        grid = next(iter(fleets.values())).book.grid
+        return board_lines({name: self._board(name, fleet) for name, fleet in fleets.items()}, grid, **how)
 
     def _board(self, name: str, fleet: Fleet) -> tuple[str, str]:
         shots = (shot for _, salvo in self.salvos for shot in salvo if shot.player == name)

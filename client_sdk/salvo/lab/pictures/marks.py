@@ -24,6 +24,11 @@ class Mark(StrEnum):
 PLAIN: Final = str.maketrans("".join(Mark), ".#Xo*@+")
 
 
+def column_heads(width: int) -> list[str]:
+    """Return the columns' numbers in a digit each, but for a 10 at the end, which has room there."""
+    return [str(x if x == width == 10 else x % 10) for x in range(1, width + 1)]
+
+
 def picture(owner: bytes, struck: set[int]) -> str:
     """Return a whole board as its owner and the referee see it, one letter per cell.
 

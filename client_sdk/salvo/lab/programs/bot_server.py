@@ -30,7 +30,7 @@ from salvo.errors import WireError
 from salvo.lab.sources import load
 from salvo.player import Bot, check_salvo, settle
 from salvo.rules import Fleet, RuleBook
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 
 
 class _Game:
@@ -54,13 +54,13 @@ class _Game:
             view = self._view = _new_view(self._bot, self._book, asked)
         self._hear(asked.results, asked.heard)
         for x, y in asked.landed:
-            view.landed(Shot(view.me, x, y))
+            Feed(view).landed(Shot(view.me, x, y))
         already = len(view.fired_this_turn)
-        view.fired(asked.fired[already:])
+        Feed(view).fired(asked.fired[already:])
         limit = asked.milliseconds
-        view.begin_turn(asked.turn, asked.shots, None if limit is None else time.monotonic() + limit / 1000)
+        Feed(view).begin_turn(asked.turn, asked.shots, None if limit is None else time.monotonic() + limit / 1000)
         shots = check_salvo(settle(self._bot.choose_salvo(view)), view)
-        view.fired(shots)
+        Feed(view).fired(shots)
         fired = tuple(shots) or None
         return Answer(id=asked.id, shots=fired, skip=None if fired else True, say=self._said(), stays=True)
 
@@ -78,8 +78,8 @@ class _Game:
         for told in results:
             if self._view is not None:
                 if told.fired is not None and not self._view.fired_this_turn:  # from before this process was started
-                    self._view.fired(told.fired)
-                self._view.resolved(told.result)
+                    Feed(self._view).fired(told.fired)
+                Feed(self._view).resolved(told.result)
             self._bot.on_result(told.result)
         for line in heard:
             self._bot.on_message(line.sender, line.text, line.private)

@@ -14,7 +14,7 @@ from salvo.messages import SalvoResolved
 from salvo.player import Bot, check_salvo, settle
 from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
 from salvo.rules.game import Game, begin
-from salvo.view import Shot, View
+from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of
 
@@ -119,7 +119,7 @@ class UnseenGame:
             why = "the game is over" if self.over else "it is your turn"
             raise GatewayError("not_your_turn", why)
         if self.asked is None:
-            self._view.begin_turn(self._game.turn, 1)
+            Feed(self._view).begin_turn(self._game.turn, 1)
             shot = self._chosen()
             self.asked = self.book.grid.cell(shot.x, shot.y)
         return self.asked
@@ -179,13 +179,13 @@ class UnseenGame:
                 game.guest_fires(cell)
             else:
                 game.asked = cell
-                game._view.fired([_shot(book, NAMES[GUEST], cell)])
+                Feed(game._view).fired([_shot(book, NAMES[GUEST], cell)])
                 game.guest_replies(Word(word), kind)
         if kept["guest"] is not None:
             game.reveal(_fleet_from_json(book, kept["guest"]))
         if kept["asked"] is not None:
             game.asked = cell = int(kept["asked"])
-            game._view.fired([_shot(book, NAMES[GUEST], cell)])
+            Feed(game._view).fired([_shot(book, NAMES[GUEST], cell)])
         return game
 
     # --- inside -------------------------------------------------------------------------------------------------------
@@ -202,9 +202,9 @@ class UnseenGame:
         move = Move(seat, cell, Word.SUNK if ship else Word.HIT if salvo.hits else Word.MISS, ship)
         self.moves.append(move)
         if seat == GUEST:
-            self._view.landed(_shot(self.book, NAMES[HOUSE], cell))
+            Feed(self._view).landed(_shot(self.book, NAMES[HOUSE], cell))
         result = SalvoResolved.of(1, NAMES, self.book, salvo)
-        self._view.resolved(result)
+        Feed(self._view).resolved(result)
         try:
             self._bot.on_result(result)
         except Exception:
@@ -220,7 +220,7 @@ class UnseenGame:
             log.exception("the house bot failed; a drawn shot is fired instead")
             shots = ()
         [shot] = shots or view.untouched.sample(1)
-        view.fired([shot])
+        Feed(view).fired([shot])
         return shot
 
     def _placed_by(self, bot: Bot) -> Fleet:

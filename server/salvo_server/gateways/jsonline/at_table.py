@@ -191,11 +191,13 @@ class AtTable:
         if view is None:
             return []
         me = view.me
-        return [result for result in view.results if result.aims and result.aims[0][0] == me][self._told :]
+        return [result for result in view.results if result.aims_if_told and result.aims_if_told[0][0] == me][
+            self._told :
+        ]
 
     def _aim(self, result: SalvoResolved) -> tuple[str, int, int]:
-        assert result.aims
-        return result.aims[0]
+        assert result.aims_if_told
+        return result.aims_if_told[0]
 
     def _name(self, result: SalvoResolved) -> str:
         _, x, y = self._aim(result)

@@ -369,9 +369,9 @@ class Player(Guest):
             if result.player == view.me:
                 self._waits_for_own = False
                 self.peer.send(*lines.fallen("you", self._own_shots(view, result)))
-            elif result.aims is not None and result.outcomes is not None and view.opponents:
+            elif result.aims_if_told is not None and result.outcomes_if_told is not None and view.opponents:
                 rival = _rival(view)
-                aimed = zip(result.aims, result.outcomes, strict=True)
+                aimed = zip(result.aims_if_told, result.outcomes_if_told, strict=True)
                 met = [((x - 1, y - 1), hit) for (target, x, y), hit in aimed if target == rival]
                 self.peer.send(*lines.fallen("you", met))
         if not (self._you_first and self._waits_for_own):
@@ -379,7 +379,7 @@ class Player(Guest):
 
     def _own_shots(self, view: View, result: m.SalvoResolved) -> Iterator[tuple[Cell, bool]]:
         fired = next((salvo.shots for salvo in reversed(view.salvos) if salvo.turn == result.turn), ())
-        met = [((shot.x - 1, shot.y - 1), hit) for shot, hit in zip(fired, result.outcomes or (), strict=False)]
+        met = [((shot.x - 1, shot.y - 1), hit) for shot, hit in zip(fired, result.outcomes_if_told or (), strict=False)]
         turn, given = self._given
         for cell, known in given if turn == result.turn else ():
             if known is not None:

@@ -572,16 +572,16 @@ class XbsGuest(Guest):
             return
         self._view = self.session.view
         self._tell_turn(self._view)
-        if not {result.player, *(target for target, _, _ in result.aims or ())} <= {*self._view.players}:
+        if not {result.player, *(target for target, _, _ in result.aims_if_told or ())} <= {*self._view.players}:
             return  # noise on an open broker
         name = self._names.shown
-        if not result.aims or result.outcomes is None:
+        if not result.aims_if_told or result.outcomes_if_told is None:
             mine = result.player == self._me
             if not (mine and self._skipped):
                 self.peer.send(write("K", name(result.player), "out of time" if mine else ""))
             self._tell_boards(result.player)
             return
-        for (target, x, y), hit in zip(result.aims, result.outcomes, strict=True):
+        for (target, x, y), hit in zip(result.aims_if_told, result.outcomes_if_told, strict=True):
             if hit:
                 self.peer.send(write("H", name(result.player), name(target), square(x, y)))
             if target == self._me:
