@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,7 +20,7 @@ from salvo.seat import Seat
 from salvo.session import Session
 from salvo.testing.script import ScriptedServer
 from salvo.view import Feed, Shot
-from salvo_server.human.channel import Channel, FleetAsked, Link, News, Salvo, Seen, Told
+from salvo_server.human.channel import Channel, FleetAsked, Line, Link, News, Salvo, Seen, Told
 from salvo_server.human.contest import Person
 from unbrokered import Wire
 from unit.test_human_sight import fleet_in_rows
@@ -101,6 +102,33 @@ def test_who_is_left_out_since_others_were_complete_is_told_so() -> None:
     assert isinstance(waits, Told)
     assert refused.text.startswith("placement_timeout: the fleet was not complete when the game began, or")
     assert "it began with ann, bob, whose fleets were complete first; me plays the next one" in waits.text
+
+
+def test_a_person_talks_to_everybody_and_to_one_player() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    place.person._take(Line("hello"))
+    place.person._take(Line("you first", "ann"))
+    assert [json.loads(payload) for _, payload in place.wire.said[-2:]] == [
+        {"text": "hello"},
+        {"text": "you first", "to": "ann"},
+    ]
+    place.hear(m.ChatSaid("me", "hello"), m.MessageSaid("me", "ann", "thanks"))
+    assert place.told() == [Told("you say to ann: you first"), Told("you say: hello"), Told("ann says to you: thanks")]
+
+
+def test_a_line_that_cannot_be_sent_is_explained() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    place.person._take(Line("x" * 201))
+    place.hear(m.ServerStatus(True, "0", 1, "open", chat=False), retained=True)
+    place.person._take(Line("hello"))
+    long, off = place.told()
+    assert isinstance(long, Told)
+    assert long.text.startswith("bad_text: 201 characters")
+    assert off == Told("chat_off: the operator has turned the chat off")
 
 
 def test_shots_are_fired_and_what_is_left_of_the_turn_is_skipped() -> None:

@@ -33,6 +33,7 @@ from salvo_server.human.channel import (
     Channel,
     FleetAsked,
     Leave,
+    Line,
     Link,
     News,
     Over,
@@ -494,6 +495,44 @@ def test_on_a_board_larger_than_its_room_the_cursor_is_always_in_sight() -> None
             await person.until(lambda: room.content_region.contains_point(board.region.offset + at))  # noqa: B023
 
     _run(act, (80, 24))
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("good luck, d'f!", Line("good luck, d'f!")),
+        ("@ann you first", Line("you first", "ann")),
+        ("@ann ", None),
+        ("", None),
+    ],
+)
+def test_a_line_of_chat_takes_every_key_until_it_is_sent(typed: str, line: Line | None) -> None:
+    async def act(person: Person) -> None:
+        person.desk.chat = True
+        await person.see(view_of("salvo", "ann"))
+        assert "m: message" in person.text("keys")
+        await person.press("m")
+        assert person.shown("chat")
+        await person.press(*typed, "enter")
+        assert not person.shown("chat")
+        assert person.desk.answers() == ([line] if line else [])
+        await person.press("A", "3")  # a row and a column again
+        assert person.desk.answers() == []
+
+    _run(act)
+
+
+def test_a_line_of_chat_is_given_up_with_escape_and_there_is_none_among_bots() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo", "ann"))
+        await person.press("m")
+        assert not person.shown("chat")
+        assert "message" not in person.text("keys")
+        person.desk.chat = True
+        await person.press("m", "n", "o", "escape", "m", "y", "e", "s", "enter")
+        assert person.desk.answers() == [Line("yes")]
+
+    _run(act)
 
 
 def test_without_textual_the_error_says_what_to_install() -> None:

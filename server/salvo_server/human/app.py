@@ -25,6 +25,7 @@ from salvo_server.human.channel import (
     Broken,
     Channel,
     FleetAsked,
+    Line,
     Link,
     News,
     Over,
@@ -43,7 +44,8 @@ try:
     from textual.binding import Binding
     from textual.containers import Horizontal, VerticalScroll
     from textual.css.query import NoMatches
-    from textual.widgets import OptionList, Static
+    from textual.events import Key
+    from textual.widgets import Input, OptionList, Static
 
     from salvo_server.human.board import BoardView
     from salvo_server.spectate.screen import printable
@@ -56,7 +58,7 @@ _CLOCK_SECONDS: Final = 0.25
 _NEWS_LINES: Final = 4
 #: Letters of a line of news: on an open broker any client may say anything, at any length.
 _MAX_LINE: Final = 300
-_COMMANDS: Final = "dfqrs"
+_COMMANDS: Final = "dfmqrs"
 _KEYS: Final = (
     *("tab", "shift+tab", "enter", "escape", "delete", "backspace", "space"),
     *ARROWS,
@@ -87,6 +89,7 @@ class Table(App[str]):
     """
 
     ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = ""
     CSS = """
     #title { height: 1; text-style: bold; background: $primary; color: $text; }
     #body { height: 1fr; }
@@ -99,6 +102,7 @@ class Table(App[str]):
     #message { height: auto; min-height: 1; color: $text-warning; }
     #news { height: auto; color: $text-muted; }
     #keys { height: auto; color: $text-muted; }
+    #chat { display: none; }
     """
     # All of them with priority: what goes another way to its action is done in another order than it was typed.
     BINDINGS: ClassVar[list[Any]] = [
@@ -129,6 +133,7 @@ class Table(App[str]):
         self._trouble = ""
         self._news: list[str] = []
         self._leaving = False
+        self._writing = False
 
     def compose(self) -> ComposeResult:
         """Lay out the page."""
@@ -145,6 +150,7 @@ class Table(App[str]):
                 yield Static(id="outcome", classes="caption")
         yield Static(id="message")
         yield Static(id="news")
+        yield Input(id="chat", compact=True)
         yield Static(id="keys")
 
     def on_mount(self) -> None:
@@ -239,6 +245,8 @@ class Table(App[str]):
         leaving, self._leaving = self._leaving, False
         if key == "q":
             self._quit(leaving)
+        elif key == "m" and self._desk.chat:
+            self._write_line(True)
         elif self.mode is Mode.SETUP:
             self._guarded(lambda: self._press_in_setup(key))
         elif self._sight is not None:
@@ -253,6 +261,31 @@ class Table(App[str]):
             return
         self._leaving = True
         self._say("the game is not over; q again leaves it")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """Leave the keys to the chat line while the person writes one."""
+        return action != "press" or not self._writing
+
+    def on_input_submitted(self, line: Input.Submitted) -> None:
+        """Send a chat line: ``@name text`` goes to one player, anything else to everybody."""
+        text, to = line.value.strip(), ""
+        if text.startswith("@"):
+            to, _, text = text[1:].partition(" ")
+        self._write_line(False)
+        if text.strip():
+            self._desk.answer(Line(text.strip(), to))
+
+    def on_key(self, key: Key) -> None:
+        """Give up a chat line that is not sent."""
+        if key.key == "escape":
+            self._write_line(False)
+
+    def _write_line(self, writing: bool) -> None:
+        self._writing = writing
+        line = self.query_one("#chat", Input)
+        line.value, line.placeholder = "", "to everybody; @NAME TEXT: to one player; Enter: send, Esc: cancel"
+        line.display = writing
+        self.screen.set_focus(line if writing else None)  # at once: the next key may have been pressed already
 
     def action_interrupt(self) -> None:
         """Leave at once."""
@@ -489,6 +522,8 @@ class Table(App[str]):
             hints = ["r: restart"]
         if sight is not None and len(sight.players) > 2:
             hints.append("Tab: next board")
+        if self._desk.chat:
+            hints.append("m: message")
         return [*hints, "q: exit" if self.mode is Mode.END else "q: leave"]
 
     def _own_board(self) -> BoardView:

@@ -106,6 +106,18 @@ class Salvo:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A chat line.
+
+    Attributes:
+        to: the player who alone reads it; empty for everybody.
+    """
+
+    text: str
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Again:
     """Another game."""
 
@@ -115,7 +127,7 @@ class Leave:
     """The person goes."""
 
 
-Answer = Fleet | Salvo | Again | Leave
+Answer = Fleet | Salvo | Line | Again | Leave
 
 
 class Channel:
@@ -123,10 +135,12 @@ class Channel:
 
     Attributes:
         wake: called after every answer, to wake a game that waits for something else, too; on the screen's thread.
+        chat: whether the person may write a :class:`Line`.
     """
 
     def __init__(self) -> None:
         self.wake: Callable[[], None] = lambda: None
+        self.chat = False
         self._news: SimpleQueue[News] = SimpleQueue()
         self._answers: SimpleQueue[Answer] = SimpleQueue()
 

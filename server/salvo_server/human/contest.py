@@ -9,7 +9,7 @@ from typing import Final
 
 from salvo import events as e
 from salvo.client import FINAL, MAX_WAIT_SECONDS, GameReport
-from salvo.errors import CODES, BotError, SalvoError
+from salvo.errors import CODES, BotError, SalvoError, WireError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import State
 from salvo.player import check_salvo
@@ -18,7 +18,7 @@ from salvo.seal import fingerprint
 from salvo.seat import Seat
 from salvo.team import Team
 from salvo.view import Shot, View
-from salvo_server.human.channel import Answer, Channel, FleetAsked, Link, Over, Salvo, Seen, Told
+from salvo_server.human.channel import Answer, Channel, FleetAsked, Line, Link, Over, Salvo, Seen, Told
 from salvo_server.human.runner import sit_down
 from salvo_server.human.snapshot import Snapshot, result_words
 
@@ -62,6 +62,7 @@ class Person:
         self._trouble = ""
         self._shown: Snapshot | None = None
         desk.wake = seat.connection.wake
+        desk.chat = True
 
     def play(self) -> None:
         """Keep the connection up, tell the person what happens and send what it answers, until it leaves.
@@ -101,8 +102,9 @@ class Person:
                 if code in FINAL:
                     raise SalvoError(code, text)
                 self._tell(f"{code}: {text}")
-            case e.Said(sender, text, private) if sender != self._session.name:
-                self._tell(f"{sender or 'the server'} says{' to you' * private}: {text}")
+            case e.Said(sender, text, private):
+                who = "you say" if sender == self._session.name else f"{sender or 'the server'} says"
+                self._tell(f"{who}{' to you' * private}: {text}")
             case e.Waits(_, text):
                 self._tell(text)
             case e.ServerSeen(online):
@@ -160,6 +162,18 @@ class Person:
                     self._fire(shots, view)
                 else:
                     self._session.skip()
+
+            case Line(text, to):
+                self._chat(text, to)
+
+    def _chat(self, text: str, to: str) -> None:
+        try:
+            self._team.say(text, to)
+        except WireError as error:
+            self._tell(f"{error.code}: {error.text}")
+        else:
+            if to:  # the server returns to its sender only what everybody reads
+                self._tell(f"you say to {to}: {text}")
 
     def _fire(self, shots: Sequence[Shot], view: View) -> None:
         try:
