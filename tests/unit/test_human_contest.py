@@ -20,7 +20,7 @@ from salvo.seat import Seat
 from salvo.session import Session
 from salvo.testing.script import ScriptedServer
 from salvo.view import Feed, Shot
-from salvo_server.human.channel import Channel, FleetAsked, Line, Link, News, Salvo, Seen, Told
+from salvo_server.human.channel import Channel, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
 from salvo_server.human.contest import Person
 from unbrokered import Wire
 from unit.test_human_sight import fleet_in_rows
@@ -116,6 +116,20 @@ def test_a_person_talks_to_everybody_and_to_one_player() -> None:
     ]
     place.hear(m.ChatSaid("me", "hello"), m.MessageSaid("me", "ann", "thanks"))
     assert place.told() == [Told("you say to ann: you first"), Told("you say: hello"), Told("ann says to you: thanks")]
+
+
+def test_a_taunt_answers_the_team_that_shoots_at_the_person() -> None:
+    place = Place()
+    place.game()
+    place.turn(1, "ann")
+    for taunt in (Taunt(True, "ouch"), Taunt(False, "missed"), Taunt(False, "")):
+        place.person._take(taunt)
+    said = len(place.wire.said)
+    hit, missed = BOOK.grid.xy(min(FLEET.cells)), BOOK.grid.xy(BOOK.grid.size - 1)
+    for turn, (x, y) in enumerate((hit, missed), start=1):
+        place.hear(m.ShotLanded("me", x, y))
+        place.hear(m.SalvoResolved(1, turn, "ann", 1, int((x, y) == hit), (), (), ((x, y) == hit,)))
+    assert [json.loads(payload) for _, payload in place.wire.said[said:]] == [{"text": "ouch", "to": "ann"}]
 
 
 def test_a_line_that_cannot_be_sent_is_explained() -> None:

@@ -40,6 +40,7 @@ from salvo_server.human.channel import (
     PersonLeft,
     Salvo,
     Seen,
+    Taunt,
     Told,
 )
 from salvo_server.human.cursor import Cursor
@@ -503,10 +504,12 @@ def test_on_a_board_larger_than_its_room_the_cursor_is_always_in_sight() -> None
         ("good luck, d'f!", Line("good luck, d'f!")),
         ("@ann you first", Line("you first", "ann")),
         ("@ann ", None),
+        ("/hit ouch, dq", Taunt(True, "ouch, dq")),
+        ("/miss", Taunt(False, "")),
         ("", None),
     ],
 )
-def test_a_line_of_chat_takes_every_key_until_it_is_sent(typed: str, line: Line | None) -> None:
+def test_a_line_of_chat_takes_every_key_until_it_is_sent(typed: str, line: Line | Taunt | None) -> None:
     async def act(person: Person) -> None:
         person.desk.chat = True
         await person.see(view_of("salvo", "ann"))

@@ -31,6 +31,7 @@ from salvo_server.human.channel import (
     Over,
     Salvo,
     Seen,
+    Taunt,
     Told,
 )
 from salvo_server.human.cursor import ARROWS, Cursor
@@ -267,13 +268,16 @@ class Table(App[str]):
         return action != "press" or not self._writing
 
     def on_input_submitted(self, line: Input.Submitted) -> None:
-        """Send a chat line: ``@name text`` goes to one player, anything else to everybody."""
-        text, to = line.value.strip(), ""
-        if text.startswith("@"):
-            to, _, text = text[1:].partition(" ")
+        """Send a chat line: ``@name text`` goes to one player, and ``/hit text`` is kept as a taunt."""
+        text = line.value.strip()
         self._write_line(False)
-        if text.strip():
-            self._desk.answer(Line(text.strip(), to))
+        first, _, rest = text.partition(" ")
+        if first in ("/hit", "/miss"):
+            self._desk.answer(Taunt(first == "/hit", rest.strip()))
+        elif text and not text.startswith("@"):
+            self._desk.answer(Line(text))
+        elif rest.strip():
+            self._desk.answer(Line(rest.strip(), first[1:]))
 
     def on_key(self, key: Key) -> None:
         """Give up a chat line that is not sent."""
@@ -283,7 +287,10 @@ class Table(App[str]):
     def _write_line(self, writing: bool) -> None:
         self._writing = writing
         line = self.query_one("#chat", Input)
-        line.value, line.placeholder = "", "to everybody; @NAME TEXT: to one player; Enter: send, Esc: cancel"
+        line.value, line.placeholder = (
+            "",
+            "to all; @NAME TEXT: to one; /hit TEXT, /miss TEXT: a taunt for shots at you; Esc: cancel",
+        )
         line.display = writing
         self.screen.set_focus(line if writing else None)  # at once: the next key may have been pressed already
 

@@ -118,6 +118,18 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Taunt:
+    """What is said to anyone who hits, or misses, the person's board.
+
+    Attributes:
+        text: empty to say nothing any more.
+    """
+
+    hit: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Again:
     """Another game."""
 
@@ -127,7 +139,7 @@ class Leave:
     """The person goes."""
 
 
-Answer = Fleet | Salvo | Line | Again | Leave
+Answer = Fleet | Salvo | Line | Taunt | Again | Leave
 
 
 class Channel:

@@ -18,7 +18,7 @@ from salvo.seal import fingerprint
 from salvo.seat import Seat
 from salvo.team import Team
 from salvo.view import Shot, View
-from salvo_server.human.channel import Answer, Channel, FleetAsked, Line, Link, Over, Salvo, Seen, Told
+from salvo_server.human.channel import Answer, Channel, FleetAsked, Line, Link, Over, Salvo, Seen, Taunt, Told
 from salvo_server.human.runner import sit_down
 from salvo_server.human.snapshot import Snapshot, result_words
 
@@ -61,6 +61,8 @@ class Person:
         self._was_connected = False
         self._trouble = ""
         self._shown: Snapshot | None = None
+        self._taunts: dict[bool, list[str]] = {True: [], False: []}
+        self._struck = 0  # shots at the own board that were answered with a taunt, if there was one
         desk.wake = seat.connection.wake
         desk.chat = True
 
@@ -90,12 +92,14 @@ class Person:
             self._listener(event)
         match event:
             case e.FleetWanted(rules, game):
-                self._fleet_wanted = True
+                self._fleet_wanted, self._struck = True, 0
                 self._desk.tell(FleetAsked(rules, self._session.name, game, self._random))
             case e.GameTakenUp(game):
+                self._struck = len(self._session.view.incoming) if self._session.view is not None else 0
                 self._tell(f"back in game {game}")
             case e.SalvoHeard(result) if self._session.view is not None:
                 self._desk.tell(Told(result_words(result, self._session.view), result.player))
+                self._taunt(result.player, self._session.view)
             case e.GameEnded():
                 self._ended(event)
             case e.Refused(code, text):
@@ -165,6 +169,19 @@ class Person:
 
             case Line(text, to):
                 self._chat(text, to)
+            case Taunt(hit, text):
+                self._taunts[hit] = [*self._taunts[hit], text] if text else []
+                kept = ", ".join(self._taunts[hit]) or "nothing"
+                self._tell(f"said to anyone who {'hits' if hit else 'misses'} you: {kept}")
+
+    def _taunt(self, shooter: str, view: View) -> None:
+        """Answer a salvo at the own board with one of the person's texts."""
+        struck = view.incoming
+        fresh, self._struck = struck[self._struck :], len(struck)
+        fleet = {view.rules.grid.xy(cell) for cell in view.fleet.cells}
+        texts = self._taunts[any(cell in fleet for cell in fresh)]
+        if fresh and texts and shooter != view.me:
+            self._chat(self._random.choice(texts), shooter)
 
     def _chat(self, text: str, to: str) -> None:
         try:
