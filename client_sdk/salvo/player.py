@@ -166,7 +166,7 @@ def _check_shot(shot: object, view: Turn) -> Shot:
     if player not in view.players:
         raise BotError("bad_salvo", f"no player {_shown(player)}; the players are {', '.join(view.players)}")
     if player == view.me and view.rules.targets is Targets.OTHERS:
-        raise BotError("bad_salvo", f"the rules {view.rules.name!r} have no shots at the own board")
+        raise BotError("bad_salvo", f"the rules {view.rules.name!r} do not allow shots at your own board")
     grid = view.rules.grid
     try:
         cell = cells_by_place(grid)[x, y]

@@ -180,7 +180,7 @@ class View(Pictured):
     """One player's knowledge of one game.
 
     Attributes:
-        rules: the rule book that is played.
+        rules: the ruleset that is played.
         me: the player's own name.
         players: all names in play order.
         game: the game's number at the table.

@@ -88,7 +88,14 @@ def test_a_watcher_that_joins_is_told_that_nobody_answers(tmp_path: Path) -> Non
         secret = contest.roster.add("hall", Role.WATCHER)
         wait_for_users(contest.url, "hall", secret)
         with salvo(tmp_path, "join", contest.url, "random", SALVO_TEAM="hall", SALVO_SECRET=secret) as hall:
-            hall.says("is not answered; is 'hall' a team of this contest?")
+            hall.says("is not answered; is 'hall' the account of a watcher or referee")
+
+
+def test_on_an_open_server_a_team_hears_that_secrets_are_not_checked(
+    broker: Broker, start_server: StartServer, tmp_path: Path
+) -> None:
+    with start_server(players=2), salvo(tmp_path, "join", broker.url, "random", SALVO_SECRET="wrong") as team:
+        team.says("open server: secrets are not checked against a roster")
 
 
 def test_a_table_that_nobody_has_is_told(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
