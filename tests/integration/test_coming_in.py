@@ -114,9 +114,9 @@ def test_a_team_that_asks_for_the_referees_view_is_told_what_it_takes(tmp_path: 
         wait_for_users(contest.url, "blue.4", secrets["blue"])
         given = {"SALVO_TEAM": "red", "SALVO_SECRET": secrets["red"]}
         with salvo(tmp_path, "watch", contest.url, "--view", "referee", **given) as watcher:
-            watcher.says("boards come when a game is on, to an account of the role referee")
+            watcher.says("boards come when a game is running, to an account of the role referee")
             play(contest, ["red", "blue"])
-            watcher.says("a game is on and no boards come")
+            watcher.says("a game is running and no boards come")
 
 
 def test_a_contest_gets_no_secret_that_was_drawn(tmp_path: Path) -> None:

@@ -598,7 +598,7 @@ class RefereeWatcher(Watcher):
         if self.state == State.LOBBY:
             yield (
                 "boards come when a game is running, to an account of the role referee (salvo teams add NAME --role "
-                "referee), from a server with --referee-delay-seconds, so much later"
+                "referee), from a server with --referee-delay-seconds, that much later"
             )
         elif self.state and self.view is None:
             yield (
