@@ -255,7 +255,7 @@ class RuleBook:
         return choices_of(self)
 
     def random_fleet(self, random: Random) -> Fleet:
-        """Return a fleet drawn evenly from all legal layouts (:func:`salvo.rules.random_fleet`)."""
+        """Return a random fleet, each legal layout with the same chance (:func:`salvo.rules.random_fleet`)."""
         return random_fleet(self, random)
 
     @property

@@ -129,7 +129,7 @@ class Fleet(Pictured):
 
     @property
     def board(self) -> bytes:
-        """The whole board, a byte per cell: 0 for water, else the ship's number in the book plus 1."""
+        """The whole board, a byte per cell: 0 for water, else the ship's number in the ruleset plus 1."""
         board = bytearray(self.book.grid.size)
         for cell, ship in zip(self.cells, self.book.ship_of_cell, strict=True):
             board[cell] = ship + 1
@@ -176,7 +176,7 @@ MAX_TRIES = 100_000
 
 
 def random_fleet(book: RuleBook, random: Random) -> Fleet:
-    """Return a fleet drawn evenly from all legal layouts of the ruleset.
+    """Return a random fleet, each legal layout with the same chance of the ruleset.
 
     Each ship is drawn evenly on the empty grid and the whole layout is thrown away when two collide: drawing ship
     by ship around the others would favour some layouts.

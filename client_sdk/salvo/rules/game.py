@@ -134,7 +134,7 @@ class Game:
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """The seats that won, several after a tie; none while the game goes on."""
+        """The seats that won, several after a tie; none while the game is running."""
         return tuple(seat for seat, place in enumerate(self.places()) if place == 1) if self.over else ()
 
     @property

@@ -174,7 +174,7 @@ class Joining:
         self._due = now + PATIENCE_SECONDS
 
     def _leave(self, now: float) -> None:
-        """Send that the team leaves (SALVO-JOIN-15)."""
+        """Send a message that the team leaves (SALVO-JOIN-15)."""
         self._forget(now)
         self._due = None
         self._outbox.leave(self._table.game)
