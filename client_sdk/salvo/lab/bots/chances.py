@@ -31,9 +31,9 @@ def heat_map(
 
     Fleets are sampled evenly from all that agree with every answer; the chance of a cell is the share of them that
     covers it, give or take 0.02 with 500. If others fire, too, at targets that are not announced, their hits are
-    assumed to be anywhere on ships. Boards that share the answer to a salvo are drawn together, 400 fleets at most, which takes about
-    0.1 s per salvo; the note mentions answers that are left out. If that is too hard, as with six ships, each ship is
-    treated almost independently; the map is not ``exact`` then, and says so.
+    assumed to be anywhere on ships. Boards that share the answer to a salvo are sampled together, 400 fleets at most,
+    which takes about 0.1 s per salvo; the note mentions answers that are left out. If that is too hard, as with six
+    ships, each ship is treated almost independently; the map is not ``exact`` then, and says so.
 
     Args:
         aimed: shots to highlight, as a bot returns them; those at other players are left out.
