@@ -145,7 +145,7 @@ def fates() -> str:
     rows = [f"| {row.state} | {row.event} | {row.outcome} | {row.target} | {row.sentence} |" for row in FATES]
     return "\n".join(
         [
-            "| the message is | what happens | what comes of it | then it is | requirement |",
+            "| the message is | what happens | outcome | then it is | requirement |",
             "|---|---|---|---|---|",
             *rows,
         ]
