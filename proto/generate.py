@@ -19,7 +19,7 @@ def generate(target: Path) -> list[Path]:
     """Write the modules below ``target``; return them."""
     protoc = shutil.which("protoc", path=sysconfig.get_path("scripts"))
     if protoc is None:
-        raise SystemExit("protoc is missing: pip install 'battleship-salvo[dev]'")
+        raise SystemExit("protoc is missing: pip install -e '.[dev]'")
     sources = sorted((PROTO / "salvo" / "v1").glob("*.proto"))
     subprocess.run(
         [protoc, f"--proto_path={PROTO}", f"--python_out={target}", f"--pyi_out={target}", *map(str, sources)],

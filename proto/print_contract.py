@@ -1,11 +1,16 @@
-"""Print tables of proto/README.md and CONTRIBUTING.md: ``python proto/print_contract.py`` rewrites them in place."""
+"""Print the generated parts of the documents: ``python proto/print_contract.py`` rewrites them in place.
+
+They are the tables and examples of proto/README.md, examples of docs/first-client.md, and a table of CONTRIBUTING.md.
+"""
 
 from __future__ import annotations
 
 import re
+import runpy
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from salvo.errors import CODES
@@ -23,6 +28,7 @@ from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableSta
 README = Path(__file__).parent / "README.md"
 ERROR_CODES = README.with_name("error_codes.toml")
 CONTRIBUTING = README.parents[1] / "CONTRIBUTING.md"
+TUTORIAL = README.parents[1] / "docs" / "first-client.md"
 
 
 def topics() -> str:
@@ -41,7 +47,7 @@ def states() -> str:
     """The state diagram, drawn and in plain text, and what follows from every input in every state."""
     lines = ["```mermaid", "stateDiagram-v2", "    [*] --> lobby"]
     lines += [f"    {t.source} --> {t.target}: {t.event} ({t.sentence})" for t in transitions()]
-    lines += ["```", "", "The same without a program that draws:", "", "```text", *plain_states(), "```", ""]
+    lines += ["```", "", "The same as text:", "", "```text", *plain_states(), "```", ""]
     lines += [f"| input | {' | '.join(state.__name__.lower() for state in STATES)} |", "|---|" + "---|" * len(STATES)]
     lines += [f"| {event} | {' | '.join(cell(state, event) for state in STATES)} |" for event in Event]
     return "\n".join(lines)
@@ -93,7 +99,7 @@ def errors() -> str:
         for name, code in CODES.items()
     ]
     rows += [f"| `{name}` | {cause} | {fix} | local | |" for name, (cause, fix) in said["local"].items()]
-    return "\n".join(["| code | cause | fix | answered | sentence |", "|---|---|---|---|---|", *rows])
+    return "\n".join(["| code | cause | fix | answered | requirement |", "|---|---|---|---|---|", *rows])
 
 
 #: The machines of a client, by what they are about.
@@ -138,7 +144,11 @@ def fates() -> str:
     """What becomes of a sealed message."""
     rows = [f"| {row.state} | {row.event} | {row.outcome} | {row.target} | {row.sentence} |" for row in FATES]
     return "\n".join(
-        ["| the message is | what happens | what comes of it | then it is | sentence |", "|---|---|---|---|---|", *rows]
+        [
+            "| the message is | what happens | outcome | then it is | requirement |",
+            "|---|---|---|---|---|",
+            *rows,
+        ]
     )
 
 
@@ -146,7 +156,7 @@ def outages() -> str:
     """What the server's loop does in an outage."""
     rows = [f"| {row.state} | {row.event} | {row.duty} | {row.target} | {row.sentence} |" for row in OUTAGES]
     return "\n".join(
-        ["| the server is | what happens | what it does | then it is | sentence |", "|---|---|---|---|---|", *rows]
+        ["| the server is | what happens | what it does | then it is | requirement |", "|---|---|---|---|---|", *rows]
     )
 
 
@@ -154,13 +164,25 @@ PRINTED = {"states": states, "client": client, "topics": topics, "fates": fates,
 
 
 def printed(text: str) -> str:
-    """Return a document with its tables printed anew."""
-    for name, table in ((name, write()) for name, write in PRINTED.items()):
-        section = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-        text = section.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)  # type: ignore[misc]
-    return text
+    """Return a document with its tables and examples printed again."""
+    for name, write in PRINTED.items():
+        text = _filled(text, name, lambda _, write=write: write())  # type: ignore[misc]
+    examples = runpy.run_path(str(README.with_name("print_examples.py")))["EXAMPLES"]
+    return _filled(text, r"example (SALVO-[A-Z]+-\d+)", lambda name: f"```text\n{examples[name]()}\n```")
+
+
+def _filled(text: str, name: str, write: Callable[[str], str]) -> str:
+    """Fill every section of this name, which may be indented."""
+    section = re.compile(rf"^( *)<!-- ({name}) -->\n.*?<!-- /\2 -->", re.DOTALL | re.MULTILINE)
+
+    def fill(found: re.Match[str]) -> str:
+        margin, head = found[1], found[2]
+        written = indent(write(head.rpartition(" ")[2]), margin)
+        return f"{margin}<!-- {head} -->\n{written}\n{margin}<!-- /{head} -->"
+
+    return section.sub(fill, text)
 
 
 if __name__ == "__main__":
-    for document in (README, CONTRIBUTING):
+    for document in (README, TUTORIAL, CONTRIBUTING):
         document.write_text(printed(document.read_text()))

@@ -10,6 +10,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 #: Those whose commands are run, in the order in which their readers come.
 GUIDES = tuple(ROOT / name for name in ("README.md", "client_sdk/README.md", "server/README.md"))
+#: The tutorial for authors of clients.
+FIRST_CLIENT = ROOT / "docs" / "first-client.md"
 
 _BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 

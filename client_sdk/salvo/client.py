@@ -262,14 +262,13 @@ def play(
     pin: bool = True,
     proof: Path | None = None,
 ) -> list[GameReport]:
-    """Play games at a contest until ``games`` are over, or for ever.
+    """Play games at a contest until ``games`` are over, or without end.
 
     The other arguments are those of :class:`~salvo.seat.Seat`.
 
     Args:
-        games: how many; None goes on until ``stop`` is set.
-        seed: decides everything that the bot draws; keep it secret, since others could draw the same fleet with it.
-            128 bits are drawn when None.
+        games: how many; None continues until ``stop`` is set. seed: of everything random in the bot; keep it secret,
+        since others could derive the fleet from it. 128 random bits if None.
         strict: whether an error of the bot ends the program; otherwise it loses the turn.
         listener: gets every event first.
 

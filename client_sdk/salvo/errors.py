@@ -23,7 +23,7 @@ class Answered(StrEnum):
 
 
 class Code(NamedTuple):
-    """An error code: its meaning, its recipient, and the sentence of the contract."""
+    """An error code: its meaning, its recipient, and the requirement."""
 
     meaning: str
     answered: Answered
@@ -50,7 +50,7 @@ CODES = {
     "body_mismatch": Code("the open body and the signed one are not equal values", Answered.SENDER, "SALVO-SEAL-5"),
     "nonce_reused": Code("the nonce was used before by this team", Answered.SENDER, "SALVO-FRESH-1"),
     "rate_limited": Code(
-        "too many messages under fresh salts, too many refused ones, a ship placed too often, or too much said",
+        "too many messages under fresh salts, refused commands, placements of one ship, or chat lines",
         Answered.ADDRESSED,
         "SALVO-FRESH-6",
     ),
@@ -58,7 +58,7 @@ CODES = {
     "stale_context": Code(
         "g, t, n, to are incomplete or do not match the game, turn, shot and target", Answered.SENDER, "SALVO-FRESH-5"
     ),
-    "unknown_topic": Code("the topic is not one on which clients send to the server", Answered.NOBODY, "SALVO-ERR-3"),
+    "unknown_topic": Code("clients do not send to the server on this topic", Answered.NOBODY, "SALVO-ERR-3"),
     "unknown_ship": Code("the fleet has no such ship", Answered.ADDRESSED, "SALVO-NAME-5"),
     "bad_name": Code(
         "the name is not 1..32 of A-Z a-z 0-9 _ -, or is a word of the topic tree", Answered.ADDRESSED, "SALVO-NAME-1"
@@ -66,8 +66,12 @@ CODES = {
     "bad_coordinates": Code("coordinates are not x;y, or y is not a number or letter", Answered.SENDER, "SALVO-GAME-3"),
     "bad_orientation": Code("Orientation is neither HORIZONTAL nor VERTICAL", Answered.SENDER, "SALVO-PLACE-2"),
     "not_in_roster": Code("the roster has no team of this name and secret", Answered.NAME, "SALVO-ACCESS-3"),
-    "context_required": Code("in profile strict a shot has g, t, n and to", Answered.SENDER, "SALVO-ACCESS-7"),
-    "sealed_required": Code("in profile strict a request to take part is sealed", Answered.NAME, "SALVO-ACCESS-7"),
+    "context_required": Code(
+        "in the profile strict, a shot must have g, t, n and to", Answered.SENDER, "SALVO-ACCESS-7"
+    ),
+    "sealed_required": Code(
+        "in the profile strict, a request to take part must be sealed", Answered.NAME, "SALVO-ACCESS-7"
+    ),
     "name_taken": Code("another team has this name, or this name in another spelling", Answered.NAME, "SALVO-JOIN-8"),
     "table_full": Code("the table has no seat left", Answered.NAME, "SALVO-JOIN-11"),
     "wrong_state": Code("the command is not accepted in the table's state", Answered.SENDER, "SALVO-GAME-6"),
@@ -79,20 +83,26 @@ CODES = {
     "fleet_final": Code("the fleet is complete and cannot be changed", Answered.SENDER, "SALVO-PLACE-7"),
     "off_grid": Code("a cell or a ship is not on the grid", Answered.SENDER, "SALVO-GAME-2"),
     "overlap": Code("a ship overlaps another one", Answered.SENDER, "SALVO-PLACE-4"),
-    "too_close": Code("a ship is closer to another one than the rule book allows", Answered.SENDER, "SALVO-PLACE-8"),
-    "not_your_turn": Code("it is another player's turn, or in a pause nobody's", Answered.SENDER, "SALVO-FIRE-6"),
-    "too_many_shots": Code("the salvo is complete already", Answered.SENDER, "SALVO-FIRE-3"),
+    "too_close": Code("a ship is closer to another one than the ruleset allows", Answered.SENDER, "SALVO-PLACE-8"),
+    "not_your_turn": Code("it is another player's turn, or nobody's, in a pause", Answered.SENDER, "SALVO-FIRE-6"),
+    "too_many_shots": Code("the salvo is already complete", Answered.SENDER, "SALVO-FIRE-3"),
     "unknown_target": Code("no player has this name", Answered.SENDER, "SALVO-FIRE-6"),
-    "own_board": Code("these rules have no shots at the own board", Answered.SENDER, "SALVO-BOOK-6"),
-    "shot_before": Code("the cell was shot at before, which these rules refuse", Answered.SENDER, "SALVO-BOOK-6"),
-    "no_skipping": Code("these rules have no skipping of turns", Answered.SENDER, "SALVO-BOOK-7"),
-    "turn_timeout": Code("the turn's deadline passed; tells how many shots were lost", Answered.PLAYER, "SALVO-TURN-5"),
-    "bank_empty": Code("the time bank is used up; tells how many shots were lost", Answered.PLAYER, "SALVO-TIME-3"),
+    "own_board": Code("these rules do not allow shots at your own board", Answered.SENDER, "SALVO-BOOK-6"),
+    "shot_before": Code("the cell was shot at before, which these rules do not allow", Answered.SENDER, "SALVO-BOOK-6"),
+    "no_skipping": Code("these rules do not allow skipping a turn", Answered.SENDER, "SALVO-BOOK-7"),
+    "turn_timeout": Code(
+        "the turn's deadline has passed; the text says how many shots were lost", Answered.PLAYER, "SALVO-TURN-5"
+    ),
+    "bank_empty": Code(
+        "the time bank is empty; the text says how many shots were lost", Answered.PLAYER, "SALVO-TIME-3"
+    ),
     "unknown_player": Code(
         "sender or recipient is not a player of the table, or both are the same", Answered.ADDRESSED, "SALVO-CHAT-2"
     ),
-    "bad_text": Code("what is said is not one line of 1..200 printable characters", Answered.ADDRESSED, "SALVO-CHAT-3"),
-    "chat_off": Code("the operator has turned the chat off", Answered.ADDRESSED, "SALVO-CHAT-7"),
+    "bad_text": Code(
+        "the chat line is not one line of 1..200 printable characters", Answered.ADDRESSED, "SALVO-CHAT-3"
+    ),
+    "chat_off": Code("the operator has turned chat off", Answered.ADDRESSED, "SALVO-CHAT-7"),
 }
 
 
@@ -122,7 +132,7 @@ class ImpostorError(SalvoError):
 
 
 class ProtocolError(SalvoError):
-    """The server speaks another major version of the protocol: nothing of it can be understood for certain."""
+    """The server speaks another major version of the protocol: none of its messages can be relied on."""
 
 
 class UnfairGame(SalvoError):
@@ -149,7 +159,9 @@ class MissingExtra(SalvoError):
     """An optional part of the distribution is not installed; the text names the command that installs it."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__("missing_extra", f"{feature} needs an optional part: pip install 'battleship-salvo[{extra}]'")
+        super().__init__(
+            "missing_extra", f"{feature} needs an optional part: in a clone of Salvo, pip install '.[{extra}]'"
+        )
 
 
 def let_signals_pass(error: BaseException) -> None:

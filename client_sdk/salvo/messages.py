@@ -314,7 +314,7 @@ class TurnResumed(_Turn):
 
 @dataclass(frozen=True, slots=True)
 class SunkShip(Composed):
-    """A ship of a player, by the name in the rule book.
+    """A ship of a player, by the name in the ruleset.
 
     Attributes:
         spelling: how its owner wrote it, for the topics about it; ignored in comparisons.
@@ -341,8 +341,8 @@ class SalvoResolved(NamedTuple):
     A tuple, because simulations make millions of them.
 
     Attributes:
-        outcomes_if_told: :attr:`outcomes`, or None where the rule book does not announce them.
-        aims_if_told: :attr:`aims`, or None where the rule book does not announce them.
+        outcomes_if_told: :attr:`outcomes`, or None where the ruleset does not announce them.
+        aims_if_told: :attr:`aims`, or None where the ruleset does not announce them.
     """
 
     game: Count
@@ -425,7 +425,7 @@ class SalvoResolved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoardShown(Strict):
-    """What everybody may know of a board, if the rule book announces cells (SALVO-BOOK-4).
+    """What everybody may know of a board, if the ruleset announces cells (SALVO-BOOK-4).
 
     Attributes:
         cells: a letter each, row by row: ``.`` not shot at, ``X`` hit, ``0`` miss.
@@ -437,7 +437,7 @@ class BoardShown(Strict):
 
 @dataclass(frozen=True, slots=True)
 class FleetRevealed(Strict):
-    """A player's ships, shown to everybody after the game if the rule book says so (SALVO-BOOK-11)."""
+    """A player's ships, shown to everybody after the game if the ruleset says so (SALVO-BOOK-11)."""
 
     player: str
     fleet: tuple[Annotated[Placement, Via(ShipPlace)], ...]
@@ -519,7 +519,7 @@ class ServerKeys(Strict):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Protocol(Strict):
-    """A version of the contract (SALVO-VERSION)."""
+    """A version of the protocol (SALVO-VERSION)."""
 
     major: Count
     minor: Count
@@ -657,7 +657,7 @@ class Earlier(Strict):
         aimed: their cells, by target; if cells are announced (SALVO-BOOK-4), those of everybody's shots.
         hits: how many shots on the own board are left out.
         struck: their cells.
-        met: the cells of ``aimed`` that were hits; None if the rule book does not announce outcomes.
+        met: the cells of ``aimed`` that were hits; None if the ruleset does not announce outcomes.
     """
 
     turns: int

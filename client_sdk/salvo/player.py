@@ -57,7 +57,7 @@ class Bot:
         self.random = generator(seed, name, game)
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
-        """Return the fleet to play with; by default, one drawn evenly from all legal ones."""
+        """Return the fleet to play with; by default, a random one."""
         return rules.random_fleet(self.random)
 
     def choose_salvo(self, view: View) -> Answer:
@@ -77,9 +77,9 @@ class Bot:
         """Release resources outside this process; called by the bot's creator after its last game."""
 
     def say(self, text: str, to: str = "") -> None:
-        """Say a line to everybody, or to one other player, once this method of the bot is done (SALVO-CHAT).
+        """Say a line to everybody, or to one other player, when the calling method has returned (SALVO-CHAT).
 
-        Of more than five lines from one method, the last five count. If the chat is off, they are dropped.
+        Of more than five lines from one method, only the last five are sent; if chat is off, none.
         """
         if self.unsaid is None:
             self.unsaid = deque(maxlen=MAX_UNSAID)
@@ -166,7 +166,7 @@ def _check_shot(shot: object, view: Turn) -> Shot:
     if player not in view.players:
         raise BotError("bad_salvo", f"no player {_shown(player)}; the players are {', '.join(view.players)}")
     if player == view.me and view.rules.targets is Targets.OTHERS:
-        raise BotError("bad_salvo", f"the rules {view.rules.name!r} have no shots at the own board")
+        raise BotError("bad_salvo", f"the rules {view.rules.name!r} do not allow shots at your own board")
     grid = view.rules.grid
     try:
         cell = cells_by_place(grid)[x, y]

@@ -125,7 +125,7 @@ REQUEST_ERROR = _row(
     "server",
     "everybody",
     False,
-    "`<code>: <meaning>` of a request to take part that cannot be read",
+    "`<code>: <meaning>` for a request to take part that cannot be read",
     "X",
 )
 LEAVE = _row(
@@ -198,7 +198,7 @@ STATS = _row(
     "S",
 )
 ERROR = _row("error", "/players/{player}/error", "server", "owner", False, "`<code>: <sentence>`", "X")
-RULES = _row("rules", "/game/rules", "server", "everybody", True, "JSON: rule book, grid, fleet, time limits", "X")
+RULES = _row("rules", "/game/rules", "server", "everybody", True, "JSON: ruleset, grid, fleet, time limits", "X")
 SERVER = _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile, keys", "X")
 TURN = _row(
     "turn",
@@ -308,7 +308,7 @@ def parse(topic: str) -> Address:
             if found is not None:
                 values = dict(zip(found.levels, rest, strict=True))
                 return Address(found, table, values.get("{player}", ""), values.get("{ship}", ""))
-    raise WireError("unknown_topic", f"{topic[:120]!r} is not a topic of the contract")
+    raise WireError("unknown_topic", f"{topic[:120]!r} is not a topic of the protocol")
 
 
 def _shapes(levels: list[str]) -> list[tuple[str, ...]]:

@@ -180,7 +180,7 @@ class View(Pictured):
     """One player's knowledge of one game.
 
     Attributes:
-        rules: the rule book that is played.
+        rules: the ruleset that is played.
         me: the player's own name.
         players: all names in play order.
         game: the game's number at the table.
@@ -243,7 +243,7 @@ class View(Pictured):
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """The other players that are not defeated, in play order."""
+        """The other players that are still in the game, in play order."""
         self._read_news()
         return self._opponents
 
@@ -258,7 +258,7 @@ class View(Pictured):
         """Number of ships afloat by player, including this one.
 
         Raises:
-            BotError: ``not_told``: these rules don't tell which ships sank.
+            BotError: ``not_told``: these rules do not reveal which ships sank.
         """
         self._check_sinkings()
         self._read_news()
@@ -269,7 +269,7 @@ class View(Pictured):
         """Names of the ships sunk, by player.
 
         Raises:
-            BotError: ``not_told``: these rules don't tell which ships sank.
+            BotError: ``not_told``: these rules do not reveal which ships sank.
         """
         self._check_sinkings()
         self._read_news()
@@ -301,7 +301,7 @@ class View(Pictured):
 
     @property
     def turns_known(self) -> int:
-        """Of how many turns the result is known; fewer than have ended if one was missed."""
+        """Number of turns whose result is known; fewer than have ended if one was missed."""
         return self._untold_turns + len(self.results)
 
     @property
@@ -312,7 +312,7 @@ class View(Pictured):
 
     @property
     def fired_this_turn(self) -> tuple[Shot, ...]:
-        """Own shots of a turn whose result is not known yet."""
+        """Own shots of this turn, whose result is not known yet."""
         return tuple(self._fired)
 
     @property
@@ -339,7 +339,7 @@ class View(Pictured):
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """The winners according to the results: several after a tie, none while the game goes on."""
+        """The winners according to the results: several after a tie, none while the game is running."""
         results, count = self.results, len(self.players)
         if self.rules.ending is Ending.GOAL:
             points, goal = self.points, self.rules.goal or 0
@@ -360,7 +360,7 @@ class View(Pictured):
         """Return the names of a player's ships that are afloat.
 
         Raises:
-            BotError: ``not_told``: these rules don't tell which ships sank.
+            BotError: ``not_told``: these rules do not reveal which ships sank.
         """
         sunk = self.sunk[player]
         return [ship.name for ship in self.rules.fleet if ship.name not in sunk]
@@ -371,7 +371,7 @@ class View(Pictured):
         For the own board that is every shot; for others the own shots, or all if cells are announced.
 
         Raises:
-            BotError: ``not_told``: these rules only tell the number of hits of a salvo.
+            BotError: ``not_told``: these rules only reveal the number of hits of a salvo.
         """
         if player == self.me:
             occupied = {self.rules.grid.xy(cell) for cell in self.fleet.cells}

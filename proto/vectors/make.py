@@ -400,7 +400,7 @@ class Sender:
         return [self.place(team, ship) for ship in FLEET]
 
     def fleet_of(self, team: str, *ships: str) -> list[dict[str, Any]]:
-        """Ships of another rule book, in every second row."""
+        """Ships of another ruleset, in every second row."""
         return [self.place(team, ship, f"1;{2 * row}") for row, ship in enumerate(ships, start=1)]
 
     def leave(self, team: str, by: str = "", **body: int) -> dict[str, Any]:
@@ -814,7 +814,7 @@ def resends() -> list[dict[str, Any]]:
 
 
 def book_refusals() -> dict[str, Any]:
-    """What is refused by the rule book that is played; read like `refusals`, "rules" in the settings is its name."""
+    """What is refused by the ruleset that is played; read like `refusals`, "rules" in the settings is its name."""
 
     def state(sender: Sender, rules: str, *ships: str, seated: int = 2) -> dict[str, Any]:
         seats = ("ann", "bob")

@@ -294,11 +294,11 @@ class Service:
 
         It comes before what has arrived meanwhile: that is not late.
         """
-        if duty == "begin anew":
+        if duty == "begin again":
             self._pending.add(self._play.restart_time(self.tables.values(), self.now()))
             self._greet()
         if duty != "restart":
-            return duty == "begin anew"
+            return duty == "begin again"
         away = [table for table in self.tables.values() if self._outages.shortens(table.referee)]
         self._pending.add(self._play.restart_time(away, self.now()))
         if away:

@@ -62,7 +62,7 @@ class ServerSettings(BaseSettings):
     listen: Annotated[str, Field(description="where the embedded broker listens, HOST:PORT")] = "127.0.0.1:1883"
     websocket: Annotated[
         str | None,
-        Field(description="where browsers find the live page, and MQTT over WebSocket is spoken, HOST:PORT"),
+        Field(description="address of the live page and of MQTT over WebSocket, HOST:PORT"),
     ] = None
     broker: Annotated[
         str | None, Field(description="a broker to use instead of the embedded one, mqtt://HOST:PORT")
@@ -77,23 +77,23 @@ class ServerSettings(BaseSettings):
         int, Field(ge=2, le=1000, description="teams at a table at once; a list of 64 names is a small message")
     ] = 64
     placement_seconds: Annotated[
-        Seconds, Field(description="time to place a fleet, since the newest team came; a minute by the specification")
+        Seconds, Field(description="time to place a fleet, from the newest team on; the specification has one minute")
     ] = 60
     turn_seconds: Annotated[Seconds, Field(description="time for a salvo; long enough for a person at a keyboard")] = 30
     over_seconds: Annotated[
         Seconds,
         Field(
-            description="how long a result stays before the next lobby; five minutes by the specification, "
-            f"and {GATEWAY_OVER_SECONDS} at the table of a gateway when not set"
+            description="how long a result is shown before the next lobby; the specification has five minutes; "
+            f"{GATEWAY_OVER_SECONDS} by default at the table of a gateway"
         ),
     ] = 300
     bank_seconds: Annotated[
         Seconds | None,
-        Field(description="time for all salvos of a player in a game, over the time of each; no limit by default"),
+        Field(description="time bank: a player's time for all salvos of a game; no limit by default"),
     ] = None
     increment_seconds: Annotated[
         int | None,
-        Field(ge=1, le=3600, description="what is added to a player's bank when its turn begins; nothing by default"),
+        Field(ge=1, le=3600, description="what each turn adds to the player's time bank; nothing by default"),
     ] = None
     pace_seconds: Annotated[
         float,
@@ -101,7 +101,7 @@ class ServerSettings(BaseSettings):
             ge=0,
             le=MAX_PACE_SECONDS,
             allow_inf_nan=False,
-            description="pause after each result, before the next turn begins, for people to follow; none by default",
+            description="pause after each result, so that people can follow; none by default",
         ),
     ] = 0
     empty_turns: Annotated[
@@ -116,14 +116,12 @@ class ServerSettings(BaseSettings):
         ),
     ] = "contest"
     roster: Annotated[
-        Path | None, Field(description="file with the accounts of the contest; one a user by default")
+        Path | None, Field(description="file with the accounts of the contest; by default, one per user")
     ] = None
     identity: Annotated[
-        Path | None, Field(description="file with the key that the server signs with; one a user by default")
+        Path | None, Field(description="file with the server's signing key; by default, one per user")
     ] = None
-    tls_cert: Annotated[
-        Path | None, Field(description="certificate of the embedded broker, PEM, its chain behind it")
-    ] = None
+    tls_cert: Annotated[Path | None, Field(description="certificate of the embedded broker with its chain, PEM")] = None
     tls_key: Annotated[Path | None, Field(description="private key of that certificate, PEM")] = None
     tls_ca: Annotated[
         Path | None,
@@ -131,13 +129,13 @@ class ServerSettings(BaseSettings):
     ] = None
     referee_delay_seconds: Annotated[
         int | None,
-        Field(ge=0, le=3600, description="show all boards to referees, this many seconds late; never when not set"),
+        Field(ge=0, le=3600, description="show all boards to referees, this many seconds late; not at all by default"),
     ] = None
-    rules: Annotated[str, Field(description="what is played: a rule book that ships, or a TOML file of one's own")] = (
-        "salvo"
-    )
-    chat: Annotated[bool, Field(description="whether players may say something to one another")] = True
-    seed: Annotated[str | None, Field(description="decides all that is drawn; a fresh one when not set")] = None
+    rules: Annotated[str, Field(description="the ruleset: a name, or a TOML file")] = "salvo"
+    chat: Annotated[bool, Field(description="whether players may chat")] = True
+    seed: Annotated[
+        str | None, Field(description="seed of everything random, for development; a new secret one by default")
+    ] = None
     journal: Annotated[
         str | None,
         Field(description="where commands are stored: a file, postgresql://..., or none; default: a file per broker"),
@@ -146,20 +144,19 @@ class ServerSettings(BaseSettings):
         Path | None, Field(description="file with the key to the teams' secrets; next to the journal by default")
     ] = None
     journal_safe: Annotated[
-        Literal["power", "process"], Field(description="what a commit survives: a loss of power, or the process's end")
+        Literal["power", "process"],
+        Field(description="what a commit survives: a power failure, or only the end of the process"),
     ] = "power"
     resume: Annotated[
         Literal["crash", "always", "never"], Field(description="when a game from the journal is resumed")
     ] = "crash"
-    transcripts: Annotated[
-        Path | None, Field(description="folder to which every game is written when it is over; none when not set")
-    ] = None
+    transcripts: Annotated[Path | None, Field(description="folder for every finished game; none by default")] = None
     gateways: Annotated[
         tuple[str, ...],
         Field(description="gateways to run alongside the server, each as salvo gateway would be called"),
     ] = ()
     games: Annotated[
-        int | None, Field(ge=1, description="end after this many games at every table; no limit when not set")
+        int | None, Field(ge=1, description="end after this many games at every table; no limit by default")
     ] = None
 
     @field_validator("profile", mode="before")
@@ -197,7 +194,7 @@ class ServerSettings(BaseSettings):
 
     @cached_property
     def book(self) -> RuleBook:
-        """The rule book of every table, read once: a file of one's own is tried out by drawing fleets.
+        """The ruleset of every table, read once: a file of one's own is tried out by drawing fleets.
 
         Raises:
             RuleFileError: there is no such book.

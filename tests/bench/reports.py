@@ -65,7 +65,7 @@ def bench_engine(seconds: float) -> None:
     try:
         import pyspiel
     except ModuleNotFoundError:
-        row("OpenSpiel battleship", "not installed", "pip install 'battleship-salvo[bench]'")
+        row("OpenSpiel battleship", "not installed", "pip install -e '.[bench]'")
         return
     options = "board_width=10,board_height=10,ship_sizes=[5;4;3;3;2],ship_values=[1;1;1;1;1],num_shots=100"
     battleship = pyspiel.load_game(f"battleship({options},allow_repeated_shots=False)")

@@ -1,4 +1,4 @@
-"""The four other rule books once more, slowly: one class each, written from their prose, with sets and dicts only.
+"""The four other rulesets once more, slowly: one class each, written from their prose, with sets and dicts only.
 
 Nothing of ours is imported. A property test gives the same commands to these and to the referee and compares. Commands
 return a refusal's code, or None when they are accepted. Cells are (x, y).

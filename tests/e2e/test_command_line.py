@@ -132,7 +132,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (
             ("play", "random", "hunter", "--rules", "slavo"),
             2,
-            "error: bad_rules: no rule book 'slavo'; did you mean salvo",
+            "error: bad_rules: no ruleset 'slavo'; did you mean salvo",
         ),
         (("serve", "--rules", "none.toml"), 2, "error: bad_rules: no file none.toml"),
         (("demo", "--rules", "clasic"), 2, "did you mean classic?"),
@@ -235,7 +235,7 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
             check=False,
         )
         assert done.returncode == 1
-        assert f"pip install 'battleship-salvo[{extra}]'" in done.stderr
+        assert f"pip install '.[{extra}]'" in done.stderr
 
 
 @pytest.fixture(scope="module")

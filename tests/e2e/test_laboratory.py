@@ -411,7 +411,7 @@ def test_before_is_the_first_version_that_plays(bot: Path) -> None:
         (("--against", "nix"), 1, "error: bad_bot: no bot 'nix'"),
         (("--against", "rival.py"), 1, "error: bad_bot: rival.py:10: NameError"),
         (("--against", "picky.py"), 1, "picky.py:4: OSError: no weights (picky, while it is created; seed 0, game 1)"),
-        (("--rules", "slavo"), 2, "error: bad_rules: no rule book 'slavo'"),
+        (("--rules", "slavo"), 2, "error: bad_rules: no ruleset 'slavo'"),
         (("--against", "HEAD:rival.py"), 1, "error: bad_version: "),
         (("--against", "random", "--against", "random"), 2, "--against random: named 2 times"),
         (("--games", "7", "--against", "random", "--against", "hunter"), 2, "--games 7: 2 opponents need 8 or more"),
@@ -556,9 +556,9 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
         assert playing.stdout.readline().startswith("          won before, lost now, 0 hits to ")
         assert playing.stdout.readline().startswith("          lost by most, 0 hits to ")
         bot.write_text(WEAK + "\n")
-        assert "unchanged by this save: no game came out otherwise  (" in playing.stdout.readline()
+        assert "unchanged by this save: no game ended differently  (" in playing.stdout.readline()
         assert playing.stdout.readline().split()[0] == "against"
-        assert playing.stdout.readline().endswith("  no game came out otherwise\n")
+        assert playing.stdout.readline().endswith("  no game ended differently\n")
         bot.write_text(RAISES)
         assert "mine.py:9: bot_raised: ZeroDivisionError: division by zero (mine, " in playing.stdout.readline()
         assert playing.stdout.readline().startswith(

@@ -173,7 +173,7 @@ def test_in_a_contest_it_asks_for_a_name_and_a_referee_sees_the_boards(window: B
     assert window.run("return document.activeElement.id") == "user"
     assert (window.label("#user"), window.label("#secret")) == ("Name", "Secret")
     window.press(*"hall", TAB, *"nonsense", "\ue007")
-    until(window, says("#wrong", "lets nobody in with this name and secret: hall"))
+    until(window, says("#wrong", "does not accept this name and secret: hall"))
     window.run("document.getElementById('secret').focus()")
     window.press(*watcher["hall"], "\ue007")
     until(window, says("#headline", "The lobby is open"))
@@ -279,7 +279,7 @@ def test_a_flood_of_salvos_is_drawn_as_it_ends(window: Browser, rude: tuple[Conn
 def test_server_states_are_told_and_tables_can_be_chosen(window: Browser, rude: tuple[Connection, str]) -> None:
     connection, page = rude
     addressed(window, page)
-    until(window, says("#trouble", "Nothing is known of a contest here yet"))
+    until(window, says("#trouble", "No contest here yet"))
     a_game(connection)
     a_game(connection, "/second")
     say(

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import command_line
-from documents import GUIDES, ROOT, blocks
+from documents import FIRST_CLIENT, GUIDES, ROOT, blocks
 from integration import players
 from processes import started
 from salvo.messages import SalvoResolved, SunkShip
@@ -35,7 +35,7 @@ PYTHON = [code for language, code in BLOCKS if language == "python"]
 #: Each once, wherever it stands.
 COMMANDS = list(dict.fromkeys(line for language, code in BLOCKS if language == "sh" for line in code.splitlines()))
 POND, CONTEST = (text for language, text in BLOCKS if language == "toml")
-THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM, SPEC_CLIENT = PYTHON
+THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM = PYTHON
 
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
@@ -112,7 +112,7 @@ def secrets(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for command in (line for line in COMMANDS if line.startswith("salvo teams add")):
         found |= dict(re.findall(r"^\w+ (\w+), secret (\S+)", _run(command, folder), re.MULTILINE))
-    assert set(found) == {"red", "blue", "hall", "booth"}
+    assert set(found) == {"red", "blue", "projector", "commentator"}
     return found
 
 
@@ -230,7 +230,7 @@ def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest
         return started(words, cwd=folder, env=_environment(folder) | account, stdout=pipe, stderr=pipe)
 
     hunter = play.replace("mybot.py", "hunter")
-    with start(watch, "hall") as looking_on, ExitStack() as stack:
+    with start(watch, "projector") as looking_on, ExitStack() as stack:
         assert looking_on.stdout is not None
         # It comes before the game: what it writes down is whole from the game's opening on.
         assert any("state lobby" in line for line in looking_on.stdout)
@@ -308,7 +308,7 @@ def test_the_roster_is_listed_and_changed(folder: Path, secrets: dict[str, str])
     look, rotate, screens, remove = [line for line in COMMANDS if re.match("salvo teams (?!add)", line)]
     assert [line.split()[0] for line in _run(look, folder).splitlines()] == list(secrets)
     assert re.search("^team red, secret ", _run(rotate, folder))
-    assert "hall.1 to hall.60" in _run(screens, folder)
+    assert "projector.1 to projector.60" in _run(screens, folder)
     assert _run(remove, folder) == "blue is struck off\n"
 
 
@@ -381,7 +381,8 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
 
 
 def test_the_client_without_the_sdk_is_the_example_file() -> None:
-    assert (ROOT / "examples" / "spec_client_40_lines.py").read_text() == SPEC_CLIENT
+    [printed] = [code for language, code in blocks(FIRST_CLIENT) if language == "python"]
+    assert (ROOT / "examples" / "spec_client_40_lines.py").read_text() == printed
 
 
 def test_no_command_is_left_out() -> None:

@@ -42,7 +42,7 @@ from salvo_server.storage.transcript import no_status, write_transcript
 
 FOLDER = Path(__file__).parent / f"v{TRANSCRIPT_VERSION}"
 
-#: Another game of the family, so that the form is seen with every part of a rule book.
+#: Another game of the family, so that the form is seen with every part of a ruleset.
 SMALL = RuleBook(
     name="small",
     grid=Grid(8, 6),

@@ -143,7 +143,7 @@ def guarded(
 
 
 def play(contest: Guarded, names: Sequence[str], seed: int = 1, games: int = 1) -> list[threading.Thread]:
-    """Let house bots of the roster play; return their threads."""
+    """Let built-in bots of the roster play; return their threads."""
     secrets = {member.name: member.secret for member in contest.roster.members()}
 
     def run(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Every rule book in a contest with accounts: rights, proofs, the referee's screen, and a doctor while it is on."""
+"""Every ruleset in a contest with accounts: rights, proofs, the referee's screen, and a doctor while it is on."""
 
 from __future__ import annotations
 

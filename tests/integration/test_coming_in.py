@@ -88,7 +88,14 @@ def test_a_watcher_that_joins_is_told_that_nobody_answers(tmp_path: Path) -> Non
         secret = contest.roster.add("hall", Role.WATCHER)
         wait_for_users(contest.url, "hall", secret)
         with salvo(tmp_path, "join", contest.url, "random", SALVO_TEAM="hall", SALVO_SECRET=secret) as hall:
-            hall.says("is not answered; is 'hall' a team of this contest?")
+            hall.says("is not answered; is 'hall' the account of a watcher or referee")
+
+
+def test_on_an_open_server_a_team_hears_that_secrets_are_not_checked(
+    broker: Broker, start_server: StartServer, tmp_path: Path
+) -> None:
+    with start_server(players=2), salvo(tmp_path, "join", broker.url, "random", SALVO_SECRET="wrong") as team:
+        team.says("open server: secrets are not checked against a roster")
 
 
 def test_a_table_that_nobody_has_is_told(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
@@ -107,9 +114,9 @@ def test_a_team_that_asks_for_the_referees_view_is_told_what_it_takes(tmp_path: 
         wait_for_users(contest.url, "blue.4", secrets["blue"])
         given = {"SALVO_TEAM": "red", "SALVO_SECRET": secrets["red"]}
         with salvo(tmp_path, "watch", contest.url, "--view", "referee", **given) as watcher:
-            watcher.says("boards come when a game is on, to an account of the role referee")
+            watcher.says("boards come when a game is running, to an account of the role referee")
             play(contest, ["red", "blue"])
-            watcher.says("a game is on and no boards come")
+            watcher.says("a game is running and no boards come")
 
 
 def test_a_contest_gets_no_secret_that_was_drawn(tmp_path: Path) -> None:

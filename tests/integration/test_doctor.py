@@ -447,7 +447,7 @@ def test_the_command_fails_on_an_open_broker(broker: Broker, start_server: Start
         done = _run(broker.url, "--profile", "contest")
         assert done.returncode == 1
         assert "FAIL  anonymous" in done.stdout
-        assert "cure: " in done.stdout
+        assert "fix: " in done.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,4 +1,4 @@
-"""Every rule book over a real broker, by two bots: the arena's game, kept, recovered and looked at again."""
+"""Every ruleset over a real broker, by two bots: the arena's game, kept, recovered and looked at again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rule book, as the referee plays it, against a naive model: any commands and silences give the same game."""
+"""Each ruleset, as the referee plays it, against a naive model: any commands and silences give the same game."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 make simulate SEEDS=10000            many contests
 make simulate SEED=17                one of them, line by line
 make simulate SEED=17 FAULTS='...'   the same one with other faults
-make simulate RULES=xbs              by another rule book, on a small board
+make simulate RULES=xbs              by another ruleset, on a small board
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, help="just this one")
     parser.add_argument("--faults", help="instead of the seed's own, as they are printed; empty for none")
-    parser.add_argument("--rules", choices=list(BOOKS), help="a rule book instead of the seed's own")
+    parser.add_argument("--rules", choices=list(BOOKS), help="a ruleset instead of the seed's own")
     parser.add_argument("--trace", action="store_true", help="print every event")
     given = parser.parse_args()
     prepare()

@@ -14,7 +14,7 @@ from salvo_server.tournament.judge import Alarm
 
 @pytest.fixture(scope="module", autouse=True)
 def _keys_cost_little() -> Iterator[None]:
-    """Derive keys by the real function with the least work that it takes; the contract's is tens of milliseconds."""
+    """Derive keys by the real function with the least work that it takes; the real one is tens of milliseconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(argon2id, "OPSLIMIT_INTERACTIVE", argon2id.OPSLIMIT_MIN)
         patch.setattr(argon2id, "MEMLIMIT_INTERACTIVE", argon2id.MEMLIMIT_MIN)

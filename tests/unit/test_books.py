@@ -1,4 +1,4 @@
-"""The rule books that ship: their data, their counted positions, and what each makes of a turn."""
+"""The rulesets that ship: their data, their counted positions, and what each makes of a turn."""
 
 from __future__ import annotations
 
@@ -472,7 +472,7 @@ def test_a_bot_may_not_shoot_at_itself_or_twice_where_the_rules_forbid_it() -> N
         def choose_salvo(self, view: View) -> Sequence[tuple[str, int, int]]:
             return [("b", 1, 1)]
 
-    with pytest.raises(BotError, match="no shots at the own board"):
+    with pytest.raises(BotError, match="not allow shots at your own board"):
         arena.play({"a": Selfish(), "b": RandomBot()}, book=XBS)
     with pytest.raises(BotError, match="A1 of b was shot at before"):
         arena.play({"a": Stubborn(), "b": RandomBot()}, book=XBS)

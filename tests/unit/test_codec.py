@@ -187,7 +187,7 @@ def test_what_is_written_is_read_again(case: Case) -> None:
 @each_case
 def test_white_space_and_order_of_keys_make_no_other_message(case: Case) -> None:
     def turned(value: Any) -> Any:
-        if isinstance(value, dict):  # a fleet is in the rule book's order
+        if isinstance(value, dict):  # a fleet is in the ruleset's order
             return {key: each if key == "fleet" else turned(each) for key, each in reversed(value.items())}
         return [turned(each) for each in value] if isinstance(value, list) else value
 

@@ -58,7 +58,7 @@ def _turn(bot: Bot, left: int, caplog: pytest.LogCaptureFixture) -> tuple[int, l
 
 
 def test_the_salvo_at_the_last_cells_is_no_shot_given_up(caplog: pytest.LogCaptureFixture) -> None:
-    """The game is won then; house bots were told in the demo that they gave a shot up."""
+    """The game is won then; built-in bots were told in the demo that they gave a shot up."""
     assert _turn(RandomBot(), 3, caplog) == (3, [])
 
 

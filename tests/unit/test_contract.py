@@ -17,6 +17,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
+from documents import FIRST_CLIENT
 from salvo import messages as m
 from salvo import topics
 from salvo.codec import announcements, commands, recap, rules
@@ -55,8 +56,19 @@ def test_the_table_of_topics_names_every_field(topic: topics.Topic, message: Any
 
 def test_the_documents_print_the_tables_of_the_code() -> None:
     printed = runpy.run_path(str(ROOT / "proto" / "print_contract.py"))["printed"]
-    for document in (README, (ROOT / "CONTRIBUTING.md").read_text()):
+    for document in (README, FIRST_CLIENT.read_text(), (ROOT / "CONTRIBUTING.md").read_text()):
         assert printed(document) == document, "python proto/print_contract.py"
+
+
+def test_every_example_stands_below_its_requirement() -> None:
+    examples = runpy.run_path(str(ROOT / "proto" / "print_examples.py"))["EXAMPLES"]
+    shown = re.findall(r"^- \*\*(SALVO-[A-Z]+-\d+)\*\*(?:(?!^- \*\*).)*?<!-- example (\S+) -->", README, re.M | re.S)
+    assert shown == [(requirement, requirement) for requirement, _ in shown]
+    assert {requirement for requirement, _ in shown} == set(examples)
+    defining_bytes = {
+        f"SALVO-{group}" for group in ("SEAL-1", "SEAL-2", "SEAL-4", "JOIN-12", "JOIN-13", "LOG-6", "LOG-8")
+    }
+    assert set(examples) >= defining_bytes
 
 
 def test_generated_python_is_fresh(tmp_path: Path) -> None:

@@ -18,7 +18,12 @@ from salvo.view import View
 from salvo_server.cli import cli
 
 README, CLIENT, SERVER = GUIDES
-DOCUMENTS = (*GUIDES, ROOT / "proto" / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md")
+DOCUMENTS = (
+    *GUIDES,
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "proto").glob("*.md")),
+    *sorted(ROOT.glob("[!R]*.md")),
+)
 #: README.md is for readers who have not decided yet whether to read on.
 MAX_LINES = 130
 
@@ -102,7 +107,7 @@ def test_the_guide_for_teams_has_all_that_a_bot_may_be_told_with_its_arguments()
 
 def test_the_codes_in_the_guides_are_codes_of_the_program() -> None:
     source = "".join(file.read_text() for part in ("client_sdk", "server") for file in (ROOT / part).rglob("*.py"))
-    for guide, head in ((CLIENT, "code"), (CLIENT, "code or sentence"), (SERVER, "what is seen")):
+    for guide, head in ((CLIENT, "code"), (CLIENT, "code or sentence"), (SERVER, "what you see")):
         codes = [name for name in _first_cells(guide, head) if re.fullmatch(r"[a-z]+(_[a-z]+)+", name)]
         assert codes
         for code in codes:

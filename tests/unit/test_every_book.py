@@ -1,4 +1,4 @@
-"""Every rule book through what stands beside the referee: recap and session, witness, the referee's view, the screens.
+"""Every ruleset through what stands beside the referee: recap and session, witness, the referee's view, the screens.
 
 The games are whole ones, on the boards of the books; everybody fires at random at what the rules allow.
 """

@@ -330,7 +330,7 @@ def test_a_program_that_places_no_legal_fleet_plays_with_a_drawn_one(
     with closing(make(f"exec:{PYTHON} {script}")) as program:
         outcome, _ = play({"ann": program, "bob": RandomBot()})
     assert "bad_fleet: overlap: " in caplog.messages[0]
-    assert "; a drawn fleet is placed instead; again: " in caplog.messages[0]
+    assert "; a random fleet is placed instead; again: " in caplog.messages[0]
     assert outcome.winner == "bob"
 
 

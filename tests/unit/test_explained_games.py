@@ -78,7 +78,7 @@ def test_a_game_is_told_as_a_table_with_luck_and_skill_apart_at_the_end() -> Non
     assert sum(" won: luck " in line for line in sentences) == 1
     assert sum(" lost: luck " in line for line in sentences) == 1
     assert lines[lines.index(sentences[-1]) + 1].startswith("why: ")
-    assert lines[-1] == "chances: up to 100 fleets drawn of each board; +- in brackets: error of drawing"
+    assert lines[-1] == "chances: up to 100 fleets sampled for each board; +- in brackets: sampling error"
 
 
 def test_a_turn_is_told_with_what_was_known_the_heat_map_and_the_best_salvo() -> None:
@@ -165,7 +165,7 @@ def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
         (("--turn", "0"), r"unknown_turn: no turn 0; there are 1 to \d+$"),
         (("--player", "nobody"), r"unknown_player: no player 'nobody'; there are \S+, \S+$"),
         (("--turn", "1", "--player", "SECOND"), r"not_its_turn: turn 1 is \S+'s; \S+ has 2, 4, "),
-        (("--fleets", "99"), r"bad_fleets: 99 fleets to draw; 100\.\.100000$"),
+        (("--fleets", "99"), r"bad_fleets: 99 fleets to sample; 100\.\.100000$"),
         (("--game", "2"), r"not_a_journal: .* is no journal"),
         (
             ("--turn", "1", "--html", "/dev/null/page.html"),

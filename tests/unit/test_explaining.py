@@ -260,7 +260,7 @@ def test_an_answer_that_no_fleet_gives_tells_much_and_breaks_nothing() -> None:
 
 @pytest.mark.parametrize("fleets", [0, 99, 100_001])
 def test_how_many_fleets_to_draw_has_a_range(fleets: int) -> None:
-    with pytest.raises(SalvoError, match=f"bad_fleets: {fleets} fleets to draw; 100..100000"):
+    with pytest.raises(SalvoError, match=f"bad_fleets: {fleets} fleets to sample; 100..100000"):
         Explainer(fleets=fleets)
 
 

@@ -271,7 +271,7 @@ def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> Non
         await person.press("enter")
         assert person.app.message.startswith("A1 of ann was shot at before")
         await person.click("#own", offset=(5, 2))
-        assert person.app.message == "the rules 'streak' have no shots at the own board"
+        assert person.app.message == "the rules 'streak' do not allow shots at your own board"
         assert person.desk.answers() == []
 
     _run(act)
@@ -281,7 +281,7 @@ def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> Non
     ("rules", "message", "answers"),
     [
         ("xbs", "", [Salvo(1, 1, ())]),
-        ("salvo", "these rules have no skipping of turns", []),
+        ("salvo", "these rules do not allow skipping a turn", []),
     ],
 )
 def test_s_skips_where_the_rules_have_it(rules: str, message: str, answers: list[Salvo]) -> None:
@@ -306,7 +306,7 @@ def test_out_of_turn_nothing_is_fired_and_a_turn_that_is_taken_away_is_told() ->
         assert person.app.message == "the turn was over before you fired"
         assert Mark.AIMED not in person.board("target")
         await person.press("enter", "f")
-        assert person.app.message == "it is another player's turn, or in a pause nobody's"
+        assert person.app.message == "it is another player's turn, or nobody's, in a pause"
         assert person.desk.answers() == []
 
     _run(act)
@@ -544,7 +544,9 @@ def test_without_textual_the_error_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: missing_extra: playing yourself needs an optional part: pip install ")
+    assert done.stderr.startswith(
+        "error: missing_extra: playing yourself needs an optional part: in a clone of Salvo, "
+    )
 
 
 def test_a_person_s_fleet_is_a_fleet_of_the_arena() -> None:

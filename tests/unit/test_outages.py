@@ -185,7 +185,7 @@ def test_a_bench_is_in_the_state_that_it_was_made_for() -> None:
 
 
 SEEN: dict[Duty, set[str]] = {
-    "begin anew": {"online", "restarted"},
+    "begin again": {"online", "restarted"},
     "restart": {"restarted"},
     "say paused": {"paused"},
     "read": {"read"},
@@ -209,11 +209,11 @@ def told(state: Presence, event: Event) -> tuple[Presence, set[str]]:
     if event in ("connected", "disconnected"):
         take(event)
         return state, done
-    anew = take("round begins") == "begin anew"
+    anew = take("round begins") == "begin again"
     if event == "journal refuses":
         if take("messages arrive") == "read":
             take(event)
-            done -= SEEN["begin anew"]  # what the round would have said waits
+            done -= SEEN["begin again"]  # what the round would have said waits
     elif event == "journal accepts":
         take(event)
         take("round begins")

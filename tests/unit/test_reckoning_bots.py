@@ -1,4 +1,4 @@
-"""Density, mean field and admiral, by every rule book and by odd ones: legal, and right about what they exclude."""
+"""Density, mean field and admiral, by every ruleset and by odd ones: legal, and right about what they exclude."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the referee makes of rule books that are not Salvo's, announcement by announcement."""
+"""What the referee makes of rulesets that are not Salvo's, announcement by announcement."""
 
 from __future__ import annotations
 

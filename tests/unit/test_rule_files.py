@@ -1,4 +1,4 @@
-"""Rule books of one's own: what a file may say, and what it is told when it says something else."""
+"""Rulesets of one's own: what a file may say, and what it is told when it says something else."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_name_is_a_book_that_ships() -> None:
 
 
 WRONG = [
-    ("spacng = 'apart'", "line 1: 'spacng' is not a key of a rule book; did you mean spacing?"),
+    ("spacng = 'apart'", "line 1: 'spacng' is not a key of a ruleset; did you mean spacing?"),
     ("name = 'p'\n\nspacing = 'aprt'", "line 3: spacing is 'aprt'; did you mean apart?"),
     ("order = 'zzz'", "line 1: order is 'zzz'; there are rotation, streak, rounds"),
     ("name = 'p'\nlike = 'slavo'", "line 2: like is 'slavo'; did you mean salvo?"),
@@ -108,7 +108,7 @@ def test_a_mistake_names_file_line_and_what_would_do(text: str, told: str, tmp_p
 
 
 def test_a_name_that_no_book_has_is_answered_with_the_nearest_one() -> None:
-    with pytest.raises(RuleFileError, match="no rule book 'smakdown'; did you mean smackdown"):
+    with pytest.raises(RuleFileError, match="no ruleset 'smakdown'; did you mean smackdown"):
         load_book("smakdown")
     with pytest.raises(RuleFileError, match=r"no file nowhere\.toml"):
         load_book("nowhere.toml")

@@ -1,4 +1,4 @@
-"""Rule books, fleets and the engine, on boards small enough to see."""
+"""Rulesets, fleets and the engine, on boards small enough to see."""
 
 from __future__ import annotations
 
@@ -153,9 +153,7 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
         return draw_mask(*given)
 
     monkeypatch.setattr(drawing, "_drawn_mask", counted)
-    with pytest.raises(
-        WireError, match=r"wrong_shape: rules this SDK cannot play: rule book tiny: none of 20000 fleets"
-    ):
+    with pytest.raises(WireError, match=r"wrong_shape: rules this SDK cannot play: ruleset tiny: none of 20000 fleets"):
         read_announcement(topics.parse(rules.topic), rules.payload)
     assert drawn["ships"] <= 20_000 * len(book.fleet)  # a bit mask each
 
@@ -172,7 +170,7 @@ def test_rules_with_room_for_a_fleet_are_heard(book: RuleBook) -> None:
 
 @pytest.mark.parametrize(("lengths", "side"), [((5, 5), 3), ((1,) * 27, 10), ((3, 3, 3, 1), 3)])
 def test_a_book_with_more_ships_than_letters_or_cells_is_none(lengths: tuple[int, ...], side: int) -> None:
-    with pytest.raises(ValueError, match="rule book tiny"):
+    with pytest.raises(ValueError, match="ruleset tiny"):
         tiny(*lengths, width=side, height=side)
 
 
@@ -245,7 +243,7 @@ def test_people_read_row_letter_and_column_number() -> None:
 
 @pytest.mark.parametrize("lengths", [(), (5,), (0,)])
 def test_a_rule_book_that_nobody_can_play_is_refused(lengths: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="rule book tiny"):
+    with pytest.raises(ValueError, match="ruleset tiny"):
         tiny(*lengths)
 
 

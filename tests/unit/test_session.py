@@ -229,7 +229,7 @@ def test_a_request_that_nobody_answers_is_told_once(session: Session, server: Sc
     assert session.handle_timer(5.9) == []
     [waits] = session.handle_timer(6.1)
     assert isinstance(waits, Waits)
-    assert (waits.code, "is 'me' a team" in waits.text) == ("no_answer", True)
+    assert (waits.code, "is 'me' the account of a watcher" in waits.text) == ("no_answer", True)
     assert session.handle_timer(60.0) == []
 
 
@@ -1040,7 +1040,7 @@ def test_another_server_in_its_place_ends_the_session(
 ) -> None:
     session.connected()
     server.say(status(), retained=True)
-    with pytest.raises(ImpostorError, match=r"impostor: the server is .* but who speaks in its place now"):
+    with pytest.raises(ImpostorError, match=r"impostor: the server is .* but what publishes in its place now"):
         server.say(status(keys))
 
 

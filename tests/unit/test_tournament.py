@@ -651,7 +651,7 @@ strikes = 2
         ('"swiss"', '"swiss"\ngames = true', "line 3: games is True; input should be an integer"),
         ('"swiss"', '"swiss"\ngames = 2.0', "line 3: games is 2.0; input should be an integer"),
         ('"swiss"', '"swiss"\nround = 2', "line 3: 'round' is no key of a tournament; did you mean rounds?"),
-        ('"swiss"', '"swiss"\nrules = "clasic"', "line 3: no rule book 'clasic'; did you mean classic?"),
+        ('"swiss"', '"swiss"\nrules = "clasic"', "line 3: no ruleset 'clasic'; did you mean classic?"),
         ('"swiss"', '"swiss"\nseed = "a b"', "line 3: seed is 'a b'; it is 1..64 ASCII characters, no blanks"),
         ('"swiss"', '"swiss"\nseed = 1.5', "line 3: seed is 1.5; input should be an integer or a text"),
         ("mine = ", "'mi/ne' = ", "line 5: the bot's name is 'mi/ne'; it is 1..32 letters"),
@@ -773,5 +773,5 @@ def test_without_its_libraries_a_tournament_says_how_to_get_them(library: str, m
             monkeypatch.delitem(sys.modules, name)
     given = tournament(format=Format.SWISS)
     monkeypatch.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
-    with pytest.raises(MissingExtra, match=r"battleship-salvo\[tournament\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[tournament\]'"):
         stand(given, [])

@@ -670,7 +670,7 @@ def test_the_command_says_what_is_fair_and_who_signed_it(file: Path) -> None:
     code, said = _run(str(file))
     assert code == 0
     assert "fair: game 1: team0, team1; " in said
-    assert "a fair draw" in said
+    assert "starter chosen fairly" in said
     assert f"signed by the server {fingerprint(IDENTITY.signing_key)}; compare it" in said
 
 
@@ -713,7 +713,7 @@ def test_a_last_game_that_is_under_way_is_no_fault_of_the_others(tmp_path: Path,
     begun = next(number for number, line in enumerate(four[3]) if b'"state":"turn"' in line)
     code, said, record = _verdicts(tmp_path / "a", [*four[:3], four[3][:won]])
     assert (code, said.count(": fair: game 1: "), record["fair"]) == (0, 3, True)
-    assert f": under way: game 1: team0, team1; nothing is revealed yet; a fair draw; {won} entries" in said
+    assert f": under way: game 1: team0, team1; nothing is revealed yet; starter chosen fairly; {won} entries" in said
     assert [game["verdict"] for game in record["games"]] == ["fair", "fair", "fair", "under way"]
     assert _verdicts(tmp_path / "a", [*four[:3], four[3][:begun]])[2]["games"][3]["verdict"] == "not begun"
     for games, line in (

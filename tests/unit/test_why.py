@@ -155,8 +155,8 @@ def test_a_fleet_that_is_hard_to_find_is_told_where_that_is_surely_so() -> None:
     assert why is not None
     assert set(why.costs) == {"red", "blue"}
     assert re.search(
-        r"density clears red's fleet in \d+ \+- 2 shots fewer, blue's fleet in \d+ \+- 2 shots more than a drawn one, "
-        r"which is in the luck$",
+        r"density clears red's fleet in \d+ \+- 2 shots fewer, blue's fleet in \d+ \+- 2 shots more than a random one, "
+        r"which counts as luck$",
         lines(why)[-1],
     )
     assert not _by_luck().costs  # about as hard as others

@@ -30,7 +30,6 @@ _INSTEAD = {
     "goes nowhere": "is discarded",
     "a bot to begin with": "a starter bot",
     "a laboratory on your laptop": "measuring your bot",
-    "by the wall's": "in wall-clock time",
     "what was accepted is kept": "where accepted commands are stored",
     "somebody's noise": "invalid",
     "say who comes": "register the teams",
@@ -38,8 +37,20 @@ _INSTEAD = {
     "rooms of the house": "code layout",
     "let programs in": "accept clients",
     "is no key": "is not a key",
+    "rule books?": "ruleset",
+    "looking on": "watching",
+    "known servers": "pinned server keys",
+    "the contract": "the protocol specification",
+    "drawn fleet": "random fleet",
+    "fair draw": "chosen fairly",
+    "is no team": "is not a team",
+    "who still stands?": "still in the game",
+    "by the wall": "in wall-clock time",
 }
-_DOCUMENTS = ["README.md", "client_sdk/README.md", "server/README.md", "proto/README.md"]
+_DOCUMENTS = [
+    *("README.md", "client_sdk/README.md", "server/README.md", "proto/README.md", "proto/CHANGELOG.md"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/first-client.md", "docs/glossary.md"),
+]
 _PAGES = sorted((ROOT / "server" / "salvo_server" / "spectate").rglob("*.j2"))
 
 
@@ -63,6 +74,7 @@ TEXTS = [
     *((str(path.relative_to(ROOT)), path.read_text()) for path in _PAGES),
     ("--help", "\n".join(f"{name}: {text}" for name, text in _helps())),
     ("error codes", "\n".join(f"{name}: {code.meaning}" for name, code in CODES.items())),
+    ("fixes", (ROOT / "proto" / "error_codes.toml").read_text()),
 ]
 
 

@@ -153,12 +153,12 @@ def _read_signed(payload: bytes) -> tuple[dict[str, Any], Blob]:
 
 
 def plain_ship(spelling: str) -> str:
-    """Return a ship's name as rule books have it, however it is spelled (SALVO-NAME-5)."""
+    """Return a ship's name as rulesets have it, however it is spelled (SALVO-NAME-5)."""
     return re.sub(r"[-_ ]", "", spelling).lower()
 
 
 def read_ship(spelling: str, book: RuleBook) -> str:
-    """Return the rule book's name of a ship, however it is spelled (SALVO-NAME-5).
+    """Return the ruleset's name of a ship, however it is spelled (SALVO-NAME-5).
 
     Raises:
         WireError: ``unknown_ship``.

@@ -295,7 +295,7 @@ def open_commitments(
     if seed_commitment(secret, seed) != opening.seed:
         raise NotOpened("seed and secret do not open the commitment")
     if opening.draw is m.Draw.FAIR and seed != secret.hex():
-        raise NotOpened("with a fair draw the seed is the secret")
+        raise NotOpened("with draw fair, the seed must be the secret")
     for number, (commitment, text) in enumerate(zip(commitments, texts, strict=False)):
         if blind(secret, number, text) != commitment:
             raise NotOpened(f"text {number}, {text[:120]}, does not open the commitment", number)

@@ -1,6 +1,6 @@
 """The lines that a program reads and writes on its standard streams (SALVO-EXEC).
 
-A line is a JSON object. What the contract names elsewhere has the same names here: rules, results, statistics and
+A line is a JSON object. Names are those of the protocol specification: rules, results, statistics and
 placed ships have the fields of ``/game/rules``, ``/game/result``, ``/game/stats`` and a placement.
 """
 

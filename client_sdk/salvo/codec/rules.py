@@ -1,4 +1,4 @@
-"""The rules of a table and a rule book as JSON, in one flat object (SALVO-GAME-7)."""
+"""The rules of a table and a ruleset as JSON, in one flat object (SALVO-GAME-7)."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ class _Bank(Strict):
 
 @dataclass
 class BookBody(_UnlikeSalvo, _Always):
-    """A rule book."""
+    """A ruleset."""
 
     @classmethod
     def of(cls, book: RuleBook) -> BookBody:
-        """Return a rule book as it is in JSON."""
+        """Return a ruleset as it is in JSON."""
         return cls(**_flat(book))
 
     def value(self) -> RuleBook:
-        """Return the rule book.
+        """Return the ruleset.
 
         Raises:
             WireError: ``wrong_shape`` when it cannot be played.
@@ -131,7 +131,7 @@ def _book_of(body: BookBody | RulesBody) -> RuleBook:
 
 
 def check_playable(book: RuleBook) -> None:
-    """Make sure that a fleet can be drawn by a rule book.
+    """Make sure that a fleet can be drawn by a ruleset.
 
     Raises:
         WireError: ``wrong_shape``.

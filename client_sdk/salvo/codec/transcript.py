@@ -128,7 +128,7 @@ def read_first_line(line: str) -> FirstLine:
     if not same_value(value, FIRST_LINE.value(first)):
         raise WireError("wrong_shape", "the header has a value that it cannot have, such as cells counted from 0")
     if first.header.draw is m.Draw.FAIR and not is_hexadecimal(first.header.seed, _SEED_BYTES):
-        raise WireError("wrong_shape", f"the seed of a fair draw is {_SEED_BYTES} bytes in hexadecimal")
+        raise WireError("wrong_shape", f"with draw fair, the seed is {_SEED_BYTES} bytes in hexadecimal")
     return first
 
 

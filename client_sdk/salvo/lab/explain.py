@@ -209,7 +209,7 @@ class Explainer:
             SalvoError: ``bad_fleets``.
         """
         if not FEWEST_FLEETS <= fleets <= MAX_FLEETS:
-            raise SalvoError("bad_fleets", f"{fleets} fleets to draw; {FEWEST_FLEETS}..{MAX_FLEETS}")
+            raise SalvoError("bad_fleets", f"{fleets} fleets to sample; {FEWEST_FLEETS}..{MAX_FLEETS}")
         self._seed = seed
         self._count = fleets
         self._latest: dict[tuple[str, str], tuple[list[Clue], Belief]] = {}

@@ -182,7 +182,7 @@ _loading = False
 
 
 def team_name(source: str) -> str:
-    """Return a team name for a bot's source: the file's, the program's or the house bot's, made legal."""
+    """Return a team name for a bot's source: the file's, the program's or the built-in bot's, made legal."""
     stem = re.sub(r"[^A-Za-z0-9_-]", "-", stem_of(source)).strip("-_")[:24] or "bot"
     try:
         return topics.check_name(stem)

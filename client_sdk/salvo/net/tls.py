@@ -56,13 +56,13 @@ def distrust(where: str, host: str, error: ssl.SSLCertVerificationError, ca: str
     if error.verify_code in (_EXPIRED, _NOT_YET_VALID):
         return ConnectionLost(
             "tls_expired",
-            f"the certificate of {where} is out of its time ({error.verify_message}): the operator has to renew it, or "
+            f"the certificate of {where} is not valid now ({error.verify_message}): the operator has to renew it, or "
             "the clock of this machine is wrong",
         )
-    believed = f"{ca} does not vouch for it" if ca else "no authority that this system believes vouches for it"
+    reason = f"{ca} has not signed it" if ca else "no authority that this machine trusts has signed it"
     return ConnectionLost(
         "tls_unknown_ca",
-        f"the certificate of {where} is not believed: {believed} ({error.verify_message}); get the operator's CA file "
+        f"the certificate of {where} is not trusted: {reason} ({error.verify_message}); get the operator's CA file "
         "and name it with SALVO_CA or --ca",
     )
 

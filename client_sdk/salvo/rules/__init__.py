@@ -1,4 +1,4 @@
-"""The game itself: rule books and fleets; the engine that plays them is :mod:`salvo.rules.game`.
+"""The game itself: rulesets and fleets; the engine that plays them is :mod:`salvo.rules.game`.
 
 Standard library only. Nothing here knows of MQTT, of JSON, of clocks or of secrets. Cells are ints, counted
 row by row from 0; people and the wire count from 1 (SALVO-GAME-2).

@@ -30,14 +30,14 @@ SHIP_NAME = re.compile(r"[a-z0-9]{1,32}")
 
 
 class UnplayableBook(ValueError):
-    """A rule book that cannot be played.
+    """A ruleset that cannot be played.
 
     Attributes:
         field: the one that is wrong.
     """
 
     def __init__(self, book: str, field: str, text: str) -> None:
-        super().__init__(f"rule book {book}: {text}")
+        super().__init__(f"ruleset {book}: {text}")
         self.field = field
         self.text = text
 
@@ -191,7 +191,7 @@ class RuleBook:
     skipping: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a rule book that cannot be played.
+        """Refuse a ruleset that cannot be played.
 
         Raises:
             UnplayableBook: names the field.
@@ -255,7 +255,7 @@ class RuleBook:
         return choices_of(self)
 
     def random_fleet(self, random: Random) -> Fleet:
-        """Return a fleet drawn evenly from all legal layouts (:func:`salvo.rules.random_fleet`)."""
+        """Return a random fleet, each legal layout with the same chance (:func:`salvo.rules.random_fleet`)."""
         return random_fleet(self, random)
 
     @property
@@ -288,13 +288,13 @@ class Salvo(NamedTuple):
     aims: Sequence[Shot]
 
     def announced_outcomes(self, book: RuleBook) -> tuple[bool, ...] | None:
-        """Hit or miss of each shot if the rule book announces that, else None."""
+        """Hit or miss of each shot if the ruleset announces that, else None."""
         return None if book.announce is Announce.COUNT else tuple(self.outcomes)
 
     def announced_aims(self, book: RuleBook) -> Sequence[Shot] | None:
-        """The shots themselves if the rule book announces them, else None."""
+        """The shots themselves if the ruleset announces them, else None."""
         return self.aims if book.announce is Announce.CELLS else None
 
     def announced_sinkings(self, book: RuleBook) -> tuple[Sinking, ...]:
-        """The ships sunk, as far as the rule book announces that."""
+        """The ships sunk, as far as the ruleset announces that."""
         return self.sunk if book.sinkings is Sinkings.TOLD else ()

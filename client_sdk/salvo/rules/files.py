@@ -1,4 +1,4 @@
-"""Rule books by name, or from your own TOML file.
+"""Rulesets by name, or from your own TOML file.
 
     name = "pond"            # a name that no shipped book has
     like = "salvo"           # what is not said below is as in this book; needed unless everything is said
@@ -83,7 +83,7 @@ class RuleFileError(SalvoError):
 
 
 def load_book(source: str) -> RuleBook:
-    """Return a rule book that ships, by name, or the one of a TOML file.
+    """Return a ruleset that ships, by name, or the one of a TOML file.
 
     Raises:
         RuleFileError: the text names file and line.
@@ -94,7 +94,7 @@ def load_book(source: str) -> RuleBook:
         near = difflib.get_close_matches(source, BOOKS, n=1)
         guess = f"did you mean {near[0]}? Otherwise " if near else ""
         known = f"give one of {', '.join(BOOKS)}, or a file whose name ends in .toml"
-        raise RuleFileError(f"no rule book {source[:80]!r}; {guess}{known}")
+        raise RuleFileError(f"no ruleset {source[:80]!r}; {guess}{known}")
     return _File(Path(source)).book()
 
 
@@ -135,7 +135,7 @@ class _File:
 
     def _check(self, key: str, value: Any) -> None:
         if key not in _TYPES:
-            raise self._error(key, f"{key!r} is not a key of a rule book; {_nearest(key, _TYPES)}")
+            raise self._error(key, f"{key!r} is not a key of a ruleset; {_nearest(key, _TYPES)}")
         kind = _TYPES[key]
         if not _is_a(kind, value):
             raise self._error(key, f"{key} is {value!r:.60}; it is {_IN_WORDS[kind]}")

@@ -1,6 +1,6 @@
 """Ships on a board: placements, what makes them legal, and fleets drawn at random.
 
-Rule books draw their fleets with this module, which needs ``RuleBook`` only in annotations.
+Rulesets draw their fleets with this module, which needs ``RuleBook`` only in annotations.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ class Fleet(Pictured):
     """A complete and legal fleet of one player.
 
     Attributes:
-        placements: one per ship, in the order of the rule book.
-        cells: the occupied cells, ship by ship in the order of the rule book, each from its anchor on;
+        placements: one per ship, in the order of the ruleset.
+        cells: the occupied cells, ship by ship in the order of the ruleset, each from its anchor on;
             ``book.ship_of_cell`` says whose they are.
     """
 
@@ -129,7 +129,7 @@ class Fleet(Pictured):
 
     @property
     def board(self) -> bytes:
-        """The whole board, a byte per cell: 0 for water, else the ship's number in the book plus 1."""
+        """The whole board, a byte per cell: 0 for water, else the ship's number in the ruleset plus 1."""
         board = bytearray(self.book.grid.size)
         for cell, ship in zip(self.cells, self.book.ship_of_cell, strict=True):
             board[cell] = ship + 1
@@ -176,7 +176,7 @@ MAX_TRIES = 100_000
 
 
 def random_fleet(book: RuleBook, random: Random) -> Fleet:
-    """Return a fleet drawn evenly from all legal layouts of the rule book.
+    """Return a random fleet, each legal layout with the same chance of the ruleset.
 
     Each ship is drawn evenly on the empty grid and the whole layout is thrown away when two collide: drawing ship
     by ship around the others would favour some layouts.
@@ -196,7 +196,7 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
             layout.append(choice)
         else:
             return _fleet_of(book, layout)
-    raise ValueError(f"rule book {book.name}: no legal fleet found in {MAX_TRIES} tries")
+    raise ValueError(f"ruleset {book.name}: no legal fleet found in {MAX_TRIES} tries")
 
 
 #: Fleets that :func:`check_room` draws. In streak, one layout in 5000 is legal; a book with none in 20,000 is too
@@ -207,7 +207,7 @@ _MAX_TRIALS = 20_000
 def check_room(book: RuleBook, random: Random) -> None:
     """Make sure that a fleet can be drawn quickly, well below :data:`MAX_TRIES`.
 
-    For untrusted rule books: no fleet is built and nothing is kept.
+    For untrusted rulesets: no fleet is built and nothing is kept.
 
     Raises:
         ValueError: none of 20,000 layouts drawn was legal.
@@ -222,7 +222,7 @@ def check_room(book: RuleBook, random: Random) -> None:
             taken |= _with_margin(mask, book.grid, book.spacing)
         else:
             return
-    raise ValueError(f"rule book {book.name}: none of {_MAX_TRIALS} fleets drawn has room on the grid")
+    raise ValueError(f"ruleset {book.name}: none of {_MAX_TRIALS} fleets drawn has room on the grid")
 
 
 def _drawn_mask(grid: Grid, length: int, chance: float) -> int:

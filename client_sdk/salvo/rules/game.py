@@ -7,7 +7,7 @@ cell).
 The sea is a dict of all occupied cells of all boards, so that one operation finds whether a salvo missed completely, as
 three in five do. A turn is recorded as it was fired; its results are computed on demand.
 
-Rule books change little: when a turn's shots are resolved, who is next, when the game is over, and the places.
+Rulesets change little: when a turn's shots are resolved, who is next, when the game is over, and the places.
 :class:`Game` resolves turns one after the other; :class:`Rounds` and :class:`Points` derive from it for the books that
 need them (:func:`begin`).
 """
@@ -134,7 +134,7 @@ class Game:
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """The seats that won, several after a tie; none while the game goes on."""
+        """The seats that won, several after a tie; none while the game is running."""
         return tuple(seat for seat, place in enumerate(self.places()) if place == 1) if self.over else ()
 
     @property
@@ -454,7 +454,7 @@ def draw_fair_starter(book: RuleBook, secret: bytes, messages: Sequence[bytes], 
 
     Args:
         secret: of this game, at most 64 bytes.
-        messages: digests of the placements in force, fleet by fleet in play order, in a fleet as the rule book has
+        messages: digests of the placements in force, fleet by fleet in play order, in a fleet as the ruleset has
             its ships.
     """
     if book.starter is Starter.FIRST:

@@ -19,10 +19,10 @@ from salvo.session.table import Table
 class JoiningState(Enum):
     """What has become of the request to take part."""
 
-    IDLE = "asks for nothing: the team has its place, waits for the next lobby, or wants no game"
-    MEETING = "wants to ask, and waits for `/game/server`, which tells whether to seal the secret"
-    ASKING = "has asked, and has no answer"
-    DISPUTED = "has asked; its name was refused, perhaps to another program that used it"
+    IDLE = "requests nothing: the team has its place, waits for the next lobby, or wants no game"
+    MEETING = "wants to send a request, and waits for `/game/server`, which says whether to seal it"
+    ASKING = "has sent a request, and has no answer"
+    DISPUTED = "has sent a request; its name was refused, perhaps to another program that used it"
     LEAVING = "has left the lobby, and is still listed"
 
 
@@ -33,18 +33,18 @@ class JoiningEvent(Enum):
     SERVER_MET = "`/game/server` is known"
     SERVER_SILENT = f"no `/game/server` for {SERVER_SECONDS:g} s, from a server not known to have a key"
     NO_ANSWER = (
-        f"no answer for {ASK_AGAIN_SECONDS[0]:g} to {ASK_AGAIN_SECONDS[1]:g} s, drawn each time (SALVO-JOIN-16); for "
-        f"{PATIENCE_SECONDS:g} s if a recap is awaited or the team leaves"
+        f"no answer for {ASK_AGAIN_SECONDS[0]:g} to {ASK_AGAIN_SECONDS[1]:g} s, at random (SALVO-JOIN-16); for "
+        f"{PATIENCE_SECONDS:g} s while waiting for a recap or leaving"
     )
-    ANSWERED = "news list the name, or the recap comes"
-    GAME_ON = "`wrong_state`: a game is on without the team"
+    ANSWERED = "the name is listed, as news, or the recap arrives"
+    GAME_ON = "`wrong_state`: a game is running without the team"
     NAME_REFUSED = "`not_in_roster` or `sealed_required`"
     STILL_REFUSED = f"in the lobby, {PATIENCE_SECONDS:g} s without being listed"
     UNWANTED = "the player wants no game"
-    LEFT = "the player leaves the lobby, where it is listed"
-    LEFT_UNLISTED = "the player leaves the lobby, where it is not listed yet"
-    STRUCK_OFF = "news list the name no more"
-    UNUSABLE = "a recap comes before the rules or the list that it belongs to"
+    LEFT = "the player leaves the lobby while it is listed"
+    LEFT_UNLISTED = "the player leaves the lobby before it is listed"
+    STRUCK_OFF = "the name is no longer listed, as news"
+    UNUSABLE = "a recap arrives before the rules or the list that it belongs to"
 
 
 class Joining:
@@ -87,7 +87,7 @@ class Joining:
             now_known = "has no key" if keys is None else f"is {fingerprint(keys.sign)}"
             raise ImpostorError(
                 "impostor",
-                f"the server is {fingerprint(self._keys.sign)}, but who speaks in its place now {now_known}; start "
+                f"the server is {fingerprint(self._keys.sign)}, but what publishes in its place now {now_known}; start "
                 "again if the operator says that the server has a new identity",
             )
         if keys is None and self._always_seal:
@@ -143,7 +143,7 @@ class Joining:
     # --- actions ------------------------------------------------------------------------------------------------
 
     def _wait(self, now: float) -> None:
-        """Wait for the server, not at all if it is known."""
+        """Wait for the server, unless it is known."""
         self._forget(now)
         self._entered = now
 
@@ -160,7 +160,7 @@ class Joining:
         self._unanswered_since = self._refused = None
 
     def _dispute(self, now: float) -> None:
-        """Send the request again at once: it may be lost, and the refusal another program's."""
+        """Send the request again at once: it may be lost, and the refusal may be for another program."""
         self._entered = self._due = now
 
     def _report(self, now: float) -> Sequence[Event]:
@@ -174,7 +174,7 @@ class Joining:
         self._due = now + PATIENCE_SECONDS
 
     def _leave(self, now: float) -> None:
-        """Send that the team leaves (SALVO-JOIN-15)."""
+        """Send a message that the team leaves (SALVO-JOIN-15)."""
         self._forget(now)
         self._due = None
         self._outbox.leave(self._table.game)

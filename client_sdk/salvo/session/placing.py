@@ -19,20 +19,20 @@ class PlacingState(Enum):
 
     NO_FLEET = "there is no fleet for this game"
     CHOOSING = "the player was asked for a fleet"
-    PLACING = "the fleet is known; not every ship is approved"
-    PLACED = "every ship is approved, or a recap has them all"
+    PLACING = "the fleet is known, but not every ship is approved"
+    PLACED = "every ship is approved, or is in a recap"
 
 
 class PlacingEvent(Enum):
     """What can happen to the fleet."""
 
-    NEEDED = "news list the team, or a recap lacks ships"
+    NEEDED = "the team is listed, as news, or a recap lacks ships"
     CHOSEN = "the player gives a fleet"
     APPROVED = "the last missing ship is approved"
-    NO_ANSWER = f"listed in the lobby, ships are missing, no answer for {PATIENCE_SECONDS:g} s"
-    DOUBTED = "in the lobby, the server was away, or a recap lacks ships"
+    NO_ANSWER = f"listed in the lobby with ships missing, and no answer for {PATIENCE_SECONDS:g} s"
+    DOUBTED = "in the lobby, the server was away or a recap lacks ships"
     RECALLED = "a recap has the whole fleet"
-    DROPPED = "the team left or was struck off, or another game begins"
+    DROPPED = "the team left or was removed, or another game begins"
 
 
 class Placing:

@@ -23,29 +23,29 @@ class PlayingState(Enum):
     """Whose move it is."""
 
     NO_GAME = "the team plays no game"
-    WAITING = "another player's turn is on, or the team's own is over"
+    WAITING = "it is another player's turn, or the team's own turn is over"
     DECIDING = "the player was asked for a salvo"
-    FIRED = "shots of the turn are sent, their result is not there"
-    SKIPPED = "a skip is sent, the result is not there"
+    FIRED = "the turn's shots are sent, and there is no result yet"
+    SKIPPED = "a skip is sent, and there is no result yet"
     ENDED = "the game is over, and the player knows how it ended"
 
 
 class PlayingEvent(Enum):
     """What can happen in a game."""
 
-    TAKEN_UP = "the first turn begins, or a recap tells of a game that was not known"
+    TAKEN_UP = "the first turn begins, or a recap is about an unknown game"
     OWN_TURN = "a turn begins in which this team has shots left"
     OTHERS_TURN = "another turn begins"
     FIRED = "the player fires, and its shots are sent"
     SKIPPED = "the player skips, and its skip is sent"
     NO_RESULT = (
-        f"no result for {PATIENCE_SECONDS:g} s or a third of the turn, if that is less; the deadline is not over, the "
-        "server is online, and no recap is awaited"
+        f"no result for {PATIENCE_SECONDS:g} s, or a third of the turn if that is less; before the deadline, while the "
+        "server is online and no recap is awaited"
     )
-    RESOLVED = "the result is there, or a recap tells that the turn is over"
+    RESOLVED = "the result arrives, or a recap shows that the turn is over"
     TIME_UP = "`turn_timeout` or `bank_empty`"
-    RECALLED = "the awaited recap comes, and the turn is still on"
-    ENDED = "state `over`, the last result, winner and all statistics are there, and agree"
+    RECALLED = "the awaited recap arrives during the turn"
+    ENDED = "state `over`, last result, winner and all statistics have arrived, and agree"
     FORGOTTEN = "a lobby opens"
 
 

@@ -16,18 +16,18 @@ class ReturningState(Enum):
     """Whether the team knows how its game stands."""
 
     CURRENT = "has missed nothing"
-    RETURNING = "may have missed news: begins no turn and sends no salvo again before the recap"
-    DOUBTING = "the signed log contradicts the news: as `returning`, and only a recap is believed"
+    RETURNING = "may have missed news: begins no turn and repeats no salvo before the recap"
+    DOUBTING = "the signed log contradicts the news: as `returning`, and trusts only a recap"
 
 
 class ReturningEvent(Enum):
     """What can happen to that knowledge."""
 
     CONNECTED = "the connection or the server is back, and there is a fleet or a game"
-    CONNECTED_NEW = "the connection is back, and there is neither"
-    UNUSABLE = "a recap comes before the rules or the list that it belongs to"
-    TAKEN_UP = "a recap is taken up"
-    NOTHING_MISSED = "outside of a game, news list the team, or `wrong_state`"
+    CONNECTED_NEW = "the connection is back, and there is neither fleet nor game"
+    UNUSABLE = "a recap arrives before the rules or the list that it belongs to"
+    TAKEN_UP = "a recap is accepted"
+    NOTHING_MISSED = "outside of a game, the team is listed, as news, or `wrong_state`"
     DOUBTED = "in a game, the signed log does not confirm the news"
     FORGOTTEN = "a lobby opens"
 

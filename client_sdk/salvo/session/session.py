@@ -41,11 +41,11 @@ from salvo.view import Shot, View
 class TableState(Enum):
     """What the team takes the table's state to be."""
 
-    UNHEARD = "nothing is heard of it yet"
+    UNHEARD = "no message about it yet"
     LOBBY = "the lobby is open"
-    TURN = "a game is on"
+    TURN = "a game is running"
     OVER = "a game is over"
-    DOUBTED = "a game was on; a broker that was killed says that the lobby is open, perhaps from memory"
+    DOUBTED = "a game was running; a broker that was killed says that the lobby is open, perhaps an old message"
 
 
 class TableEvent(Enum):
@@ -55,8 +55,8 @@ class TableEvent(Enum):
     OLD_LOBBY = "state `lobby`, retained, while the team plays the game that the server names"
     TURN = "state `turn`"
     OVER = "state `over`"
-    CONFIRMED = "news list the team, the server names another game, or a recap of a lobby comes"
-    DENIED = "a recap of a game is taken up"
+    CONFIRMED = "the team is listed, as news, the server names another game, or a recap of a lobby arrives"
+    DENIED = "a recap of a game is accepted"
 
 
 class ServerState(Enum):
@@ -70,7 +70,7 @@ class ServerEvent(Enum):
     """What `/game/server` can say."""
 
     ONLINE = "online, retained"
-    ONLINE_NEWS = "online, as news: a server says so after every connection, even if its absence went unnoticed"
+    ONLINE_NEWS = "online, as news: a server publishes it after every connection, even if its absence went unnoticed"
     OFFLINE = "offline or paused"
 
 
@@ -373,7 +373,7 @@ class Session:
         self._table.game = game
 
     def _server_is_back(self, now: float) -> None:
-        """In a game as after a new connection; otherwise ask for a place, and take no ship for approved."""
+        """In a game as after a new connection; otherwise ask for a place, and treat no ship as approved."""
         if self.view is not None:
             self.connected(now)  # it may repeat old news: only the recap counts
         elif self.wants_to_play:

@@ -73,6 +73,6 @@ class Reports:
             return []
         return self._wait(
             "no_answer",
-            f"the request to take part is not answered; is {table.team!r} a team of this contest? From others, such as "
-            "watchers, the broker drops it without a word",
+            f"the request to take part is not answered; is {table.team!r} the account of a watcher or referee, which "
+            "can only watch? Then use a team's",
         )

@@ -2,8 +2,8 @@
 
 It takes a seat and fires legal salvos, so that games go on and end. In between it commits one rudeness after the
 other, in an order decided by its seed; no bot could, because that needs separate connections. ``PIECES`` has the
-contract's promise for each. Anyone can do all of this on an open broker; what no server could prevent there, such as
-impersonating the server, is left out.
+requirement that protects against each. Anyone can do all of this on an open broker; what no server could prevent there,
+such as impersonating the server, is left out.
 
 Each piece has an end of its own: a number of messages, or of sockets, and at most five seconds. At the table there are
 at most ``--rate`` of them a second; ``--seconds``, ``--games`` or Ctrl-C ends it all, and it tells what it did.
@@ -649,7 +649,7 @@ class Piece(NamedTuple):
     Attributes:
         when: ``arrival`` in a lobby, which is left a few times; ``lobby`` before and ``placed`` after the own fleet is
             sent; ``before the salvo`` and ``after the salvo`` in every own turn; ``game`` after another player's.
-        codes: those that the contract promises, each at least once; ``hung_up`` is the broker's answer.
+        codes: those that the protocol specifies, each at least once; ``hung_up`` is the broker's answer.
         sentence: the one with that promise; empty for what is the broker's alone.
     """
 

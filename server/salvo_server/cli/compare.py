@@ -34,9 +34,9 @@ _LEGEND: Final = (
     "--games",
     type=Integer(min=2),
     default=20_000,
-    help="Limit of games against each; seats and fleets in pairs.",
+    help="At most this many games against each, in pairs.",
 )
-@click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
 @click.option("--seed", help="Seed of all games; 128 random bits by default, because a bot can guess a small one.")
 @click.option(
     "--confidence",
@@ -74,10 +74,11 @@ def compare(
 ) -> None:
     """Decide whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
 
-    Several SECONDs are played one by one, on the same fleets. HEAD:mybot.py is a bot as git has it. Every two games
-    have the same fleets and start, with the sides exchanged; bots that place their fleets themselves keep them. It
-    stops as soon as the verdict is sure enough, and may check that after every pair: salvo.lab.comparison explains how.
-    At the end come lost games to look at. Bot output is discarded.
+    Several SECONDs are played one by one, with the same fleets. HEAD:mybot.py is the bot as committed in git.
+
+    Games are played in pairs with the same fleets and start, and the sides exchanged; bots that place their own fleets
+    keep them. It stops as soon as the verdict is certain enough, which it may check after every pair:
+    salvo.lab.comparison explains how. At the end it lists lost games to look at. Bot output is discarded.
     """
     seed = seed or secrets.token_hex(16)
     first, others = pinned(first), tuple(pinned(other) for other in others)

@@ -38,9 +38,9 @@ _JOIN_SECONDS = 30.0
 
 
 @click.command(cls=Checked, unused=[force_rule("record")])
-@click.option("--players", type=Integer(2, 8), default=4, help="How many bots, hunters and randoms in turn.")
+@click.option("--players", type=Integer(2, 8), default=4, help="Number of bots, alternately hunter and random.")
 @click.option("--seed", help="Seed of the whole game; random by default.")
-@click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
 @click.option(
     "--pace",
     "--pause",

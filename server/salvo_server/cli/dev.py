@@ -31,7 +31,7 @@ LEAST_GAMES = 4
     "--against",
     multiple=True,
     default=("hunter",),
-    help=f"An opponent, or several: a file, HEAD:file.py, a built-in bot, or {BEFORE}: BOT as it was when this began.",
+    help=f"An opponent, or several: a file, HEAD:file.py, a built-in bot, or {BEFORE}: BOT as it was at the start.",
 )
 @click.option(
     "--games",
@@ -39,7 +39,7 @@ LEAST_GAMES = 4
     default=200,
     help="Games at every save, in pairs, divided among the opponents.",
 )
-@click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
 @click.option("--seed", default="dev", help="Seed of all games, the same at every save, so that changes show.")
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @click.option(
@@ -61,14 +61,14 @@ def dev(
     traceback: bool,
     as_json: bool,
 ) -> None:
-    """Play BOT, a file or file.py:Name, now and whenever a Python file of its folder is saved, until Ctrl-C.
+    """Play BOT, a file or file.py:Name, now and whenever a Python file in its folder is saved, until Ctrl-C.
 
-    Of a program, exec:COMMAND, it is the files of its folder that end as its own does.
+    For a program, exec:COMMAND, it watches the files in its folder that have the same ending.
 
-    Each time the same games are played, and compared with those of the last save that played to the end: the first line
-    says what this save has changed, and whether that is more than chance. With --against before BOT plays itself as it
-    was when this began, with the files next to it. The first mistake ends the games and is shown with its line. +- is a
-    95% interval. Bot output is discarded.
+    It plays the same games every time, and compares them with those of the last save that was played to the end: the
+    first line says what this save has changed, and whether that is more than chance. With --against before, BOT plays
+    against itself as it was at the start, with the files next to it. The first error ends the games and is shown with
+    its line. +- is a 95% interval. Bot output is discarded.
     """
     file = file_of(bot)
     if not file.is_file():

@@ -121,7 +121,7 @@ def _rate(pairs: Sequence[float]) -> str:
 def _change(new: Sequence[float], old: Sequence[float]) -> str:
     """Return what has become of the same pairs, and whether it is more than chance."""
     if new == old:
-        return "no game came out otherwise"
+        return "no game ended differently"
     moved, unsure = change_and_error(new, old)
     return f"{moved:+.1%} +- {unsure:.1%}, {'more than' if abs(moved) > unsure else 'perhaps'} chance"
 

@@ -35,16 +35,16 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
     "accounts",
     metavar="NAME:SECRETFILE",
     multiple=True,
-    help="A team that nobody is playing as; two are needed.",
+    help="A team that nobody uses; give two.",
 )
 @click.option(
     "--profile",
     type=click.Choice([*OPEN_PROFILES, "contest", "strict"]),
-    help="What the broker should be; open: no login, which is then not a failure.",
+    help="The expected profile; with open, a missing login is not a failure.",
     show_default=False,
 )
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
-@click.option("--websocket", metavar="URL", help="Where MQTT over WebSocket should be spoken.")
+@click.option("--websocket", metavar="URL", help="Address of MQTT over WebSocket.")
 @click.option(
     "--ca", type=click.Path(path_type=Path), envvar="SALVO_CA", help="CA that signs the broker's certificate, PEM."
 )
@@ -62,13 +62,17 @@ def doctor(
     config: Path | None,
     as_json: bool,
 ) -> None:
-    """Examine a contest at URL, or the one of this machine, and try to break in.
+    """Examine a contest at URL, or the one on this machine, and try to break in.
 
-    Prints a line for each check, PASS, WARN, FAIL or SKIP, with the reason and the cure; exits with 1 when anything
-    fails. On the server's machine it finds the running server, adds two teams to its roster for the attempts and
-    removes them at the end; anywhere else name two with --as that no one plays with. No one is disconnected, nothing is
-    left behind, and running games go on. It floods the server for two seconds unless a game is on, and for a moment no
-    one may get in; so try it before the contest.
+    Prints a line for each check, PASS, WARN, FAIL or SKIP, with the reason and the fix; exits with 1 when anything
+    fails.
+
+    On the server's machine it finds the running server, and adds two teams to its roster for the attempts, which it
+    removes at the end; anywhere else, name two teams with --as that no one uses. No one is disconnected, nothing is
+    left behind, and running games continue.
+
+    Unless a game is running, it floods the server for two seconds, during which no one may get in; so run it before the
+    contest.
     """
     if len(accounts) not in (0, 2):
         raise click.UsageError("--as is needed twice: one team attacks, the other is attacked")

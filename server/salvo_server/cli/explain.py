@@ -21,9 +21,9 @@ from salvo_server.spectate.replay import Replay
 
 @click.command()
 @click.argument("file")
-@click.option("--turn", type=int, help="This salvo, with heat maps.  [default: all, in a table]")
+@click.option("--turn", type=int, help="Only this turn, with heat maps.  [default: all, in a table]")
 @click.option("--player", help="This player's salvos only.  [default: all players']")
-@click.option("--fleets", default=FLEETS, help=f"Fleets to draw of each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
+@click.option("--fleets", default=FLEETS, help=f"Fleets to sample for each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
 @click.option("--seed", help="Seed of the sample.  [default: the game's seed and number]")
 @click.option(
     "--json",
@@ -32,8 +32,8 @@ from salvo_server.spectate.replay import Replay
     help="One JSON line per salvo; without --turn one per player, and why the game was won.",
 )
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
-@click.option("--table", help="Which table of a journal; the default one is ''.  [default: any]")
-@click.option("--game", type=int, help="Which game of a journal.  [default: the latest in which anything happened]")
+@click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
+@click.option("--game", type=int, help="Game of a journal.  [default: the latest in which anything happened]")
 def explain(
     file: str,
     turn: int | None,
@@ -47,11 +47,11 @@ def explain(
 ) -> None:
     """Analyse what each bot knew, what its shots gained, and luck versus skill.
 
-    FILE is what salvo replay takes: a transcript, a proof file, or a server's journal. What a player knew is its own
-    view. Fleets are drawn evenly from all that agree with it; their share that covers a cell is the chance of a hit. So
-    a well hidden fleet is bad luck for its opponent.
+    FILE is a transcript, a proof file, or a server's journal, as for salvo replay.
 
-    Of a game of two the end says why it was won: the lead in hits, in parts that add up to it.
+    For each salvo, fleets are sampled evenly from all that agree with what its player knew; the share of them that
+    covers a cell is the chance of a hit. So a well hidden fleet is bad luck for its opponent. For a game of two, the
+    end says why it was won: it divides the lead in hits into its causes.
     """
     replay = open_recordings(file, table, game).replay()
     header = replay.header

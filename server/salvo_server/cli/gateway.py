@@ -33,7 +33,7 @@ from salvo_server.unused import Unused, UnusedOption, is_set, refuse_unused
 DOORS = {
     "xbs": "Xterm Boat Sinker: lines over TCP; many players, points, taunts and chat.",
     "smackdown": "Code Smackdown: |QUERY|...|END| with child processes, or over TCP.",
-    "jsonline": "Battleship in JSON lines over TCP, against a house bot or another team.",
+    "jsonline": "Battleship in JSON lines over TCP, against a built-in bot or another team.",
     "classic": "The two-player game of set-up, shots and replies, over TCP or a pair of MQTT topics.",
 }
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"

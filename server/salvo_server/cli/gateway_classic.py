@@ -64,7 +64,7 @@ def command(
 ) -> None:
     """Accept clients of Battle Ship for two players, one at a time, at a table with the rules classic.
 
-    The gateway plays with a house bot. A finished game is played again at the table, as the program's fleet is not
+    The gateway plays with a built-in bot. A finished game is played again at the table, as the program's fleet is not
     known before.
     """
     with table_watch("classic", **table) as watch:

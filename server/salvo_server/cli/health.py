@@ -32,15 +32,17 @@ from salvo_server.unused import Unused, is_set
     ],
 )
 @click.argument("url", required=False)
-@click.option("--broker", metavar="URL", envvar="SALVO_BROKER", default="mqtt://127.0.0.1:1883", help="Where to ask.")
-@click.option("--table", default="", help="The server's first table, when it is not the default one.")
+@click.option(
+    "--broker", metavar="URL", envvar="SALVO_BROKER", default="mqtt://127.0.0.1:1883", help="The broker's address."
+)
+@click.option("--table", default="", help="The server's first table, if it is not the default table.")
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
 def health(url: str | None, broker: str, table: str, roster: Path | None, timeout_seconds: float) -> None:
-    """Exit with 0 when the server behind the broker at URL is online, else with 1 and a line with the reason.
+    """Exit with 0 if the server behind the broker at URL is online, else with 1 and a line with the reason.
 
-    URL may also be given as --broker. On a machine with the server's roster one of the server's own read-only users
-    asks; elsewhere the one in the URL.
+    URL may also be given as --broker. On a machine with the server's roster, this uses one of the server's own
+    read-only users; elsewhere the user in the URL.
     """
     broker = url or broker
     status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))

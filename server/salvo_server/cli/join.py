@@ -16,6 +16,7 @@ import click
 from salvo.client import GameReport, tell_secret
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
+from salvo.events import Event, ServerMet
 from salvo.lab.programs.exec_bot import ExecBot
 from salvo.lab.sources import EXEC, load, team_name
 from salvo.player import Bot
@@ -39,16 +40,16 @@ from salvo_server.unused import Unused, is_set
 )
 @click.argument("url")
 @click.argument("bot", required=False)
-@click.option("--exec", "command", metavar="CMD", help="A program in place of BOT, as exec:CMD.")
-@click.option("--team", envvar="SALVO_TEAM", help="The team's name; the file's by default.")
-@click.option("--secret", help="The team's secret, which others on this machine see; better SALVO_SECRET.")
+@click.option("--exec", "command", metavar="CMD", help="A program in place of BOT; the same as exec:CMD.")
+@click.option("--team", envvar="SALVO_TEAM", help="The team's name.  [default: the file's]")
+@click.option("--secret", help="The team's secret, visible to others on this machine; better use SALVO_SECRET.")
 @click.option(
     "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the team's secret."
 )
-@click.option("--table", envvar="SALVO_TABLE", default="", help="The table; the default one when not given.")
+@click.option("--table", envvar="SALVO_TABLE", default="", help="Name of the table.  [default: the default table]")
 @click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
-@click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it.")
-@click.option("--games", type=Integer(min=1), help="How many games; no limit when not given.")
+@click.option("--no-pin", is_flag=True, help="Do not pin or check the server's key.")
+@click.option("--games", type=Integer(min=1), help="End after this many games.  [default: no limit]")
 @click.option(
     "--seed", help="Seed of the bot's random choices, fleets included: keep it secret. 128 random bits by default."
 )
@@ -77,11 +78,11 @@ def join(
 ) -> None:
     """Play BOT (a file.py, file.py:Name, exec:CMD, a built-in bot, or human: you) in the contest at URL.
 
-    It comes back after any lost connection. CMD is a program in any language, which reads JSON lines and answers with
+    It reconnects after a lost connection. CMD is a program in any language, which reads JSON lines and answers with
     them.
 
-    The team's secret is in SALVO_SECRET or in a file. Where any team may play (profile open), one is drawn and shown
-    when there is none.
+    The team's secret is in SALVO_SECRET or in a file. On an open server (profile open) a team without a secret gets a
+    random one, which is shown.
     """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
@@ -110,12 +111,19 @@ def join(
             ca=ca,
             pin=not no_pin,
             proof=proof,
+            listener=_say_open,
         )
     for report in reports:
         if as_json:
             click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
         else:
             click.echo(f"game {report.game}: {report.winner or 'no one alone'} wins, {team} is number {report.place}")
+
+
+def _say_open(event: Event) -> None:
+    """Say that a wrong secret goes unnoticed."""
+    if isinstance(event, ServerMet) and event.profile == "open":
+        logging.getLogger("salvo.client").info("open server: secrets are not checked against a roster")
 
 
 def _play_bot(bot: Bot, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:

@@ -31,11 +31,11 @@ from salvo_server.storage.roster import Roster
     type=click.Choice([*OPEN_PROFILES, "contest", "strict"]),
     default="contest",
     envvar="SALVO_PROFILE",
-    help="The server's; open: no login, any client.",
+    help="The server's profile; with open, any client is admitted without a login.",
 )
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
-@click.option("--port", type=int, default=1883, show_default=True, help="Where it speaks MQTT.")
-@click.option("--websocket-port", type=int, default=9001, show_default=True, help="Where it speaks it over WebSocket.")
+@click.option("--port", type=int, default=1883, show_default=True, help="Port for MQTT.")
+@click.option("--websocket-port", type=int, default=9001, show_default=True, help="Port for MQTT over WebSocket.")
 @click.option(
     "--server-listen",
     metavar="HOST:PORT",
@@ -44,7 +44,7 @@ from salvo_server.storage.roster import Roster
     help="Where the server connects, so that others cannot lock it out.",
 )
 @click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
-@click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's name where mosquitto runs.")
+@click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's path as mosquitto sees it.")
 @click.option("--page", type=click.Path(path_type=Path), help="Also write the live page there, for a web server.")
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate, PEM, as mosquitto finds it.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM, as mosquitto finds it.")
@@ -62,10 +62,11 @@ def mosquitto(
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
-    """Write to FOLDER the configuration that makes mosquitto a contest's broker; the server adds all teams to it.
+    """Write to FOLDER a configuration that makes mosquitto a contest's broker; the server adds all teams to it.
 
-    Only the server's own two users are in it, with the passwords that the server draws from its roster's key. With the
-    profile open there are no users: any client comes in, and the server is known by a name that follows from that key.
+    It has only the server's own two users, with passwords that are derived from the key of the server's roster. With
+    the profile open there are no users: mosquitto admits any client, and recognises the server by a name that is
+    derived from that key.
     """
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together")

@@ -25,13 +25,13 @@ _NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
     unused=[Unused("program", lambda given: not given["file"].endswith(".py"), "but for FILE.py: others are programs")],
 )
 @click.argument("file")
-@click.option("--program", is_flag=True, help="Also in Python, write a program that does not use the SDK.")
+@click.option("--program", is_flag=True, help="In Python too, write a program without the SDK.")
 def new(file: str, program: bool) -> None:
     """Write a starter bot to FILE: mybot.py, or a program in another language, mybot.js or mybot.pl.
 
-    It is complete: it hunts, plays by every rule book, and says in comments how. Any language will do that reads and
-    writes lines of JSON. With a folder, mybot/, it writes a small project: the bot, its tests, a README, and notes for
-    coding assistants.
+    It is complete: it hunts, plays by every ruleset, and explains itself in comments. For other languages: a program
+    only has to read and write JSON lines. With a folder, mybot/, it writes a small project: the bot, its tests, a
+    README, and notes for coding assistants.
     """
     if file.endswith(("/", os.sep)) or Path(file).is_dir():
         _write_project(Path(file))

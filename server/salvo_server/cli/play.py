@@ -101,8 +101,8 @@ _WATCHED: Final = (
     "--exec", "commands", metavar="CMD", multiple=True, help="A program, seated before BOTS; the same as exec:CMD."
 )
 @click.option("--seed", help="Seed of the whole game; 128 random bits by default, because a bot can guess a small one.")
-@click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
-@click.option("--game", type=Integer(min=1), default=1, help="Number of the (first) game; one seed has many games.")
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@click.option("--game", type=Integer(min=1), default=1, help="Number of the (first) game of the seed.")
 @click.option("--games", type=Integer(min=1), default=1, help="How many games.")
 @click.option(
     "--seats",
@@ -122,7 +122,7 @@ _WATCHED: Final = (
 )
 @FORCE
 @TRACEBACK
-@click.option("--watch", is_flag=True, help="Show the boards as the game goes; without a terminal, a line per salvo.")
+@click.option("--watch", is_flag=True, help="Show the boards during the game; without a terminal, a line per salvo.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
 def play(
     bots: tuple[str, ...],
@@ -144,9 +144,10 @@ def play(
     """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or built-in bots) against each other, in play order.
 
     One of them may be human: you, at this terminal. CMD is a program in any language, which reads JSON lines and
-    answers with them; a mistake costs it the turn. Several games are played on all cores, and continue without a bot
-    that fails; one game stops there and says where. In several games, bot output is discarded; in one
-    game with --json, it goes to standard error.
+    answers with them; if it fails, it loses the turn.
+
+    A single game stops at the error of a bot, and shows where it is. Several games use all cores, discard bot output,
+    and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
     """
     bots = tuple(EXEC + command for command in commands) + bots
     if len(bots) < 2:

@@ -55,9 +55,9 @@ _LEAVES_ASIDE: Final = {
 @click.argument("file")
 @click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
 @click.option(
-    "--turn", type=Integer(min=0), help="Begin there, in a page too; without a terminal, show this turn only."
+    "--turn", type=Integer(min=0), help="Start at this turn, also in a page; without a terminal, show only this turn."
 )
-@click.option("--speed", type=click.FloatRange(0.01, 100), default=2.0, help="Salvos a second.")
+@click.option("--speed", type=click.FloatRange(0.01, 100), default=2.0, help="Salvos per second.")
 @click.option("--plain", is_flag=True, help="Print lines, even on a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per turn, or per game with --games.")
 @click.option("--check", "checked", is_flag=True, help="Replay the game and compare every announcement.")
@@ -65,8 +65,8 @@ _LEAVES_ASIDE: Final = {
 @FORCE
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the game as a page for a browser.")
 @click.option("--games", "listed", is_flag=True, help="List the games of a journal.")
-@click.option("--table", help="Which table of a journal; the default one is ''.  [default: any]")
-@click.option("--game", type=int, help="Which game of a journal.  [default: the latest in which anything happened]")
+@click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
+@click.option("--game", type=int, help="Game of a journal.  [default: the latest in which anything happened]")
 def replay(
     file: str,
     view: str,

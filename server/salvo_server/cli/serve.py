@@ -46,7 +46,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     metavar="HOST:PORT",
     help="Address of the live page, and of MQTT over WebSocket.",
 )
-@click.option("--broker", metavar="URL", help="A broker to use instead, mqtt://HOST:PORT.")
+@click.option("--broker", metavar="URL", help="A broker to use instead of the embedded one, mqtt://HOST:PORT.")
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--players", type=int, help="Start as soon as this many fleets are complete.")
 @click.option("--most-players", type=int, help="Teams at a table at once.  [default: 64]")
@@ -59,14 +59,14 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--identity", type=click.Path(path_type=Path), help="The server's own key.  [default: one per user]")
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
-@click.option("--tls-ca", type=click.Path(path_type=Path), help="CA to trust for the broker given, PEM.")
-@click.option("--rules", metavar="NAME|FILE", help="What is played: a rule book, or a TOML file.  [default: salvo]")
+@click.option("--tls-ca", type=click.Path(path_type=Path), help="CA to trust for --broker, PEM.")
+@click.option("--rules", metavar="NAME|FILE", help="Ruleset: a name, or a TOML file.  [default: salvo]")
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
 @click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
 @click.option(
     "--bank-seconds", type=int, help="Time bank: a player's time for all its salvos of a game.  [default: no limit]"
 )
-@click.option("--increment-seconds", type=int, help="What each turn adds to its time bank.  [default: nothing]")
+@click.option("--increment-seconds", type=int, help="What each turn adds to the time bank.  [default: nothing]")
 @click.option(
     "--pace",
     "--pace-seconds",
@@ -75,11 +75,9 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     metavar="SECONDS",
     help="Pause after each result, such as 0.8, so that people can follow.  [default: 0]",
 )
-@click.option("--over-seconds", type=int, help="How long a result stands.  [default: 300; 1 at a gateway's table]")
+@click.option("--over-seconds", type=int, help="How long a result is shown.  [default: 300; 1 at a gateway's table]")
 @click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
-@click.option(
-    "--referee-delay-seconds", type=int, help="Show all boards to referees after this many seconds; 0: at once."
-)
+@click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, this many seconds late.")
 @click.option("--chat/--no-chat", default=None, help="Whether players may chat.  [default: chat]")
 @click.option("--seed", help="Seed of everything random.")
 @click.option(
@@ -100,7 +98,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 )
 @click.option("--games", type=int, help="End after this many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line an event, with its time.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per event, with its time.")
 def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = load_settings(given, config).with_journal()
@@ -204,7 +202,7 @@ def _profile_line(settings: ServerSettings, *, guarded: bool) -> str:
         return f"profile {settings.profile}: {UNGUARDED}"
     line = f"profile {settings.profile}: {PROFILES[settings.profile]}"
     if settings.profile != "open" and not settings.encrypted:
-        line += "; no TLS: who listens on the network can read passwords"
+        line += "; no TLS: anyone on the network can read passwords"
     if settings.profile != "open" and settings.broker is not None and "@" in settings.broker:
         line += "; the broker's own users and rights, which salvo doctor can try"
     return line

@@ -75,7 +75,7 @@ class ServeReport:
             elif referee.state is State.TURN:
                 status = f"game {referee.number} goes on: a pause before turn {turn}"
             elif referee.state is State.LOBBY:
-                status = f"game {referee.number}: its lobby goes on"
+                status = f"game {referee.number}: its lobby continues"
             else:
                 status = f"game {referee.number} is over, and its result stands"
             players = list(referee.players)
@@ -179,7 +179,7 @@ class ServeReport:
         if self.folder is not None and self.kept is not None:
             self.folder.write(self.kept.game(table, game))
         places = {stats.player: stats.place for stats in self._stats.get(table, ())}
-        drawn = "a fair draw" if self.contest.seed is None else f"seed {self.contest.seed}"
+        drawn = "starter chosen fairly" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
             f"{_prefix(table)}game {game}: {_outcome(won)}; places: {places_line(places)}; {drawn}",
             event="won",

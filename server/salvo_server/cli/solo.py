@@ -33,16 +33,16 @@ _AT_ONCE = 8
 @click.command()
 @click.argument("bot")
 @click.option("--boards", type=Integer(min=1), default=200, help="How many boards.")
-@click.option("--seed", default="0", help="Decides the boards, and what the bot draws.")
-@click.option("--rules", default="salvo", help="Rule book: a name, or a TOML file.")
-@click.option("--width", type=int, help="Columns, in place of the rule book's.")
-@click.option("--height", type=int, help="Rows, in place of the rule book's.")
+@click.option("--seed", default="0", help="Seed of the boards and of the bot.")
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@click.option("--width", type=int, help="Columns, in place of the ruleset's.")
+@click.option("--height", type=int, help="Rows, in place of the ruleset's.")
 @click.option(
     "--shots",
     type=click.Choice([Shots.AFLOAT.value, Shots.ONE.value]),
-    help="Shots of a turn, in place of the rule book's.",
+    help="Shots of a turn, in place of the ruleset's.",
 )
-@click.option("--jobs", type=JOBS, help="Processes; one a core when not given.")
+@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
 @TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def solo(

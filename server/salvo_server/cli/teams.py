@@ -26,29 +26,31 @@ _ROLES = {"team": Role.TEAM, "watcher": Role.WATCHER, "referee": Role.REFEREE}
 )
 @click.pass_context
 def teams(ctx: click.Context, file: Path | None) -> None:
-    """Add teams and watchers to the roster, list them, give them new secrets or more screens, or strike them off.
+    """Add accounts to the roster, list and remove them, replace secrets, or allow more viewers.
 
-    A running server notices it at once; nothing needs a restart.
+    A running server notices it at once, without a restart.
     """
     ctx.obj = Roster(roster_path(file))
 
 
 @teams.command()
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@click.option("--role", type=click.Choice(list(_ROLES)), default="team", show_default=True, help="What they may do.")
+@click.option(
+    "--role", type=click.Choice(list(_ROLES)), default="team", show_default=True, help="What the accounts may do."
+)
 @click.option(
     "--screens",
     type=Integer(1, MAX_SCREENS),
     default=SCREENS,
-    help="How many people watch with a watcher's or referee's secret.",
+    help="Viewer slots: how many people may watch with a watcher's or referee's secret.",
 )
-@click.option("--new", is_flag=True, help="Begin a new roster where the file is lost; its names are out.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
+@click.option("--new", is_flag=True, help="Begin a new roster if the file is lost; its accounts are gone.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
 @click.pass_obj
 def add(roster: Roster, names: tuple[str, ...], role: str, screens: int, new: bool, as_json: bool) -> None:
     """Add names and show their secrets, only this once.
 
-    A team plays; a watcher reads what is public; a referee sees all boards, too.
+    A team plays; a watcher reads what is public; a referee also sees all boards.
     """
     if new:
         roster.begin_anew()
@@ -58,7 +60,7 @@ def add(roster: Roster, names: tuple[str, ...], role: str, screens: int, new: bo
 
 
 @teams.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
 @click.pass_obj
 def list_(roster: Roster, as_json: bool) -> None:
     """List the names on the roster; secrets are never shown again."""
@@ -79,12 +81,12 @@ def list_(roster: Roster, as_json: bool) -> None:
 
 @teams.command()
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a name.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
 @click.pass_obj
 def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
     """Give names new secrets; connections with an old one are ended.
 
-    A team in a game plays on once its bot is started with the new one.
+    A team in a game continues it once its bot is restarted with the new one.
     """
     for name in names:
         roster.rotate(name)
@@ -96,7 +98,7 @@ def rotate(roster: Roster, names: tuple[str, ...], as_json: bool) -> None:
 @click.argument("number", type=Integer(1, MAX_SCREENS))
 @click.pass_obj
 def screens(roster: Roster, name: str, number: int) -> None:
-    """Let that many people watch with a watcher's or referee's secret, which stays."""
+    """Allow this many viewers with a watcher's or referee's secret, which stays the same."""
     roster.give_screens(name, number)
     click.echo(f"{name} has users {name}.1 to {name}.{number} now" if number > 1 else f"{name} has user {name}.1 now")
 
@@ -105,7 +107,7 @@ def screens(roster: Roster, name: str, number: int) -> None:
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @click.pass_obj
 def remove(roster: Roster, names: tuple[str, ...]) -> None:
-    """Strike names off; their connections are ended."""
+    """Remove names from the roster; their connections are ended."""
     for name in names:
         roster.remove(name)
         click.echo(f"{name} is struck off")

@@ -27,14 +27,14 @@ CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
     metavar="NAME",
     multiple=True,
     default=("localhost", "127.0.0.1"),
-    help="A host name or address of the broker, as teams write it; may be repeated.  [default: localhost, 127.0.0.1]",
+    help="A host name or address that teams use for the broker; may be repeated.  [default: localhost, 127.0.0.1]",
     show_default=False,
 )
 def tls(folder: Path, hosts: tuple[str, ...]) -> None:
     """Make test files for TLS in DIR: a CA (ca.pem), a certificate (server.pem) and its key (server.key).
 
-    For practice and for a contest in one room. The CA's own key is discarded, so no one can issue another certificate
-    with it. An existing file is never overwritten.
+    They are for practice, and for a contest in one room. The CA's own key is discarded, so no one can issue another
+    certificate with it. An existing file is never overwritten.
     """
     paths = make_certificates(folder, hosts)
     ca, certificate, key = (shlex.quote(str(path)) for path in paths)

@@ -32,10 +32,10 @@ format = "round_robin"   # each against each; swiss: about equals, round by roun
 games = 10               # of each pairing or table; the seats go round
 # rounds = 5             # of swiss and free_for_all; as many as needed when not given
 # seats = 4              # the most players of a game in free_for_all
-rules = "salvo"          # a rule book that ships, or a TOML file
+rules = "salvo"          # a ruleset that ships, or a TOML file
 # seed = 1               # decides all that is drawn; a bot can guess a short one: leave it out among rivals
 
-[bots]                   # name = file.py, file.py:Name, exec:COMMAND, as seen from here, or a house bot (salvo bots)
+[bots]                   # name = file.py, file.py:Name, exec:COMMAND, as seen from here, or a built-in bot (salvo bots)
 hunter = "hunter"
 random = "random"
 
@@ -47,12 +47,12 @@ strikes = 3              # with this many a bot is out of that game
 _HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95%")
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 _HTML = "Where the HTML page goes."
-_MOST = "Games of the same bots that can be watched: an odd one, those lost by most and by least, then the others."
+_MOST = "Games of the same bots that can be watched: an odd one, the clearest and the closest results, the others."
 
 
 @click.group(cls=Suggesting)
 def tournament() -> None:
-    """Let bots play a tournament in this machine's processes, without a broker."""
+    """Let bots play a tournament in processes of this machine, without a broker."""
 
 
 @tournament.command()
@@ -69,7 +69,7 @@ def init(file: Path) -> None:
 
 @tournament.command()
 @_FILE
-@click.option("--jobs", type=Integer(1, 256), help="Processes that play.  [default: one a core]")
+@click.option("--jobs", type=Integer(1, 256), help="Processes to play in.  [default: all cores]")
 @click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: next to FILE]")
 @click.option("--fresh", is_flag=True, help="Forget games that were played, and replay everything.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
@@ -77,9 +77,9 @@ def init(file: Path) -> None:
 def run(ctx: click.Context, file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: bool) -> None:
     """Play the tournament of a file, or what is left of it.
 
-    Bots and rules are named as seen from FILE's folder. Every game is on the disk when it is over, in FILE.games.jsonl.
-    After an interruption, by Ctrl-C or a loss of power, the same command continues it, and the table is that of a run
-    without an interruption. Bots play in separate processes; what they print is discarded.
+    The paths of bots and rules are relative to FILE's folder. Every finished game is saved at once, in
+    FILE.games.jsonl. After an interruption, by Ctrl-C or a power failure, the same command continues with the same
+    results. Bots play in separate processes; what they print is discarded.
     """
     page = html or file.with_suffix(".html")
     path, written = ctx.with_resource(_beside(file, page))
@@ -115,7 +115,7 @@ def run(ctx: click.Context, file: Path, jobs: int | None, html: Path | None, fre
 @click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
 @click.pass_context
 def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> None:
-    """Print the table of the games that are played, also while they are."""
+    """Print the table of the games played so far, even during a tournament."""
     path, written = ctx.with_resource(_beside(file, html or file))
     given = load_tournament(path)
     seed, games = read_games(games_path(path), given.fingerprint())
@@ -133,13 +133,13 @@ def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> No
 @_FILE
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option("--games-per-pair", type=Integer(1), default=10, show_default=True, help=_MOST)
-@click.option("--jobs", type=Integer(1, 256), help="Processes that play.  [default: one a core]")
+@click.option("--jobs", type=Integer(1, 256), help="Processes to play in.  [default: all cores]")
 @click.pass_context
 def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: int, jobs: int | None) -> None:
-    """Write the games that are played, also while they are, as a site: the table, and games to watch.
+    """Write the games played so far as a small site, even during a tournament: the table, and games to watch.
 
-    DIR is FILE.site next to FILE when not given; an older site of this tournament in it is replaced. It needs no
-    server: DIR/index.html opens in a browser, and any server of files serves it. Games are played again for it.
+    DIR is FILE.site next to FILE by default; an older site of this tournament in it is replaced. It needs no special
+    server: open DIR/index.html in a browser, or put DIR on any web server. The games are played again to write it.
     """
     where = folder or file.with_suffix(".site")
     path, written = ctx.with_resource(_beside(file, where))
@@ -152,7 +152,7 @@ def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: in
     click.echo(f"site:   {where / made.index_page.name}, {made.games} of {made.played} games")
     if made.differing:
         first = made.differing[0]
-        why = "came out otherwise when played again: a bot draws not from its seed, or thinks for as long as it may"
+        why = "ended differently when played again: a bot ignores its seed, or always uses all of its time"
         click.echo(f"no moves: {len(made.differing)}, first match {first.match}, game {first.index + 1}; {why}")
     if not came_to.complete:
         click.echo(f"go on:  {_command('run', file)}")
@@ -205,7 +205,7 @@ def _tell(came_to: Standings, file: Path, as_json: bool) -> None:
     given = came_to.tournament
     played = f"{len(came_to.games)} of {came_to.all_games}" if not came_to.complete else f"{came_to.all_games}"
     click.echo(
-        f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not drawn yet'}, {played} games"
+        f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not chosen yet'}, {played} games"
     )
     _print_table(came_to)
     there = "" if file.parent == Path() else f"cd {shlex.quote(str(file.parent))} && "

@@ -55,15 +55,23 @@ def _read_key(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     cls=Checked, unused=[Unused("plain", is_set("as_json"), "with --json, which has no colours; leave it out")]
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--key", metavar="FINGERPRINT|BASE64", callback=_read_key, help="The server that it must have been.")
-@click.option("--plain", is_flag=True, help="Without colours, on a terminal too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a file.")
+@click.option(
+    "--key",
+    metavar="FINGERPRINT|BASE64",
+    callback=_read_key,
+    help="Fingerprint or key of the server that must have signed it.",
+)
+@click.option("--plain", is_flag=True, help="Without colours, even on a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per file.")
 def verify(files: Sequence[Path], key: str | bytes | None, plain: bool, as_json: bool) -> None:
-    """Check offline that games were fair. FILE is a proof: of serve --transcripts, watch --proof or join --proof.
+    """Check offline that games were fair.
 
-    Each game has its own verdict. Of several files of one game it is also checked that the server told them all the
-    same. Exit code 0: all is fair, and the last game of a file may still be under way; 1: something is not fair, and
-    the text names the first bad line and who is at fault.
+    FILE is a proof, from serve --transcripts, watch --proof or join --proof. Each game gets its own verdict. Several
+    files of one game are also checked for the same log: the server may have told one story to some and another one to
+    others.
+
+    Exit code 0: everything is fair; the last game of a file may be unfinished. Exit code 1: something is not fair; the
+    text names the first bad line and who is at fault.
     """
     reports = [verify_file(path, key) for path in files]
     stories = compare_stories(reports)
@@ -120,7 +128,7 @@ def _tell_agreement(found: Agreement, color: bool | None) -> None:
 
 def _summary(game: LoggedGame) -> str:
     opening = game.opening
-    drawn = "a fair draw" if opening.draw == "fair" else "drawn from an explicit seed"
+    drawn = "starter chosen fairly" if opening.draw == "fair" else "explicit seed"
     state = f"won by {game.winner}" if game.winner else "nothing is revealed yet"
     return f"{game}: {', '.join(game.players)}; {state}; {drawn}; {len(game.lines)} entries"
 

@@ -46,15 +46,15 @@ _PAGE_ONLY: Final = (
     ],
 )
 @click.argument("url")
-@click.option("--table", default="", help="The table; the default one when not given.")
+@click.option("--table", default="", help="Name of the table.  [default: the default table]")
 @click.option("--view", default=EVERYBODY, metavar="VIEW", help="everybody, referee, or a team's name.")
 @click.option(
     "--ca",
     metavar="FILE",
     envvar="SALVO_CA",
-    help="For mqtts://, the authority to believe, PEM; the system's by default.",
+    help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]",
 )
-@click.option("--games", type=Integer(min=1), help="End after this many games; never when not given.")
+@click.option("--games", type=Integer(min=1), help="End after this many games.  [default: never]")
 @click.option(
     "--proof",
     type=click.Path(path_type=Path),
@@ -63,9 +63,9 @@ _PAGE_ONLY: Final = (
 @click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a page for browsers that does this, and end; URL is ws:// or wss:// then.",
+    help="Write a page for browsers that does the same, and end; URL must be ws:// or wss://.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON line an event.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per event.")
 def watch(
     url: str,
     table: str,
@@ -78,10 +78,11 @@ def watch(
 ) -> None:
     """Follow a table at URL live.
 
-    The public view (everybody) needs only the broker's permission. A team's view is one of its screens; the referee's
-    shows all boards, as late as the server wants. The account is SALVO_TEAM with SALVO_SECRET, or that of the URL,
-    which others on this machine can see; it watches as one of NAME.1, NAME.2 ... that is free, so that no one is
-    disconnected.
+    The public view (everybody) needs only the broker's permission. A team's view shows what that team sees; the
+    referee's shows all boards, with the server's delay.
+
+    The account is SALVO_TEAM with SALVO_SECRET, or that in the URL, which others on this machine can see. Watching uses
+    a free viewer slot, NAME.1, NAME.2 ..., so that it disconnects no one.
     """
     if html is not None:
         _write_page(BrokerUrl.parse(url), table, html)

@@ -23,16 +23,16 @@ class Event(StrEnum):
 
     PROVEN = "it comes under a proven salt"
     NONCE_USED = "it comes under a proven salt, its nonce is used up"
-    REFUSALS_SPENT = "it comes under a proven salt, the team's refused commands are used up"
+    REFUSALS_SPENT = "it comes under a proven salt, the team has used up its refused commands"
     FORGED = "it comes under a proven salt, the team's key does not open it"
     FRESH = "it comes under a fresh salt"
-    DERIVATIONS_SPENT = "it comes under a fresh salt, the team's derivations are used up"
+    DERIVATIONS_SPENT = "it comes under a fresh salt, the team has used up its derivations"
     QUEUE_FULL = "it comes under a fresh salt, 64 messages wait"
-    STRANGER = "it comes from no team of the table"
+    STRANGER = "it does not come from a team of the table"
     AGAIN = "it comes again, whatever its salt"
     MOVED = "its blob comes on another topic"
     DERIVED = "a derived key opens it"
-    DERIVED_NONCE_USED = "a derived key opens it, its nonce is used up by now"
+    DERIVED_NONCE_USED = "a derived key opens it, its nonce has been used up meanwhile"
     DERIVED_GONE = "a derived key opens it, its team has left or has another secret"
     DERIVED_FORGED = "no derived key opens it"
     SALT_PROVEN = "an older message proves its salt"
@@ -55,7 +55,7 @@ class Outcome(StrEnum):
 
 
 class Row(NamedTuple):
-    """In a state, an event leads to a state; what comes of it, and which sentence of the contract says so."""
+    """In a state, an event leads to a state; what comes of it, and which requirement says so."""
 
     state: Fate
     event: Event

@@ -34,11 +34,11 @@ Event = Literal[
 ]
 #: What the loop does: nothing; restart every time to act and say the status of all tables; restart those times to act
 #: that are much shortened; say that the server is paused; read the messages, or keep them unread; run the timer.
-Duty = Literal["nothing", "begin anew", "restart", "say paused", "read", "hold", "run"]
+Duty = Literal["nothing", "begin again", "restart", "say paused", "read", "hold", "run"]
 
 
 class Row(NamedTuple):
-    """In a state, an event leads to a state and asks something of the loop; the contract's sentence."""
+    """In a state, an event leads to a state and asks something of the loop; the requirement."""
 
     state: Presence
     event: Event
@@ -57,7 +57,7 @@ OUTAGES: Final = (
     Row("broker away", "connected", "just back", "nothing", "SALVO-BACK-2"),
     Row("broker away", "journal refuses", "journal stalled", "say paused", "SALVO-BACK-3"),
     Row("broker away", "messages arrive", "broker away", "read", "SALVO-BACK-1"),
-    Row("just back", "round begins", "serving", "begin anew", "SALVO-BACK-2"),
+    Row("just back", "round begins", "serving", "begin again", "SALVO-BACK-2"),
     Row("just back", "journal refuses", "journal stalled", "say paused", "SALVO-BACK-3"),
     Row("journal stalled", "connected", "journal stalled, just back", "nothing", "SALVO-BACK-3"),
     Row("journal stalled", "messages arrive", "journal stalled", "hold", "SALVO-BACK-3"),

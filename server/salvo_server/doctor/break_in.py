@@ -492,7 +492,7 @@ def flood_the_server(target: Target) -> Iterator[Finding]:
         yield skipped("flood", "only a server with a roster answers what is sent meanwhile")
         return
     if any(heard.payload == b"turn" and heard.topic.endswith(topics.STATE.pattern) for heard in _latest(control)):
-        yield skipped("flood", "a game is on, and might lose time by it")
+        yield skipped("flood", "a game is running, and might lose time")
         return
     victim, attacker = target.teams
     asked = topics.REQUEST_PARTICIPATION.of(target.tables[0])

@@ -32,7 +32,7 @@ class Finding(NamedTuple):
     @property
     def line(self) -> str:
         """The finding in words."""
-        cure = f"; cure: {self.cure}" if self.cure else ""
+        cure = f"; fix: {self.cure}" if self.cure else ""
         return f"{self.verdict}  {self.check:<18} {self.text}{cure}"
 
     @property

@@ -94,7 +94,7 @@ def _judge_plain(target: Target) -> Finding:
         return failed("tls", f"{text}, and strict is wanted", cure)
     if is_loopback(target.url.host) and is_loopback(listens.rpartition(":")[0]):
         return skipped("tls", f"{text}: there is no one else on the way", cure)
-    return warned("tls", f"{text}: who listens on the way to {listens} reads passwords and placements", cure)
+    return warned("tls", f"{text}: anyone on the way to {listens} can read passwords and placements", cure)
 
 
 def _certificate(target: Target) -> dict[str, object]:
@@ -224,7 +224,7 @@ def check_clock(target: Target) -> Iterator[Finding]:
     states = {table: control.wait_for(_at(topics.STATE.of(table)), 0.0) for table in target.tables}
     in_play = [table for table, state in states.items() if state is not None and state.payload == b"turn"]
     if not in_play:
-        yield skipped("clock", "the server tells its time with every turn, and no game is on")
+        yield skipped("clock", "the server tells its time with every turn, and no game is running")
         return
     topic = topics.TURN.of(in_play[0])
     kept = control.wait_for(_at(topic), 0.0)
@@ -268,7 +268,7 @@ def _compare(turn: m.TurnBegan, now: float, *, exact: bool, ended: bool) -> Find
         side = "ahead of" if off > 0 else "behind"
         said = f"this machine's clock is at least {abs(off) / 1000:.1f} s {side} the server's"
         if not off:
-            which = f"turn {turn.turn}, which has ended" if ended else "the turn that is on"
+            which = f"turn {turn.turn}, which has ended" if ended else "the current turn"
             said = f"this machine's clock fits {which}, to {(turn.deadline - turn.now) / 1000:.0f} s"
     if abs(off) > _CLOCK_MS:
         return failed("clock", said, "set both clocks by NTP: timedatectl set-ntp true")

@@ -1,4 +1,4 @@
-"""A person at a terminal: a player like a house bot, but with a screen and keys.
+"""A person at a terminal: a player like a built-in bot, but with a screen and keys.
 
 setup      how a fleet is placed, click by click
 cursor     a square of a board, found by keys

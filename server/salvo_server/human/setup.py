@@ -1,6 +1,6 @@
 """How a person puts a fleet together, without a screen: choose a ship, one end of it, then the other one.
 
-What is legal is the rule book's business alone (:func:`salvo.rules.check_placement`); refusals are in its words.
+What is legal is the ruleset's business alone (:func:`salvo.rules.check_placement`); refusals are in its words.
 """
 
 from __future__ import annotations

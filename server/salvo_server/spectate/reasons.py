@@ -96,7 +96,7 @@ def method_line(told: Sequence[Explanation], fleets: int) -> str:
     """Return how all this was reckoned."""
     guessed = sum(not each.exact for each in told)
     vague = sum(any(known.unused for known in each.known.values()) for each in told)
-    parts = [f"chances: up to {fleets} fleets drawn of each board", "+- in brackets: error of drawing"]
+    parts = [f"chances: up to {fleets} fleets sampled for each board", "+- in brackets: sampling error"]
     if guessed:
         parts[0] += f"; estimated ship by ship, without an error, in {guessed} of {len(told)} salvos"
     if vague:

@@ -597,13 +597,13 @@ class RefereeWatcher(Watcher):
         yield from super().suspicions()
         if self.state == State.LOBBY:
             yield (
-                "boards come when a game is on, to an account of the role referee (salvo teams add NAME --role "
-                "referee), from a server with --referee-delay-seconds, so much later"
+                "boards come when a game is running, to an account of the role referee (salvo teams add NAME --role "
+                "referee), from a server with --referee-delay-seconds, that much later"
             )
         elif self.state and self.view is None:
             yield (
-                "a game is on and no boards come: this account has not the role referee (salvo teams add NAME --role "
-                "referee), the server does not show them (referee_delay_seconds), or its delay is not over yet"
+                "a game is running and no boards come: this account does not have the role referee (salvo teams add "
+                "NAME --role referee), the server does not show them (referee_delay_seconds), or the delay is not over"
             )
 
     def take_in(self, announcement: m.Announcement) -> list[News]:

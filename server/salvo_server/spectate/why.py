@@ -172,7 +172,7 @@ def _notes(why: Why) -> list[str]:
         for player, more in why.costs.items():
             beside = f"{abs(more.value):.0f} +- {ceil(more.error)} shots {'more' if more.value > 0 else 'fewer'}"
             each.append(f"{player}'s fleet in {beside}")
-        notes.append(f"density clears {', '.join(each)} than a drawn one, which is in the luck")
+        notes.append(f"density clears {', '.join(each)} than a random one, which counts as luck")
     return notes
 
 

@@ -1,6 +1,6 @@
 """What ``salvo new`` writes: a starter bot in one file, for each language, or a small project.
 
-Its reader is writing a first bot, so each is short, says why, and plays by every rule book. It refers to itself by its
+Its reader is writing a first bot, so each is short, says why, and plays by every ruleset. It refers to itself by its
 file name, which is replaced by the new one's.
 """
 

@@ -12,7 +12,7 @@ import salvo
 class HuntAndTarget(salvo.Bot):
     def choose_salvo(self, view: salvo.View) -> Sequence[salvo.Shot]:
         # `untouched` is what you have not fired at yet; firing at a cell twice is useless, and not even legal by every
-        # rule book. One target a salvo, the one you know least of: who beats one rival after the other has a rested one
+        # ruleset. One target a salvo, the one you know least of: who beats one rival after the other has a rested one
         # at the end.
         target = max(view.opponents, key=lambda player: len(view.untouched.of(player)))
         fresh = view.untouched.of(target)

@@ -36,7 +36,7 @@ def answer(told: dict[str, Any], **said: object) -> None:
 
 
 def place(rules: dict[str, Any], draw: random.Random) -> list[dict[str, Any]]:
-    """Draw places until all ships have room, with water between them: that is legal by every rule book."""
+    """Draw places until all ships have room, with water between them: that is legal by every ruleset."""
     while True:
         ships, taken = [], set()
         for name, length in rules["fleet"].items():

@@ -1,4 +1,4 @@
-"""House bots that play by a script, so that the examples of a protocol's text come out as they are printed."""
+"""Built-in bots that play by a script, so that the examples of a protocol's text come out as they are printed."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LAYOUTS = 12
 
 
 class Admiral(Density):
-    """Draws fleets from all that agree with the answers, and looks one salvo ahead."""
+    """Samples fleets that agree with every answer, and looks one salvo ahead."""
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
         super().prepare(name, seed, game)

@@ -29,19 +29,19 @@ def heat_map(
 ) -> HeatMap:
     """Return the chance that a ship lies there, for every cell of a rival's board.
 
-    Fleets are drawn evenly from all that agree with every answer; the chance of a cell is the share of them that covers
-    it, give or take 0.02 with 500. If others fire, too, at targets that are not announced, their hits are assumed to be
-    anywhere on ships. Boards that share the answer to a salvo are drawn together, 400 fleets at most, which takes about
-    0.1 s per salvo; the note mentions answers that are left out. If that is too hard, as with six ships, each ship is
-    treated almost independently; the map is not ``exact`` then, and says so.
+    Fleets are sampled evenly from all that agree with every answer; the chance of a cell is the share of them that
+    covers it, give or take 0.02 with 500. If others fire, too, at targets that are not announced, their hits are
+    assumed to be anywhere on ships. Boards that share the answer to a salvo are sampled together, 400 fleets at most,
+    which takes about 0.1 s per salvo; the note mentions answers that are left out. If that is too hard, as with six
+    ships, each ship is treated almost independently; the map is not ``exact`` then, and says so.
 
     Args:
         aimed: shots to highlight, as a bot returns them; those at other players are left out.
-        random: decides the draw; by default, the game, the turn and the target do. The view's own is never used.
-        fleets: how many to draw, 1 or more.
+        random: source of the sample; by default, it follows from game, turn and target. The view's own is never used.
+        fleets: how many to sample, 1 or more.
 
     Raises:
-        BotError: ``unknown_target``: not an opponent that still stands; ``bad_heat_map``: ``fleets`` is less than 1.
+        BotError: ``unknown_target``: not an opponent in the game; ``bad_heat_map``: ``fleets`` is less than 1.
     """
     if target not in view.opponents:
         standing = ", ".join(view.opponents) or "nobody"

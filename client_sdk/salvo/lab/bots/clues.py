@@ -187,7 +187,7 @@ def layers_of(cells: Iterable[int]) -> tuple[int, ...]:
 
 
 class Chart:
-    """Every place of every ship of a rule book on an empty board.
+    """Every place of every ship of a ruleset on an empty board.
 
     Attributes:
         size: number of cells.
@@ -262,5 +262,5 @@ class Chart:
 
 @lru_cache(maxsize=16)
 def chart(book: RuleBook) -> Chart:
-    """Return the chart of a rule book; cached."""
+    """Return the chart of a ruleset; cached."""
     return Chart(book)

@@ -26,7 +26,7 @@ Place = tuple[Sequence[int], Sequence[int]]
 
 
 class MeanField(Density):
-    """Bends the chances of each ship's places until they agree with the answers, and fires at the likeliest cells."""
+    """Estimates the places of each ship so that they agree with the answers, and fires at the likeliest cells."""
 
     def density(self, view: View, target: str) -> list[float]:
         told = clues(view, target)

@@ -9,7 +9,7 @@ from salvo.view import Shot, View
 
 
 class RandomBot(Bot):
-    """Draws every salvo uniformly from the opponents' cells that it has not fired at yet."""
+    """Fires at random cells of its opponents that it has not fired at yet."""
 
     def choose_salvo(self, view: View) -> Sequence[Shot]:
         return view.untouched.sample(view.shots)

@@ -120,7 +120,7 @@ class ExecBot(Bot):
             answer = self._ask(rules, FleetAsked("fleet", 0, self._game), QUESTION_SECONDS, "bot_timeout")
             fleet = self._fleet_of(rules, answer)
         except BotError as error:
-            self._lose("fleet", error, "a drawn fleet is placed instead")
+            self._lose("fleet", error, "a random fleet is placed instead")
             fleet = None
         return super().place_fleet(rules) if fleet is None else fleet
 
@@ -288,7 +288,7 @@ class ExecBot(Bot):
     def _fleet_of(self, rules: RuleBook, answer: Answer) -> Fleet | None:
         """Return the fleet of an answer; None if the program wants one drawn."""
         if answer.shots is not None:
-            raise BotError("bot_unreadable", "it answers with shots; a fleet is wanted, or skip for a drawn one")
+            raise BotError("bot_unreadable", "it answers with shots; a fleet is wanted, or skip for a random one")
         if answer.fleet is None:
             return None
         try:

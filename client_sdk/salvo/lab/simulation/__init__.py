@@ -197,11 +197,11 @@ def simulate(
     """Play games and return the results.
 
     Args:
-        bots: two or more, in play order: files, ``file.py:Name``, names of house bots, or classes. A mapping gives
+        bots: two or more, in play order: files, ``file.py:Name``, names of built-in bots, or classes. A mapping gives
             each its name at the table; otherwise the names come from the sources.
         games: how many.
-        seed: decides everything that is drawn; a bot finds a small one by trying, and with it its rivals' fleets.
-        rules: a rule book, its name, or a TOML file.
+        seed: of everything random; a bot can guess a small one, and with it its rivals' fleets.
+        rules: a ruleset, its name, or a TOML file.
         jobs: processes to play in, at most one a game; all cores by default. 0 plays in this process: for debuggers,
             but then a bot that ends the process or never answers is not caught.
         seats: ``fixed``, ``rotated``, or ``paired`` (:class:`~salvo.lab.simulation.seats.Seats`).

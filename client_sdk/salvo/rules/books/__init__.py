@@ -1,4 +1,4 @@
-"""The rule books that ship: one module each, with the rules in prose at the top and as data below."""
+"""The rulesets that ship: one module each, with the rules in prose at the top and as data below."""
 
 from __future__ import annotations
 

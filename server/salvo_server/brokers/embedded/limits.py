@@ -40,8 +40,8 @@ class BrokerLimits:
         server_packet_bytes: the same of the contest's server: an entry of the log may have 262,144, a recap has at most
             65,536 (SALVO-LOG-1, SALVO-JOIN-12).
         client_id_bytes: longest client id; the SDK's has some 80 at most.
-        topic_bytes: longest topic or filter; the contract's longest topic has some 150.
-        topic_levels: most levels of a topic or filter; the contract's deepest topic has 7.
+        topic_bytes: longest topic or filter; the protocol's longest topic has some 150.
+        topic_levels: most levels of a topic or filter; the protocol's deepest topic has 7.
         connections: clients at once; a contest of 64 teams with explorers stays below.
         websockets: how many of them on a WebSocket, or about to be; browsers and explorers, while bots use TCP.
         frame_bytes: largest WebSocket message; a client may put several packets into one.

@@ -88,4 +88,4 @@ def check(book: RuleBook) -> None:
         (book.grid.width <= MAX_COLUMNS and book.grid.height <= MAX_ROWS, "a cell is a letter and a sign"),
     ):
         if not fits:
-            raise GatewayError("wrong_rules", f"rule book {book.name!r} cannot be played in this protocol: {why}")
+            raise GatewayError("wrong_rules", f"ruleset {book.name!r} cannot be played in this protocol: {why}")

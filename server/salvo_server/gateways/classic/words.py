@@ -84,7 +84,7 @@ def reply(cell: int, word: Word, ship: str, last: bool, grid: Grid) -> str:
     """Write what came of a shot.
 
     Args:
-        ship: that sank, by its name in the rule book; else empty.
+        ship: that sank, by its name in the ruleset; else empty.
         last: whether it was the last one.
     """
     letter = "E" if last else {Word.MISS: "M", Word.HIT: "H", Word.SUNK: "S"}[word]

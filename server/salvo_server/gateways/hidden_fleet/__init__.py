@@ -13,7 +13,7 @@ random for the program, which would contradict its answers; or to let the refere
 end of its authority.
 
     replies     what answers tell of a fleet, and a fleet that agrees with them
-    game        one game of a house bot against such a program
+    game        one game of a built-in bot against such a program
     house_bot   a bot of the gateway's at the table
     reenact     a finished game, played at the table
     room        where it is played: one game at a time, kept in a file until it has been played again

@@ -1,4 +1,4 @@
-"""One game of a house bot against a program that answers for its own fleet without showing it.
+"""One game of a built-in bot against a program that answers for its own fleet without showing it.
 
 The engine judges all of it: the house's fleet is known, and in place of the program's is one that agrees with its
 answers (:mod:`~salvo_server.gateways.hidden_fleet.replies`).
@@ -208,7 +208,7 @@ class UnseenGame:
         try:
             self._bot.on_result(result)
         except Exception:
-            log.exception("the house bot failed; the game goes on")
+            log.exception("the built-in bot failed; the game continues")
         return move
 
     def _chosen(self) -> Shot:
@@ -217,7 +217,7 @@ class UnseenGame:
         try:
             shots: Sequence[Shot] = check_salvo(settle(self._bot.choose_salvo(view)), view)
         except Exception:
-            log.exception("the house bot failed; a drawn shot is fired instead")
+            log.exception("the built-in bot failed; a random shot is fired instead")
             shots = ()
         [shot] = shots or view.untouched.sample(1)
         Feed(view).fired([shot])
@@ -228,9 +228,9 @@ class UnseenGame:
             fleet: object = bot.place_fleet(self.book)
             if isinstance(fleet, Fleet) and fleet.book == self.book:
                 return fleet
-            log.error("the house bot placed %.80r; a drawn fleet is placed instead", fleet)
+            log.error("the built-in bot placed %.80r; a random fleet is placed instead", fleet)
         except Exception:
-            log.exception("the house bot failed; a drawn fleet is placed instead")
+            log.exception("the built-in bot failed; a random fleet is placed instead")
         return self.book.random_fleet(bot.random)
 
 

@@ -29,7 +29,7 @@ def kind_of(ship: str) -> str:
 
 
 class Replies:
-    """The answers of one game, for rule books whose ships keep their distance.
+    """The answers of one game, for rulesets whose ships keep their distance.
 
     There adjacent hits are one ship, so an answer that one sank says which cells it had.
 
@@ -44,7 +44,7 @@ class Replies:
             ValueError: the book's ships may touch.
         """
         if book.spacing is Spacing.TOUCH:
-            raise ValueError(f"rule book {book.name}: where ships touch, answers don't tell which one sank")
+            raise ValueError(f"ruleset {book.name}: where ships touch, answers don't tell which one sank")
         self.book = book
         self._hits = 0
         self._misses = 0

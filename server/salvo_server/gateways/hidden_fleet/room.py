@@ -183,7 +183,7 @@ class Room:
                 self._changed.notify_all()
 
     def opponent_sits_down(self) -> None:
-        """Let the house bot, if there is one, sit down at the table for one game, unless it is there."""
+        """Let the built-in bot, if there is one, sit down at the table for one game, unless it is there."""
         if self.bot is not None and self._watch is not None and (self._sitting is None or self._sitting.ended.is_set()):
             self._sitting = Sitting(self._watch, self.houses[0], self.bot(), self._stop).start()
 
@@ -245,5 +245,5 @@ class Room:
 
     def _made(self) -> Bot:
         if self.bot is None:
-            raise GatewayError("no_opponent", "there is no house bot here")
+            raise GatewayError("no_opponent", "there is no built-in bot here")
         return self.bot()

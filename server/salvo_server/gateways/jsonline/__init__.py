@@ -16,7 +16,7 @@ wrong type, are status 2; further fields are not looked at.
 
 The program's fleet is not known before the end, so the gateway plays the game itself and then once more at the table
 (:mod:`salvo_server.gateways.hidden_fleet`). An addition makes it a player from the start: a program that sends BOARD
-after the invitation, before the first shot, plays at the table at once, against the house bot that then sits down
+after the invitation, before the first shot, plays at the table at once, against the built-in bot that then sits down
 there, or with the opponent ``none`` against any other player. With ``none`` a SHOT without it is refused, with a text
 that asks for it: other teams' shots need a referee that knows the fleet. After a broken connection or a restart of the
 gateway a program continues as if nothing had happened; only a GAME_INVITATION starts over.
@@ -100,4 +100,4 @@ def check(book: RuleBook) -> None:
         (max(ship.length for ship in book.fleet) <= 10, "ships have up to ten cells"),
     ):
         if not fits:
-            raise GatewayError("wrong_rules", f"rule book {book.name!r} cannot be played in JSON lines: {why}")
+            raise GatewayError("wrong_rules", f"ruleset {book.name!r} cannot be played in JSON lines: {why}")

@@ -110,7 +110,7 @@ class AtTable:
         self._go_on()
 
     def announcement_received(self, announcement: m.Announcement) -> None:
-        """Call the house bot once the fleet is placed: the first in play order begins."""
+        """Call the built-in bot once the fleet is placed: the first in play order begins."""
         if isinstance(announcement, m.PlacementJudged) and announcement.approved:
             self._approved.add(announcement.spelling)
             if len(self._approved) == len(self._fleet.placements):

@@ -145,7 +145,7 @@ class JsonGuest(Guest):
 
 
 class Unseen:
-    """A game against the house bot in the gateway, for a program that tells its fleet at the end or never."""
+    """A game against the built-in bot in the gateway, for a program that tells its fleet at the end or never."""
 
     def __init__(self, guest: JsonGuest, game: UnseenGame | None) -> None:
         self._guest = guest

@@ -129,7 +129,7 @@ function live() {
     if (state === "login") ask("");
     else if (state === "wrong") {
       keep(null);
-      ask(`The broker lets nobody in with this name and secret: ${line.user.replace(/\.\d+$/, "")}.`);
+      ask(`The broker does not accept this name and secret: ${line.user.replace(/\.\d+$/, "")}.`);
     } else if (state === "on") byId("login").hidden = true;
     draw();
   }
@@ -196,15 +196,15 @@ function live() {
   }
 
   function troubleOf(table) {
-    if (line.state === "bad") return `This page has no good address of a broker: ${brokerUrl()}`;
+    if (line.state === "bad") return `This page has no valid broker address: ${brokerUrl()}`;
     if (line.state === "full")
       return `All viewers of ${line.user.replace(/\.\d+$/, "")} are in use. The organiser can allow more: salvo teams screens NAME N. Still retrying.`;
-    if (line.state === "away") return "The broker does not answer. Still retrying; this is what was seen last.";
+    if (line.state === "away") return "The broker does not answer. Still retrying; this is the last known state.";
     if (line.state !== "on") return "";
     const status = statusOf(chosen);
-    if (status === "offline") return "The server is offline. A game goes on when it is back.";
-    if (status === "paused") return "The server is paused: its disk takes nothing. The game goes on when there is room.";
-    if (!table.state && !known) return "Nothing is known of a contest here yet: no server is on this broker, or this account may not read it.";
+    if (status === "offline") return "The server is offline. The game continues when it is back.";
+    if (status === "paused") return "The server is paused: its disk is full. The game continues when there is space.";
+    if (!table.state && !known) return "No contest here yet: there is no server on this broker, or this account may not read it.";
     return "";
   }
 
@@ -298,7 +298,7 @@ function live() {
       place.replaceChildren(...wanted.map(({ card }) => card));
     names.forEach((name, at) => showCard(table, name, wanted[at]));
     const late = table.referee && table.state === "turn" ? `The boards are those after turn ${table.referee.turn}. ` : "";
-    const partial = table.partial ? "Shots, hits and turns are those that this page has heard of." : "";
+    const partial = table.partial ? "Shots, hits and turns are counted since this page was opened." : "";
     set(byId("note"), late + partial);
   }
 

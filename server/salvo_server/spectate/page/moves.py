@@ -1,6 +1,6 @@
 """A game as what changed from salvo to salvo, as far as its onlooker knows: what a page shows, in words and numbers.
 
-Players are *seats* here, 0..n-1 in play order, and ships are numbers in the order of the rule book.
+Players are *seats* here, 0..n-1 in play order, and ships are numbers in the order of the ruleset.
 """
 
 from __future__ import annotations
