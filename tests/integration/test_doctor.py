@@ -350,7 +350,7 @@ class _Waits(Bot):
 @pytest.mark.parametrize(
     ("fast_ms", "verdict", "text"),
     [
-        (0, Verdict.PASS, "fits the turn that is on, to 30 s"),
+        (0, Verdict.PASS, "fits the current turn, to 30 s"),
         (-60_000, Verdict.FAIL, "behind the server's"),
         (90_000, Verdict.FAIL, "ahead of the server's"),
     ],
