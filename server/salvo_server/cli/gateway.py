@@ -9,7 +9,7 @@ import os
 import shlex
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -30,12 +30,16 @@ from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, UnusedOption, is_set, refuse_unused
 
 #: Protocol -> which programs connect there.
-DOORS = {
+DOORS: Final = {
     "xbs": "Xterm Boat Sinker: lines over TCP; many players, points, taunts and chat.",
     "smackdown": "Code Smackdown: |QUERY|...|END| with child processes, or over TCP.",
     "jsonline": "Battleship in JSON lines over TCP, against a house bot or another team.",
     "classic": "The two-player game of set-up, shots and replies, over TCP or a pair of MQTT topics.",
 }
+#: Protocol -> what is played where no rules are named.
+_RULES: Final = {"xbs": "xbs", "smackdown": "smackdown", "jsonline": "alternate", "classic": "classic"}
+#: Protocols whose programs are for people.
+_FOR_PEOPLE: Final = frozenset({"xbs"})
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 
 #: For the options that choose a gateway's table.
@@ -95,6 +99,16 @@ class GatewayCall(NamedTuple):
 
     words: list[str]
     table: str
+
+    @property
+    def for_people(self) -> bool:
+        """Whether people sit at the other end, who take their time."""
+        return self.words[0] in _FOR_PEOPLE
+
+
+def rules_of(lines: Sequence[str]) -> str | None:
+    """Return the rules of the protocol that the first ``--gateway`` names; None without one."""
+    return next((_RULES.get(line.split(maxsplit=1)[0]) for line in lines if line.strip()), None)
 
 
 def read_gateway(line: str, book: RuleBook) -> GatewayCall:
