@@ -131,7 +131,11 @@ def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, 
 def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
     with server(tmp_path, "open") as running:  # its rules are the gateway's
         running.listening()
-        assert listens(running.port)
+        with (
+            socket.create_connection(("127.0.0.1", running.port), timeout=_SECONDS) as client,
+            client.makefile() as lines,
+        ):
+            assert next(lines).startswith("G|2.0.0|Salvo|N|2|2|0|17|")  # the game starts with two, and takes two
     wait_until(lambda: not listens(running.port))
 
 

@@ -289,8 +289,7 @@ def test_what_is_said_reaches_whom_it_is_meant_for(tmp_path: Path) -> None:
         assert until(bob, "M") == ["M", "ann", "hello, everybody", "All"]
         bob.send(f"M|ann|in your ear|{'x' * 50}")
         assert until(ann, "M") == ["M", bob.name, "in your ear"]
-        ann.send("M|nobody|where are you?")
-        assert until(ann, "M") == ["M", "", "invalid player name"]
+        ann.send("M|nobody|where are you?")  # which is dropped in silence
         ann.send(f"M||{'x' * 201}")
         assert until(ann, "M")[:2] == ["M", ""]
         for client in (ann, bob):

@@ -50,7 +50,7 @@ TABLE_RULES: Final = (
 #: What a server tells the gateways that it runs.
 _SAID_BY_SERVER: Final = [
     Unused(each, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
-    for each in ("broker", "roster", "no_roster", "ca", "no_pin")
+    for each in ("broker", "roster", "no_roster", "ca", "no_pin", "players")
 ]
 
 _LOOK_SECONDS = 0.5

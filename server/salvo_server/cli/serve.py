@@ -10,7 +10,7 @@ import click
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
-from salvo_server.cli.gateway import read_gateway, rules_of
+from salvo_server.cli.gateway import GatewayCall, read_gateway, rules_of
 from salvo_server.cli.serve_report import ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateways.supervisor import gateways_beside
@@ -129,7 +129,9 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     options = _gateway_options(contest, settings)
     with (
         announced(settings, contest.url, contest.websocket_url),
-        gateways_beside([[*gateway.words, *options] for gateway in gateways], report.report_gateway_output),
+        gateways_beside(
+            [[*each.words, *options, *_fixed_number(each, settings)] for each in gateways], report.report_gateway_output
+        ),
     ):
         contest.run()
     report.report_unfinished_games(settings)
@@ -144,6 +146,11 @@ def _gateway_options(contest: Contest, settings: ServerSettings) -> list[str]:
     on_tls = contest.own_url.startswith(("mqtts:", "wss:"))
     trusted = ["--ca", str(settings.tls_ca)] if on_tls and settings.tls_ca is not None else []
     return ["--broker", contest.own_url, "--no-pin", *accounts, *trusted]
+
+
+def _fixed_number(gateway: GatewayCall, settings: ServerSettings) -> list[str]:
+    """Return how a gateway whose clients are told so learns with how many players its table starts."""
+    return ["--players", str(settings.players)] if gateway.words[0] == "xbs" and settings.players else []
 
 
 def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
