@@ -41,6 +41,7 @@ def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoRe
         (False, (), "A5 missed"),
         (True, (), "A5 hit"),
         (True, (SunkShip("ann", "cruiser", "cruiser"),), "A5 Cruiser sunk"),
+        (True, (SunkShip("ann", "aircraftcarrier", "aircraftcarrier"),), "A5 Aircraft carrier sunk"),
     ],
 )
 def test_where_cells_are_told_a_shot_is_told_in_the_words_of_a_board_game(
@@ -57,7 +58,7 @@ def test_with_several_opponents_it_says_whose_board_it_was() -> None:
     sunk = (SunkShip("bob", "submarine1", "submarine1"),)
     result = _resolved("ann", 1, outcomes_if_told=(True,), aims_if_told=(("bob", 5, 1),), sunk=sunk, defeated=("bob",))
     Feed(view).resolved(result)
-    assert result_words(result, view) == "A5 of bob Submarine1 sunk, bob defeated"
+    assert result_words(result, view) == "A5 of bob Submarine sunk, bob defeated"
 
 
 def test_where_only_hits_are_counted_no_cell_is_told() -> None:

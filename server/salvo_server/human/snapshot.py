@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
-from salvo.lab.pictures.marks import Mark, picture
+from salvo.lab.pictures.marks import Mark, in_words, picture
 from salvo.lab.pictures.views import known_marks
 from salvo.messages import SalvoResolved
 from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Sinkings
@@ -137,7 +137,7 @@ def _fate(shot: Shot, hit: bool, grid: Grid, many: bool) -> str:
 
 
 def _sunk(ship: str) -> str:
-    return f"{ship.capitalize()} sunk"
+    return f"{in_words(ship)} sunk"
 
 
 def _count(count: int, noun: str) -> str:
