@@ -181,18 +181,10 @@ def test_a_gateway_that_is_client_calls_a_server_and_again_when_that_has_hung_up
         until(lambda: len(winners.by_table.get("", [])) == 3)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["--role", "client"], "say where, --call HOST:PORT"),
-        (["--call", "127.0.0.1:1"], "--call does nothing as server"),
-        (["--role", "client", "--call", "a:1", "--listen", "b:2"], "--listen does nothing with --call"),
-    ],
-)
-def test_a_client_is_told_where_to_call(given: list[str], said: str) -> None:
-    ended = CliRunner().invoke(command, given)
-    assert ended.exit_code != 0
-    assert said in f"{ended.output}{ended.exception}"
+def test_a_client_needs_a_server_to_call() -> None:
+    ended = CliRunner().invoke(command, ["--role", "client"])
+    assert ended.exit_code == 2
+    assert "say where, --call HOST:PORT" in ended.output
 
 
 class _SaysC:

@@ -18,7 +18,8 @@ from salvo.view import View
 from salvo_server.cli import cli
 
 README, CLIENT, SERVER = GUIDES
-DOCUMENTS = (*GUIDES, ROOT / "proto" / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md")
+OLDER = ROOT / "docs" / "older-systems.md"
+DOCUMENTS = (*GUIDES, ROOT / "proto" / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", OLDER)
 #: README.md is for readers who have not decided yet whether to read on.
 MAX_LINES = 130
 

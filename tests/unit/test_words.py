@@ -39,7 +39,7 @@ _INSTEAD = {
     "let programs in": "accept clients",
     "is no key": "is not a key",
 }
-_DOCUMENTS = ["README.md", "client_sdk/README.md", "server/README.md", "proto/README.md"]
+_DOCUMENTS = ["README.md", "client_sdk/README.md", "server/README.md", "proto/README.md", "docs/older-systems.md"]
 _PAGES = sorted((ROOT / "server" / "salvo_server" / "spectate").rglob("*.j2"))
 
 
