@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from salvo.rules import XBS
-from salvo_server.cli.gateway import read_gateway, rules_of
+from salvo_server.cli.gateway import read_gateway, with_rules_of_gateways
 from salvo_server.contest import Contest
 from salvo_server.settings import PEOPLE_TURN_SECONDS, ServerSettings, load_settings
 
@@ -61,18 +61,20 @@ def test_what_somebody_has_said_holds_at_every_table(
 @pytest.mark.parametrize(
     ("lines", "rules"),
     [
-        ([], None),
-        (["telnet"], None),
+        ([], "salvo"),
+        (["telnet"], "salvo"),
         (["xbs --listen 127.0.0.1:0"], "xbs"),
         (["jsonline", "classic"], "alternate"),
         (["classic", "jsonline"], "classic"),
     ],
 )
-def test_the_first_gateways_own_book_is_played_where_none_is_named(lines: list[str], rules: str | None) -> None:
-    assert rules_of(lines) == rules
+def test_the_first_gateways_own_book_is_played_where_none_is_named(lines: list[str], rules: str) -> None:
+    assert with_rules_of_gateways(load_settings({"gateways": tuple(lines)})).book.name == rules
+    named = load_settings({"gateways": tuple(lines), "rules": "streak"})
+    assert with_rules_of_gateways(named) is named
 
 
 @pytest.mark.parametrize(("line", "people"), [("xbs", True), ("jsonline", False), ("smackdown", False)])
 def test_people_sit_at_the_other_end_of_xbs(line: str, people: bool) -> None:
-    book = load_settings({"rules": rules_of([line])}).book
-    assert read_gateway(line, book).for_people is people
+    settings = with_rules_of_gateways(load_settings({"gateways": (line,)}))
+    assert read_gateway(line, settings.book).for_people is people

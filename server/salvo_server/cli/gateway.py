@@ -9,7 +9,7 @@ import os
 import shlex
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -25,7 +25,7 @@ from salvo_server.cli.checked import ca_rule, given, option_of
 from salvo_server.gateways.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.table_watch import TableWatch
-from salvo_server.settings import SettingsError, gateway_key_path, roster_path
+from salvo_server.settings import ServerSettings, SettingsError, gateway_key_path, roster_path
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, UnusedOption, is_set, refuse_unused
 
@@ -106,9 +106,12 @@ class GatewayCall(NamedTuple):
         return self.words[0] in _FOR_PEOPLE
 
 
-def rules_of(lines: Sequence[str]) -> str | None:
-    """Return the rules of the protocol that the first ``--gateway`` names; None without one."""
-    return next((_RULES.get(line.split(maxsplit=1)[0]) for line in lines if line.strip()), None)
+def with_rules_of_gateways(settings: ServerSettings) -> ServerSettings:
+    """Return the settings, with the rules of the first gateway's protocol where they name none."""
+    protocol = next((line.split(maxsplit=1)[0] for line in settings.gateways if line.strip()), "")
+    if "rules" in settings.model_fields_set or protocol not in _RULES:
+        return settings
+    return ServerSettings(**settings.model_dump(exclude_unset=True) | {"rules": _RULES[protocol]})
 
 
 def read_gateway(line: str, book: RuleBook) -> GatewayCall:

@@ -10,7 +10,7 @@ import click
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
-from salvo_server.cli.gateway import GatewayCall, read_gateway, rules_of
+from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.cli.serve_report import ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateways.supervisor import gateways_beside
@@ -107,10 +107,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--json", "as_json", is_flag=True, help="One JSON line an event, with its time.")
 def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
-    settings = load_settings(given, config)
-    if "rules" not in settings.model_fields_set and (rules := rules_of(settings.gateways)) is not None:
-        settings = load_settings({**given, "rules": rules}, config)
-    settings = settings.with_journal()
+    settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
     check_start(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
     report = ServeReport(as_json, settings.games)
