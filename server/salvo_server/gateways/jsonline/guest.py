@@ -77,7 +77,7 @@ class JsonGuest(Guest):
         if self.wording.plain and not listed:
             self.answer("BOARD")
             return
-        body: Any = None
+        body: Any = []
         if house is not None:
             body = self.wording.write_ships(house, shot_at) if listed else self.wording.write_board(house)
         self.answer("BOARD", text=f"The {'client' if won else 'server'} has won.", body=body)
