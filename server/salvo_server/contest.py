@@ -7,7 +7,7 @@ import logging
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import FrameType
 from typing import Final
@@ -128,14 +128,14 @@ class Contest:
         *,
         journal: Journal | None = None,
         identity: Identity | None = None,
-        gateway_tables: Collection[str] = (),
+        gateway_tables: Mapping[str, bool] | None = None,
     ) -> None:
         """Start the embedded broker, unless another one was given, and set up the tables.
 
         Args:
             journal: the one to use, already open; that of the settings when not given.
             identity: the one to use; that of the settings when not given.
-            gateway_tables: those to which programs of older systems come.
+            gateway_tables: those to which programs of older systems come, and whether people sit at them.
 
         Raises:
             BrokerError: the embedded broker cannot listen.
@@ -156,7 +156,7 @@ class Contest:
         self._access: RosterAccess | None = None
         with contextlib.ExitStack() as opened:
             opened.callback(self.journal.close)
-            self._start(settings, listener, opened, gateway_tables)
+            self._start(settings, listener, opened, gateway_tables or {})
             self._opened = opened.pop_all()
 
     def _start(
@@ -164,7 +164,7 @@ class Contest:
         settings: ServerSettings,
         listener: Listener | None,
         opened: contextlib.ExitStack,
-        gateway_tables: Collection[str],
+        gateway_tables: Mapping[str, bool],
     ) -> None:
         """Start everything; what needs closing goes onto ``opened``, and is closed in reverse order."""
         tables = [DEFAULT_TABLE, *settings.tables]
@@ -188,7 +188,9 @@ class Contest:
             seed=self.seed or "",
             draw="fair" if self.seed is None else "seed",
             limits=settings.limits,
-            table_limits=dict.fromkeys(gateway_tables, settings.gateway_limits),
+            table_limits={
+                table: settings.gateway_limits(for_people=people) for table, people in gateway_tables.items()
+            },
             book=settings.book,
             profile=settings.profile,
             journal=self.journal,

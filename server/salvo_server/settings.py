@@ -42,6 +42,9 @@ ABSENT_MS: Final = 2000
 #: How long a result stays at a gateway's table: the older systems open the next game at once, and their programs do not
 #: wait for one. In a second a team that was cut off at the last moment comes back and hears how it ended.
 GATEWAY_OVER_SECONDS: Final = 1
+#: A turn at a table to which people come through a gateway: their system has no limit. Who falls silent in spite of
+#: that, or hangs up, holds up the others for :data:`ABSENT_MS` a turn.
+PEOPLE_TURN_SECONDS: Final = 300
 #: A longer look at each result (SALVO-PACE-1) calls for a game that waits for people, such as with longer turns.
 MAX_PACE_SECONDS: Final = 60
 
@@ -79,7 +82,13 @@ class ServerSettings(BaseSettings):
     placement_seconds: Annotated[
         Seconds, Field(description="time to place a fleet, from the newest team on; the specification has one minute")
     ] = 60
-    turn_seconds: Annotated[Seconds, Field(description="time for a salvo; long enough for a person at a keyboard")] = 30
+    turn_seconds: Annotated[
+        Seconds,
+        Field(
+            description="time for a salvo; long enough for a person at a keyboard, "
+            f"and {PEOPLE_TURN_SECONDS} at the table of an xbs gateway when not set"
+        ),
+    ] = 30
     over_seconds: Annotated[
         Seconds,
         Field(
@@ -131,7 +140,9 @@ class ServerSettings(BaseSettings):
         int | None,
         Field(ge=0, le=3600, description="show all boards to referees, this many seconds late; not at all by default"),
     ] = None
-    rules: Annotated[str, Field(description="the ruleset: a name, or a TOML file")] = "salvo"
+    rules: Annotated[
+        str, Field(description="the ruleset: a name, or a TOML file; by default the first gateway's, else salvo")
+    ] = "salvo"
     chat: Annotated[bool, Field(description="whether players may chat")] = True
     seed: Annotated[
         str | None, Field(description="seed of everything random, for development; a new secret one by default")
@@ -218,12 +229,18 @@ class ServerSettings(BaseSettings):
             restarts=self.most_players,
         )
 
-    @property
-    def gateway_limits(self) -> Limits:
-        """The limits of a table with a gateway: unless the operator sets how long a result stays, it reopens soon."""
-        if "over_seconds" in self.model_fields_set:
-            return self.limits
-        return replace(self.limits, over_ms=GATEWAY_OVER_SECONDS * 1000)
+    def gateway_limits(self, *, for_people: bool) -> Limits:
+        """Return the limits of a table with a gateway: those of its system, where the operator sets none.
+
+        Args:
+            for_people: whether the gateway's system is one for people, who take their time.
+        """
+        limits = self.limits
+        if "over_seconds" not in self.model_fields_set:
+            limits = replace(limits, over_ms=GATEWAY_OVER_SECONDS * 1000)
+        if for_people and "turn_seconds" not in self.model_fields_set:
+            limits = replace(limits, turn_ms=PEOPLE_TURN_SECONDS * 1000)
+        return limits
 
 
 _NO_JOURNAL: Final = "without a journal; name one with --journal FILE, or leave it out"

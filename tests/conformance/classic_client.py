@@ -32,8 +32,9 @@ class Line(Protocol):
 class Tcp:
     """A TCP connection with one message a line."""
 
-    def __init__(self, address: tuple[str, int]) -> None:
-        self.socket = socket.create_connection(address)
+    def __init__(self, other: tuple[str, int] | socket.socket) -> None:
+        """Connect to an address, or use a connection."""
+        self.socket = other if isinstance(other, socket.socket) else socket.create_connection(other)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._rest = b""
 

@@ -54,21 +54,26 @@ def board_of(ships: list[list[Cell]]) -> dict[str, Any]:
 class Client:
     """One connection."""
 
-    def __init__(self, address: tuple[str, int], seed: int, *, xy: bool = False, end: str = "\n") -> None:
+    def __init__(
+        self, address: tuple[str, int], seed: int, *, xy: bool = False, alternate: bool = False, end: str = "\n"
+    ) -> None:
         """Connect.
 
         Args:
-            xy: whether cells are written with x and y from 0.
+            xy: whether cells are written with x and y from 0, and bodies are never null.
+            alternate: whether a hit does not shoot again.
             end: what stands behind a message.
         """
         self.draw = random.Random(seed)
         self.fleet = draw_fleet(self.draw)
         self.xy = xy
+        self.alternate = alternate
         self.end = end
         self.struck: set[Cell] = set()
         self.wrong: dict[int, int] = {}  # status -> how many wrong messages got it
         self.won = False
         self.shots = 0
+        self.seen = False  # whether the server can know how cells are written
         self._address = address
         self.connect()
 
@@ -116,6 +121,7 @@ class Client:
 
     def cell(self, cell: Cell) -> dict[str, Any]:
         row, column = cell
+        self.seen = True
         return {"x": column, "y": row} if self.xy else {"row": LETTERS[row], "column": column + 1}
 
     def cell_of(self, body: dict[str, Any]) -> Cell:
@@ -133,6 +139,10 @@ class Client:
     @property
     def lost(self) -> bool:
         return all(self.struck.issuperset(ship) for ship in self.fleet)
+
+    @property
+    def winner(self) -> str:
+        return "client" if self.won else "server"
 
     def targets(self) -> Iterator[Cell]:
         cells = [(row, column) for row in range(10) for column in range(10)]
@@ -172,17 +182,21 @@ class Client:
                 answer = self.good("SHOT", self.cell(next(targets)))
                 self.shots += 1
                 sunk += answer == "SINKING"
-            answer = "HIT" if sunk < len(LENGTHS) else "MISS"
-            while answer != "MISS" and not self.lost:
+                if self.alternate:
+                    break
+            while sunk < len(LENGTHS) and not self.lost:
                 self.stammer(stammer, mine=False)
                 body = self.good("SHOT_REQUEST")
                 if self.draw.random() < stammer:
                     assert self.good("SHOT_REQUEST") == body, "asked again before the answer, it is the same shot"
                 answer = self.result_at(self.cell_of(body))
                 self.stammer(stammer, mine=None)
-                self.good("RESULT", answer)
+                assert self.good("RESULT", answer) == (answer if self.xy else None)
+                if answer == "MISS" or self.alternate:
+                    break
         self.won = sunk == len(LENGTHS)
-        self.good("BOARD", board_of(self.fleet))
+        told = self.say("BOARD", board_of(self.fleet))
+        assert (told["status"], told["message"]) == (0, f"The {self.winner} has won." if self.xy else None)
 
     # --- what is wrong --------------------------------------------------------------------------------------------
 
@@ -202,7 +216,9 @@ class Client:
     def expect(self, text: str, kind: str, status: int) -> None:
         self.send(text)
         answer = self.receive()
-        assert (answer["type"], answer["status"], answer["body"]) == (kind, status, None), (text[:200], answer)
+        assert (answer["type"], answer["status"]) == (kind, status), (text[:200], answer)
+        shaped = self.seen and self.xy and kind in ("SHOT", "SHOT_REQUEST", "RESULT", "BOARD")
+        assert (answer["body"] is not None) is shaped, (text[:200], answer)
         self.wrong[status] = self.wrong.get(status, 0) + 1
 
     def _unknown(self) -> None:
@@ -216,6 +232,7 @@ class Client:
         self.expect(json.dumps({"type": "SHOT", "body": "x" * 9000}) + "\n", "UNKNOWN", 4)
 
     def _off_board(self) -> None:
+        self.seen = True
         for body in [{"x": 10, "y": 0}, {"x": 0, "y": -1}] if self.xy else [{"row": "K", "column": 1}]:
             self.expect(json.dumps({"type": "SHOT", "body": body}), "SHOT", 2)
 

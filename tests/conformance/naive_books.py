@@ -157,6 +157,13 @@ class Streak(OneShot):
         return True
 
 
+class Alternate(Streak):
+    """The next player has the next turn."""
+
+    def hit_goes_on(self) -> bool:
+        return False
+
+
 class Classic(OneShot):
     """A repeated shot is a miss."""
 

@@ -27,7 +27,7 @@ _made = iter(range(1_000_000))
 
 
 def made(book: RuleBook, folder: Path, **options: Any) -> Door:
-    return door(book, games=folder / f"{next(_made)}.games", **options)
+    return door(book, games=folder / f"{next(_made)}.games", **({"end_seconds": 0} | options))
 
 
 def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_told(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from conformance.gateway_stage import Winners, gateway, gateways, served, side_by_side, until
 from conformance.jsonline_client import Client, board_of
-from salvo.rules import BOOKS, STREAK, RuleBook
+from salvo.rules import ALTERNATE, BOOKS, STREAK, RuleBook
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.hidden_fleet.game import UnseenGame
 from salvo_server.gateways.host import Door
@@ -69,6 +69,24 @@ def test_the_messages_and_the_example_run_of_the_text_come_out_as_they_are_print
     assert answers == 53
 
 
+def test_programs_that_differ_from_the_text_play_whole_games_line_by_line(tmp_path: Path) -> None:
+    """A game each as the gateway's own rules have it, byte by byte: cells from 0, and statuses as names."""
+    with served(rules="alternate") as contest, contextlib.ExitStack() as stack:
+        lines: Iterator[str] = iter(())
+        for number, line in enumerate((HERE / "jsonline-dialects.txt").read_text().splitlines(), start=1):
+            sign, _, text = line.partition(" ")
+            if sign == "@":
+                bot = f"{HERE / 'house_bots.py'}:Picture"
+                make = partial(made, folder=tmp_path, opponent=bot, status_names=text == "status names")
+                host = stack.enter_context(gateway(contest.url, "jsonline", tmp_path, make))
+                program = stack.enter_context(socket.create_connection(host.address, timeout=60))
+                lines = iter(stack.enter_context(program.makefile("r")))
+            elif sign == ">":
+                program.sendall(f"{text}\n".encode())
+            elif sign == "<":
+                assert next(lines) == f"{text}\n", number
+
+
 _made = iter(range(1_000_000))
 
 
@@ -77,7 +95,8 @@ def made(book: RuleBook, folder: Path, **options: Any) -> Door:
 
 
 @pytest.mark.long
-def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rules", ["streak", "alternate"])
+def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(rules: str, tmp_path: Path) -> None:
     """Each is played again at its table, and comes out there as the program saw it."""
     tables = ["a", "b", "c", "d"] if GAMES >= 4 else ["a"]
     winners = Winners()
@@ -86,7 +105,7 @@ def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(tm
 
     def play(table: str, address: tuple[str, int]) -> None:
         xy, end = table in "bd", "" if table in "ab" else "\n"
-        client = Client(address, ord(table), xy=xy, end=end)
+        client = Client(address, ord(table), xy=xy, alternate=rules == "alternate", end=end)
         for game in range(GAMES // len(tables)):
             client.play(stammer=0.15, early_board=game % 3 == 2)
             clients[table].append((client.won, dict(client.wrong)))
@@ -94,10 +113,10 @@ def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(tm
 
     def make(book: RuleBook, table: str) -> Door:
         opponent = "hunter" if table in "ac" else "random"
-        return made(book, tmp_path, opponent=opponent, dialect="xy" if table in "bd" else "text")
+        return made(book, tmp_path, opponent=opponent)
 
     with (
-        served(winners, rules="streak", tables=tuple(tables), journal=str(journal), journal_safe="process") as contest,
+        served(winners, rules=rules, tables=tuple(tables), journal=str(journal), journal_safe="process") as contest,
         gateways(contest, "jsonline", tmp_path, make, tables) as hosts,
     ):
         side_by_side(play, tables, hosts, SECONDS + 10 * GAMES)
@@ -221,7 +240,9 @@ def test_a_flood_and_a_peer_that_reads_nothing_harm_nobody(tmp_path: Path) -> No
             client.play()
 
 
-@pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not STREAK], ids=lambda book: book.name)
+@pytest.mark.parametrize(
+    "book", [book for book in BOOKS.values() if book not in (STREAK, ALTERNATE)], ids=lambda book: book.name
+)
 def test_a_table_whose_rules_cannot_be_told_in_this_protocol_has_no_such_gateway(book: RuleBook) -> None:
     with pytest.raises(GatewayError, match="cannot be played in JSON lines"):
         door(book)

@@ -15,6 +15,7 @@ import pytest
 from conformance.smackdown_client import FORFEITS, HARMLESS
 from gateway_hall import Hall, Program
 from integration.smackdown import Player, tcp_gateway
+from salvo.messages import GameWon
 from salvo.rules import SMACKDOWN, Grid, RuleBook, ShipClass
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
@@ -44,7 +45,7 @@ def test_the_run_goes_as_it_is_written(path: Path) -> None:
     script = path.read_text()
     steps = [line.split("\t") for line in script.splitlines() if not line.startswith("#")]
     book = book_of(script)
-    hall, gateway = Hall(book, players=2), door(book, you_first=True)
+    hall, gateway = Hall(book, players=2), door(book)
     ends: dict[str, Program] = {}
     for way, message, source in steps:
         assert source.startswith("-- ")
@@ -58,8 +59,9 @@ def test_the_run_goes_as_it_is_written(path: Path) -> None:
     assert [end.hear() for end in ends.values()] == ["", ""]
 
 
-def test_player_2_is_told_first_what_fell_on_its_board_as_the_salvos_are_resolved_in_turn() -> None:
-    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
+@pytest.mark.parametrize("opponent_first", [False, True], ids=["as in the text", "as on the system's own server"])
+def test_player_2_is_told_of_its_own_shots_first_or_of_those_on_its_board(opponent_first: bool) -> None:
+    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN, opponent_first=opponent_first)
     ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
     for end in reversed(ends):  # whoever answers first, the first name is player 1
         end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
@@ -69,7 +71,78 @@ def test_player_2_is_told_first_what_fell_on_its_board_as_the_salvos_are_resolve
     told = [[end.hear() for _ in range(4)] for end in ends]
     you = ["|INFO|you hit|0 0|END|", "|INFO|you miss|9 9|END|"]
     opponent = ["|INFO|opponent hit|0 0|END|", "|INFO|opponent miss|9 9|END|"]
-    assert told == [you + opponent, opponent + you]
+    assert told == [you + opponent, opponent + you if opponent_first else you + opponent]
+
+
+PLACED = "|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|"
+OPENING = ["|INFO|grid size|10 10|END|", "|INFO|num ships|5|END|", "|INFO|ship sizes|2|3|3|4|5|END|"]
+WON = ["|INFO|won game|END|", "|INFO|end game|END|"]
+LOST = ["|INFO|lost game|END|", "|INFO|end game|END|"]
+
+
+def test_player_2_is_asked_for_its_locations_when_player_1_has_placed() -> None:
+    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
+    first, second = hall.come(gateway, "player 1"), hall.come(gateway, "player 2")
+    assert first.hear_all() == [*OPENING, "|QUERY|ship locations|END|"]
+    assert second.hear_all() == OPENING
+    first.say(PLACED)
+    assert second.hear_all() == ["|QUERY|ship locations|END|"]
+    second.say(PLACED)
+    assert (first.hear_all(), second.hear_all()) == (["|QUERY|shots|5|END|"], [])
+    first.say("|RESPONSE|shots|9 9|END|")
+    assert second.hear_all() == ["|QUERY|shots|5|END|"]
+
+
+def test_player_2_is_asked_in_the_end_although_player_1_says_nothing() -> None:
+    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN, answer_seconds=10)
+    first, second = hall.come(gateway, "player 1"), hall.come(gateway, "player 2")
+    hall.wait(10.5)
+    assert first.hear_all() == [*OPENING, "|QUERY|ship locations|END|", *LOST]
+    assert second.hear_all() == [*OPENING, "|QUERY|ship locations|END|"]
+    second.say(PLACED)
+    assert second.hear_all() == WON
+
+
+@pytest.mark.parametrize("offender", [0, 1])
+@pytest.mark.parametrize("answer", ["|RESPONSE|shots|0 9|1 9|2 9|3 9|4 9|5 9|END|", "|RESPONSE|shots|END|", "hello"])
+def test_a_forfeit_ends_the_game_for_both_programs_at_once(offender: int, answer: str) -> None:
+    """The other program was asked on, until the server took the offender's player out."""
+    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
+    ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
+    for end in ends:
+        end.say(PLACED)
+    for end in ends[:offender]:
+        end.say("|RESPONSE|shots|9 9|END|")
+    for end in ends:
+        end.hear_all()
+    ends[offender].say(answer)
+    assert ends[offender].hear_all() == LOST
+    assert ends[1 - offender].hear_all() == WON
+    assert all(end.ended for end in ends)
+    [won] = [said for said in hall.announced if isinstance(said, GameWon)]
+    assert won.winners == (f"guest-{2 - offender}",)
+
+
+def test_a_bad_fleet_is_a_forfeit_too() -> None:
+    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
+    ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
+    ends[0].say("|RESPONSE|ship locations|9 9 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
+    ends[1].say(PLACED)
+    assert [end.hear_all() for end in ends] == [
+        [*OPENING, "|QUERY|ship locations|END|", *LOST],
+        [*OPENING, "|QUERY|ship locations|END|", *WON],
+    ]
+
+
+def test_among_three_a_forfeit_wins_nothing_yet() -> None:
+    hall, gateway = Hall(SMACKDOWN, players=3), door(SMACKDOWN)
+    ends = [hall.come(gateway, name) for name in ("player 1", "player 2", "player 3")]
+    for end in ends:
+        end.say(PLACED)
+        end.hear_all()
+    ends[0].say("hello")
+    assert ends[0].hear_all()[-2:] == LOST
+    assert ends[1].hear_all()[-1:] == ["|QUERY|shots|5|END|"]
 
 
 def test_a_program_that_knows_the_fleet_without_listening_sinks_ship_by_ship() -> None:
@@ -77,12 +150,7 @@ def test_a_program_that_knows_the_fleet_without_listening_sinks_ship_by_ship() -
     hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
     ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
     for end in ends:
-        assert end.hear_all() == [
-            "|INFO|grid size|10 10|END|",
-            "|INFO|num ships|5|END|",
-            "|INFO|ship sizes|2|3|3|4|5|END|",
-            "|QUERY|ship locations|END|",
-        ]
+        assert end.hear_all() == [*OPENING, "|QUERY|ship locations|END|"]
         end.say("|RESPONSE|ship locations|8 0 H|7 1 H|7 2 H|6 3 H|5 4 H|END|")
     asked = []
     for row, length in enumerate((2, 3, 3, 4, 5)):

@@ -129,9 +129,13 @@ def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, 
 
 
 def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
-    with server(tmp_path, "open", "--rules", "xbs") as running:
+    with server(tmp_path, "open") as running:  # its rules are the gateway's
         running.listening()
-        assert listens(running.port)
+        with (
+            socket.create_connection(("127.0.0.1", running.port), timeout=_SECONDS) as client,
+            client.makefile() as lines,
+        ):
+            assert next(lines).startswith("G|2.0.0|Salvo|N|2|2|0|17|")  # the game starts with two, and takes two
     wait_until(lambda: not listens(running.port))
 
 
@@ -145,11 +149,13 @@ def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
         ("xbs --help", "--help is for salvo gateway xbs"),
         ("xbs", "gateway xbs: the rules 'salvo' have announce count; xbs needs cells; give --rules xbs"),
         ("smackdown --listen 127.0.0.1:0", "give --rules smackdown"),
+        ("jsonline", "give --rules streak or --rules alternate"),
         ("classic --opponent nobody", "no bot 'nobody'"),
     ],
 )
 def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, said: str) -> None:
-    done = run("serve", "--listen", "127.0.0.1:0", "--gateway", given, environment={"XDG_STATE_HOME": str(tmp_path)})
+    options = ["--listen", "127.0.0.1:0", "--rules", "salvo", "--gateway", given]
+    done = run("serve", *options, environment={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 2
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1

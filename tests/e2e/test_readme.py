@@ -25,7 +25,7 @@ from integration import players
 from processes import started
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import OwnSalvo
-from salvo_server.cli.gateway import read_gateway
+from salvo_server.cli.gateway import read_gateway, with_rules_of_gateways
 from salvo_server.cli.serve import serve
 from salvo_server.settings import load_settings
 
@@ -274,7 +274,8 @@ def test_a_gateway_listens_beside_its_server(folder: Path) -> None:
 @pytest.mark.parametrize("command", GATEWAYS)
 def test_gateways_fit_their_servers(command: str) -> None:
     given = serve.make_context("salvo serve", shlex.split(command)[2:]).params
-    settings = load_settings({name: value for name, value in given.items() if name not in ("config", "as_json")})
+    given = {name: value for name, value in given.items() if name not in ("config", "as_json")}
+    settings = with_rules_of_gateways(load_settings(given))
     [protocol] = re.findall(r'--gateway "(\w+)', command)
     assert [read_gateway(line, settings.book).words[0] for line in settings.gateways] == [protocol]
 

@@ -765,7 +765,7 @@ def _json_lines(data: bytes) -> None:
             continue
         with _refused(WireError, GatewayError, IllegalCommand, BadBody), contextlib.suppress(UnicodeDecodeError):
             body = read_request(message.decode()).body
-            for wording in (Wording(STREAK), Wording(STREAK, Dialect.XY)):
+            for wording in (Wording(STREAK), Wording(STREAK, Dialect.XY, names=True)):
                 for read in (wording.read_cell, wording.read_result, wording.read_board):
                     with contextlib.suppress(GatewayError, IllegalCommand, BadBody):
                         read(body)

@@ -10,6 +10,7 @@ from collections import deque
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from conformance.classic_client import Program, Tcp
 from conformance.gateway_stage import Winners, served, until
@@ -18,8 +19,10 @@ from integration.gateway_process import GatewayProcess
 from integration.guarded import guarded
 from salvo.net.mqtt import Connection
 from salvo.rules import CLASSIC
+from salvo_server.cli.gateway_classic import command
 from salvo_server.gateways.accounts import OpenAccounts, RosterAccounts
 from salvo_server.gateways.classic import Role, door
+from salvo_server.gateways.classic.caller import call_again_and_again
 from salvo_server.gateways.classic.mqtt_transport import Carrier
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.table_watch import TableWatch
@@ -63,7 +66,7 @@ def test_two_topics_carry_the_game(role: Role, broker: Broker, start_server: Sta
     with start_server(winners, rules="classic", players=2, over_seconds=1) as contest, contextlib.ExitStack() as stack:
         house = TableWatch(contest.url, "", OpenAccounts(tmp_path / "key", "classic"), pin=False)
         stack.enter_context(contextlib.closing(house))
-        opening = door(house.open(), role=role, games=tmp_path / "games", lasting=True)
+        opening = door(house.open(), role=role, end_seconds=0, games=tmp_path / "games", lasting=True)
         host = stack.enter_context(contextlib.closing(Host(house, opening)))
         program = Program(Topics(contest.url, "one", _other(role)), 1, leads=role is Role.CLIENT)
         stack.callback(program.line.close)
@@ -154,6 +157,34 @@ def test_over_tcp_a_program_whose_gateway_was_killed_begins_anew(tmp_path: Path)
                 if turns:
                     gateway.kill()
                     gateway.start()
+
+
+def test_a_gateway_that_is_client_calls_a_server_and_again_when_that_has_hung_up(tmp_path: Path) -> None:
+    winners, stop = Winners(), threading.Event()
+    with served(winners, rules="classic") as contest, contextlib.ExitStack() as stack:
+        house = TableWatch(contest.url, "", OpenAccounts(tmp_path / "key", "classic"), pin=False)
+        stack.enter_context(contextlib.closing(house))
+        host = Host(house, door(house.open(), role="client", games=tmp_path / "games"))
+        stack.enter_context(contextlib.closing(host))
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        calling = threading.Thread(target=call_again_and_again, args=(host, server.getsockname()[:2], stop))
+        calling.start()
+        stack.callback(calling.join)
+        stack.callback(stop.set)
+        for seed, games in ((1, 1), (2, 2)):
+            with contextlib.closing(Tcp(server.accept()[0])) as line:
+                program = Program(line, seed, leads=True)
+                program.connect()
+                program.play(games)
+                line.send("E")
+                assert program.begun == [True, False][:games]
+        until(lambda: len(winners.by_table.get("", [])) == 3)
+
+
+def test_a_client_needs_a_server_to_call() -> None:
+    ended = CliRunner().invoke(command, ["--role", "client"])
+    assert ended.exit_code == 2
+    assert "say where, --call HOST:PORT" in ended.output
 
 
 class _SaysC:

@@ -14,7 +14,7 @@ from integration.gateway_process import GatewayProcess
 from integration.guarded import guarded, play
 from integration.players import Heard, over, salvos
 from salvo.messages import GameWon, Limits
-from salvo.rules import STREAK
+from salvo.rules import ALTERNATE, STREAK, RuleBook
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
 from salvo_server.gateways.accounts import RosterAccounts
@@ -24,16 +24,19 @@ from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import ServerSettings
 
 
-def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("book", "xy"), [(STREAK, False), (ALTERNATE, True)], ids=["streak", "alternate, from 0"])
+def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first(
+    book: RuleBook, xy: bool, tmp_path: Path
+) -> None:
     limits = Limits(players=2, over_ms=600_000)
-    with guarded("embedded", tmp_path, book=STREAK, limits=limits) as contest, contextlib.ExitStack() as stack:
+    with guarded("embedded", tmp_path, book=book, limits=limits) as contest, contextlib.ExitStack() as stack:
         contest.account("red")
         house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "jsonline"), pin=False)
         stack.enter_context(contextlib.closing(house))
         host = Host(house, door(house.open(), opponent="none", games=tmp_path / "games"))
         host.open("127.0.0.1", 0)
         stack.enter_context(contextlib.closing(host))
-        client = stack.enter_context(contextlib.closing(Client(host.address, 3)))
+        client = stack.enter_context(contextlib.closing(Client(host.address, 3, xy=xy, alternate=book is ALTERNATE)))
         client.good("GAME_INVITATION")
         refused = client.say("SHOT", client.cell((0, 0)))
         assert (refused["status"], "Send BOARD" in refused["message"]) == (2, True)
@@ -50,6 +53,8 @@ def test_a_program_plays_another_team_at_the_table_when_it_shows_its_board_first
             thread.join(60)
         refused = client.say("SHOT_REQUEST")
         assert (refused["status"], refused["message"]) == (2, "The game is over.")
+        history = client.good("BOARD_HISTORY")
+        assert sum(each["player"] == "client" for each in history) == client.shots
 
 
 def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> None:
@@ -77,7 +82,7 @@ def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(early_board: bo
     winners, games = Winners(), ("--games", str(tmp_path / "games"))
     with (
         served(winners, rules="streak", over_seconds=600) as contest,
-        GatewayProcess("jsonline", "--dialect", "xy", "--broker", contest.url, "--no-pin", *games) as process,
+        GatewayProcess("jsonline", "--broker", contest.url, "--no-pin", *games) as process,
         contextlib.closing(Client(process.address, 5, xy=True)) as client,
     ):
         kills: list[int] = []

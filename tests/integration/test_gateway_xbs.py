@@ -203,7 +203,7 @@ def test_a_bot_and_clients_play_at_one_table_which_a_watcher_sees(tmp_path: Path
     for values in outcome.results:
         values[0] = values[0].replace("an_SDK_h~1", "an_SDK_hunter")
     check_points(outcome, heard)
-    assert outcome.results[0][0] == "an_SDK_hunter"  # it hunts, and they play at random
+    assert {values[0] for values in outcome.results} == {*shown}  # the hunter wins nearly always, and not always
     assert seen["/game/winner"] == b"an_SDK_hunter"
 
 
@@ -289,8 +289,7 @@ def test_what_is_said_reaches_whom_it_is_meant_for(tmp_path: Path) -> None:
         assert until(bob, "M") == ["M", "ann", "hello, everybody", "All"]
         bob.send(f"M|ann|in your ear|{'x' * 50}")
         assert until(ann, "M") == ["M", bob.name, "in your ear"]
-        ann.send("M|nobody|where are you?")
-        assert until(ann, "M") == ["M", "", "invalid player name"]
+        ann.send("M|nobody|where are you?")  # which is dropped in silence
         ann.send(f"M||{'x' * 201}")
         assert until(ann, "M")[:2] == ["M", ""]
         for client in (ann, bob):

@@ -21,7 +21,7 @@ from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved
 from salvo.net.mqtt import Connection
 from salvo.player import Bot
-from salvo.rules import BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
+from salvo.rules import ALTERNATE, BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
 from salvo.topics import Reader
 from salvo.view import Shot, View
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -72,7 +72,7 @@ def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(book: RuleBoo
         with contest.in_background():
             seat(contest.url, heard, book)
             heard.until(over)
-            fleets = [f"/players/{name}/fleet" for name in TEAMS] if book is STREAK else []
+            fleets = [f"/players/{name}/fleet" for name in TEAMS] if book.reveal else []
             retained = retained_of(broker.url, "/game/state", b"over", *fleets)
     results, outcome = in_arena(book)
     assert [each._replace(sunk=()) for each in heard.of(m.SalvoResolved)] == [
@@ -112,7 +112,7 @@ def check_retained(book: RuleBook, retained: dict[str, bytes], outcome: Any) -> 
     assert rules.book == book
     boards = {topic: payload for topic, payload in retained.items() if topic.endswith("/board")}
     fleets = {topic: payload for topic, payload in retained.items() if topic.endswith("/fleet")}
-    if book in (XBS, STREAK, CLASSIC):
+    if book in (XBS, STREAK, ALTERNATE, CLASSIC):
         for name, fleet in outcome.fleets.items():
             shown = boards[f"/players/{name}/board"].decode()
             assert len(shown) == book.grid.size
@@ -120,7 +120,7 @@ def check_retained(book: RuleBook, retained: dict[str, bytes], outcome: Any) -> 
             assert not {cell for cell, letter in enumerate(shown) if letter == "0"} & set(fleet.cells)
     else:
         assert not boards
-    assert set(fleets) == ({f"/players/{name}/fleet" for name in outcome.fleets} if book is STREAK else set())
+    assert set(fleets) == ({f"/players/{name}/fleet" for name in outcome.fleets} if book.reveal else set())
     sunk = [topic for topic in retained if topic.endswith("/sunk")]
     assert bool(sunk) == (book not in (SMACKDOWN, XBS))
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conformance.naive_books import Classic, NaiveGame, Smackdown, Streak, Xbs
+from conformance.naive_books import Alternate, Classic, NaiveGame, Smackdown, Streak, Xbs
 from salvo import messages as m
 from salvo.messages import Limits, State
-from salvo.rules import CLASSIC, SMACKDOWN, STREAK, XBS, Grid, RuleBook, ShipClass
+from salvo.rules import ALTERNATE, CLASSIC, SMACKDOWN, STREAK, XBS, Grid, RuleBook, ShipClass
 from salvo_server.core.referee import Referee
 
 #: Boards as small as that make games end, and repeated shots common.
@@ -22,6 +22,7 @@ MODELS: list[tuple[RuleBook, type[NaiveGame]]] = [
     (SMACKDOWN, Smackdown),
     (XBS, Xbs),
     (STREAK, Streak),
+    (ALTERNATE, Alternate),
     (CLASSIC, Classic),
 ]
 EMPTY_TURNS = 2

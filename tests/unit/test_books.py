@@ -56,6 +56,7 @@ def test_the_fleets_are_those_of_the_specifications() -> None:
         "smackdown": [5, 4, 3, 3, 2],
         "xbs": [5, 4, 3, 3, 2],
         "streak": [4, 3, 3, 2, 2, 2, 1, 1, 1, 1],
+        "alternate": [4, 3, 3, 2, 2, 2, 1, 1, 1, 1],
         "classic": [5, 4, 3, 2, 2],
     }
     assert {book.grid for book in BOOKS.values()} == {Grid(10, 10)}
@@ -400,6 +401,7 @@ NOT_TOLD = {
     "smackdown": {"sunk", "ships_afloat", "afloat", "points"},
     "xbs": {"sunk", "ships_afloat", "afloat"},
     "streak": {"points"},
+    "alternate": {"points"},
     "classic": {"points"},
 }
 

@@ -1,11 +1,16 @@
-"""What is written in the two-player game."""
+"""What is written in the two-player game, and how long its end is seen."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from gateway_hall import Hall
 from salvo.rules import CLASSIC
+from salvo_server.gateways.classic import door
 from salvo_server.gateways.classic import words as w
+from salvo_server.gateways.hidden_fleet import room
 from salvo_server.gateways.hidden_fleet.replies import Word
 
 
@@ -62,3 +67,37 @@ def test_every_shot_and_every_reply_is_read_as_it_is_written() -> None:
             for last in (False, True):
                 reply = w.read(w.reply(at, Word.SUNK, ship.name, last, grid), CLASSIC)
                 assert reply == w.Reply(at, Word.SUNK, ship.name.rstrip("12"), last)
+
+
+CORNERS = Path(__file__).parents[1] / "conformance" / "gateways" / "house_bots.py"
+#: Its fleet.
+SHIPS = ("A1", "A2", "A3", "A4", "A6", "A7", "C1", "C2", "E2", "E3", "E4", "E5", "E6", "F7", "G7", "H7")
+
+
+@pytest.mark.parametrize(("rounds", "then"), [(None, ["Z", "D"]), (1, ["E"])])
+def test_people_see_the_end_for_some_seconds_before_the_next_set_up(
+    rounds: int | None, then: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Z and D came in the same instant as the last reply."""
+    monkeypatch.setattr(room, "play_again", lambda *_: True)  # at the table, of which there is no broker here
+    hall = Hall(CLASSIC, players=2)
+    classic = door(CLASSIC, opponent=f"{CORNERS}:Corners", rounds=rounds, end_seconds=5, games=tmp_path / "games")
+    classic.opened(hall.watch)
+    program = hall.come(classic, "program")
+    program.say("C")
+    program.say("D")
+    assert [program.hear(), program.hear()] == ["Z", "D"]
+    reply = ""
+    for target in SHIPS:
+        shot = program.hear()
+        program.say(f"R{shot[1:]}M")
+        program.say(f"S{target}")
+        reply = program.hear()
+        assert (shot[0], reply[:3]) == ("S", f"R{target}")
+    assert reply == "RH7ECruiser"
+    hall.wait(4.9)
+    assert program.hear_all() == []
+    hall.wait(0.2)
+    assert program.hear_all() == then
+    assert program.ended is (then == ["E"])
+    classic.closed()

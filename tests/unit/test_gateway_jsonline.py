@@ -68,24 +68,46 @@ def test_a_cell_is_read_as_it_is_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "body", "code"),
+    ("body", "code", "dialect"),
     [
-        (Dialect.TEXT, {"row": "K", "column": 1}, "off_board"),
-        (Dialect.TEXT, {"row": "A", "column": 0}, "off_board"),
-        (Dialect.TEXT, {"row": "AA", "column": 1}, "off_board"),
-        (Dialect.TEXT, {"row": "A", "column": True}, "wrong_shape"),
-        (Dialect.TEXT, {"row": 1, "column": 1}, "wrong_shape"),
-        (Dialect.TEXT, {"x": 1, "y": 1}, "wrong_shape"),
-        (Dialect.TEXT, None, "wrong_shape"),
-        (Dialect.XY, {"x": 10, "y": 0}, "off_board"),
-        (Dialect.XY, {"x": -1, "y": 0}, "off_board"),
-        (Dialect.XY, {"x": "1", "y": 0}, "wrong_shape"),
+        ({"row": "K", "column": 1}, "off_board", Dialect.TEXT),
+        ({"row": "A", "column": 0}, "off_board", Dialect.TEXT),
+        ({"row": "AA", "column": 1}, "off_board", Dialect.TEXT),
+        ({"row": "A", "column": True}, "wrong_shape", None),
+        ({"row": 1, "column": 1}, "wrong_shape", None),
+        ({"x": 1, "y": 1, "row": "A"}, "wrong_shape", None),
+        (None, "wrong_shape", None),
+        ({"x": 10, "y": 0}, "off_board", Dialect.XY),
+        ({"x": -1, "y": 0}, "off_board", Dialect.XY),
+        ({"x": "1", "y": 0}, "wrong_shape", None),
     ],
 )
-def test_a_cell_that_is_none_is_refused(dialect: Dialect, body: Any, code: str) -> None:
-    with pytest.raises(BadBody) as raised:
-        Wording(STREAK, dialect).read_cell(body)
-    assert raised.value.code == code
+def test_a_cell_that_is_none_is_refused_and_one_off_the_board_tells_the_dialect(
+    body: Any, code: str, dialect: Dialect | None
+) -> None:
+    for former in Dialect:
+        wording = Wording(STREAK, former)
+        with pytest.raises(BadBody) as raised:
+            wording.read_cell(body)
+        assert raised.value.code == code
+        assert wording.dialect is (dialect or former)
+
+
+def test_answers_are_as_the_text_has_them_until_a_program_writes_otherwise() -> None:
+    wording = Wording(STREAK)
+    refused = json.loads(wording.answer("SHOT", Status.ILLEGAL_ARGUMENTS, "no"))
+    assert refused == {"type": "SHOT", "status": 2, "message": "no", "body": None}
+    wording.read_cell({"x": 8, "y": 0})
+    bodies: dict[str, Any] = {
+        "SHOT": "MISS",
+        "SHOT_REQUEST": {"x": 0, "y": 0},
+        "RESULT": "MISS",
+        "BOARD": [],
+        "GAME_INVITATION": None,
+    }
+    for kind, body in bodies.items():
+        assert json.loads(wording.answer(kind, Status.ILLEGAL_ARGUMENTS))["body"] == body
+    assert json.loads(wording.answer("RESULT"))["body"] is None
 
 
 def test_a_board_is_read_as_it_is_written_and_as_a_list_of_ships() -> None:
@@ -94,7 +116,9 @@ def test_a_board_is_read_as_it_is_written_and_as_a_list_of_ships() -> None:
         text, xy = Wording(STREAK), Wording(STREAK, Dialect.XY)
         written = text.write_board(fleet)
         assert same_ships(text.read_board(written), fleet)
-        assert same_ships(xy.read_board([ship for ships in written.values() for ship in ships]), fleet)
+        assert isinstance(written["four"], str)
+        listed = [ship for ships in written.values() for ship in ([ships] if isinstance(ships, str) else ships)]
+        assert same_ships(xy.read_board(listed), fleet)
         cells = [[xy.write_cell(cell) for cell in place.cells(STREAK)] for place in fleet.placements]
         assert same_ships(xy.read_board(cells), fleet)
 

@@ -1,4 +1,4 @@
-"""How long a result stands at a table of older systems, whose own servers open the next game at once."""
+"""What a table of older systems has of theirs: the next game opens at once, people take their time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from salvo.rules import XBS
-from salvo_server.cli.gateway import read_gateway
+from salvo_server.cli.gateway import read_gateway, with_rules_of_gateways
 from salvo_server.contest import Contest
-from salvo_server.settings import GATEWAY_OVER_SECONDS, ServerSettings, load_settings
+from salvo_server.settings import PEOPLE_TURN_SECONDS, ServerSettings, load_settings
 
 
 @pytest.mark.parametrize(
@@ -26,31 +26,55 @@ def test_a_gateways_table_is_read_off_its_options(line: str, table: str) -> None
     assert read_gateway(line, load_settings({"rules": rules}).book).table == table
 
 
-def over_seconds(settings: ServerSettings) -> dict[str, int]:
-    """Return how long a result stands at each table, of which two have a gateway; no broker is reached for that."""
-    contest = Contest(settings, gateway_tables=["", "b"])
-    found = {name: table.referee.rules.over_seconds for name, table in contest.service.tables.items()}
+def limits(settings: ServerSettings) -> dict[str, tuple[int, int]]:
+    """Return the time of a turn and of a result at each table, of which two have a gateway; no broker is reached."""
+    contest = Contest(settings, gateway_tables={"": True, "b": False})
+    found = {name: table.referee.rules for name, table in contest.service.tables.items()}
     contest.end()
     contest.run()  # closes all
-    return found
+    return {name: (rules.turn_seconds, rules.over_seconds) for name, rules in found.items()}
 
 
 GIVEN: dict[str, Any] = {"tables": ("b", "c"), "broker": "mqtt://127.0.0.1:1", "journal": "none", "rules": "xbs"}
 
 
-def test_it_is_a_second_there_and_as_long_as_ever_elsewhere() -> None:
+def test_a_result_stands_a_second_there_and_people_have_minutes_for_a_turn() -> None:
     assert load_settings(GIVEN).book == XBS
-    assert over_seconds(load_settings(GIVEN)) == {"": GATEWAY_OVER_SECONDS, "b": GATEWAY_OVER_SECONDS, "c": 300}
+    assert limits(load_settings(GIVEN)) == {"": (PEOPLE_TURN_SECONDS, 1), "b": (30, 1), "c": (30, 300)}
 
 
 @pytest.mark.parametrize("source", ["option", "file", "environment"])
 def test_what_somebody_has_said_holds_at_every_table(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    said = {"over_seconds": 300, "turn_seconds": 30}
     file = tmp_path / "contest.toml"
-    file.write_text("over_seconds = 300\n" if source == "file" else "")
+    file.write_text("".join(f"{key} = {value}\n" for key, value in said.items()) if source == "file" else "")
     if source == "environment":
-        monkeypatch.setenv("SALVO_OVER_SECONDS", "300")
-    said = {"over_seconds": 300} if source == "option" else {}
-    assert over_seconds(load_settings(GIVEN | said, file)) == {"": 300, "b": 300, "c": 300}
-    assert load_settings(GIVEN | said, file).with_journal().gateway_limits.over_ms == 300_000
+        for key, value in said.items():
+            monkeypatch.setenv(f"SALVO_{key.upper()}", str(value))
+    given = GIVEN | (said if source == "option" else {})
+    assert set(limits(load_settings(given, file)).values()) == {(30, 300)}
+    assert load_settings(given, file).with_journal().gateway_limits(for_people=True).turn_ms == 30_000
+
+
+@pytest.mark.parametrize(
+    ("lines", "rules"),
+    [
+        ([], "salvo"),
+        (["telnet"], "salvo"),
+        (["xbs --listen 127.0.0.1:0"], "xbs"),
+        (["jsonline", "classic"], "alternate"),
+        (["classic", "jsonline"], "classic"),
+    ],
+)
+def test_the_first_gateways_own_book_is_played_where_none_is_named(lines: list[str], rules: str) -> None:
+    assert with_rules_of_gateways(load_settings({"gateways": tuple(lines)})).book.name == rules
+    named = load_settings({"gateways": tuple(lines), "rules": "streak"})
+    assert with_rules_of_gateways(named) is named
+
+
+@pytest.mark.parametrize(("line", "people"), [("xbs", True), ("jsonline", False), ("smackdown", False)])
+def test_people_sit_at_the_other_end_of_xbs(line: str, people: bool) -> None:
+    settings = with_rules_of_gateways(load_settings({"gateways": (line,)}))
+    assert read_gateway(line, settings.book).for_people is people

@@ -184,6 +184,19 @@ def test_reasons_for_leaving_are_kept_for_a_while_and_bounded() -> None:
     assert company.reason("name1") == ""
 
 
+def test_a_reason_for_skipping_belongs_to_one_turn_of_a_player_that_is_here_or_missing() -> None:
+    company = NameRegistry()
+    for name in ("ann", "bob"):
+        assert company.claim(name, Client())
+        company.note_skip(name, 3, "thinking")
+    assert [company.skip_reason("ann", turn) for turn in (2, 3, 4)] == ["", "thinking", ""]
+    company.leave("bob", 0)
+    company.leave("ann", 1)
+    assert [company.skip_reason(name, 3) for name in ("ann", "bob")] == ["thinking", ""]
+    assert company.claim("ann", Client())
+    assert company.skip_reason("ann", 3) == ""
+
+
 def test_a_second_name_at_the_table_is_legal_and_each_spelling_has_its_own() -> None:
     longest = "x" * 26  # as wide as the widest board
     seats = [words.second_seated_name(name) for name in ("wopr", "WOPR", "an ne", "an_ne", longest)]

@@ -10,7 +10,8 @@ from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook
 from salvo.view import Feed, Shot, View
-from salvo_server.human.snapshot import Snapshot, incoming_words, result_words
+from salvo_server.human.board import COLOURS, TARGET_COLOURS
+from salvo_server.human.snapshot import SUNK, Snapshot, incoming_words, result_words
 
 
 def fleet_in_rows(book: RuleBook) -> Fleet:
@@ -41,6 +42,7 @@ def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoRe
         (False, (), "A5 missed"),
         (True, (), "A5 hit"),
         (True, (SunkShip("ann", "cruiser", "cruiser"),), "A5 Cruiser sunk"),
+        (True, (SunkShip("ann", "aircraftcarrier", "aircraftcarrier"),), "A5 Aircraft carrier sunk"),
     ],
 )
 def test_where_cells_are_told_a_shot_is_told_in_the_words_of_a_board_game(
@@ -57,7 +59,44 @@ def test_with_several_opponents_it_says_whose_board_it_was() -> None:
     sunk = (SunkShip("bob", "submarine1", "submarine1"),)
     result = _resolved("ann", 1, outcomes_if_told=(True,), aims_if_told=(("bob", 5, 1),), sunk=sunk, defeated=("bob",))
     Feed(view).resolved(result)
-    assert result_words(result, view) == "A5 of bob Submarine1 sunk, bob defeated"
+    assert result_words(result, view) == "A5 of bob Submarine sunk, bob defeated"
+
+
+def _shot_at_ann(view: View, *shots: tuple[int, int, bool, str]) -> str:
+    """Return Ann's board after these shots: x, y, whether it is a hit, and the ship that sinks."""
+    for x, y, hit, ship in shots:
+        sunk = (SunkShip("ann", ship, ship),) if ship else ()
+        result = _resolved("me", int(hit), outcomes_if_told=(hit,), aims_if_told=(("ann", x, y),), sunk=sunk)
+        Feed(view).resolved(result)
+    return Snapshot.of(view).boards["ann"]
+
+
+@pytest.mark.parametrize("name", ["classic", "streak", "alternate"])
+def test_all_hits_of_a_ship_that_has_sunk_stand_out_from_other_hits(name: str) -> None:
+    """It was the same red for both."""
+    view = view_of(name)
+    ship = "submarine1" if name == "classic" else "two1"
+    board = _shot_at_ann(view, (1, 1, True, ""), (5, 5, True, ""), (2, 1, True, ship), (3, 1, False, ""))
+    assert board[:3] + board[44] == SUNK * 2 + Mark.MISS + Mark.HIT
+    assert Snapshot.of(view).tells_sunk_cells
+
+
+def test_ships_that_may_touch_do_not_tell_which_hits_have_sunk() -> None:
+    view = view_of("xbs")
+    assert not Snapshot.of(view).tells_sunk_cells
+    assert _shot_at_ann(view, (1, 1, True, ""), (2, 1, True, ""))[:2] == Mark.HIT * 2
+
+
+def test_a_hit_is_black_on_the_target_grid_and_red_on_ones_own_and_a_sunk_ship_is_red() -> None:
+    background = {
+        name: style.rpartition(" ")[2] for name, style in {**TARGET_COLOURS, "own": COLOURS[Mark.HIT]}.items()
+    }
+    assert [background[mark] for mark in (Mark.HIT, SUNK, "own", Mark.MISS)] == [
+        "#000000",
+        "#c00000",
+        "#c00000",
+        "#00008b",
+    ]
 
 
 def test_where_only_hits_are_counted_no_cell_is_told() -> None:

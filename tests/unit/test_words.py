@@ -49,7 +49,14 @@ _INSTEAD = {
 }
 _DOCUMENTS = [
     *("README.md", "client_sdk/README.md", "server/README.md", "proto/README.md", "proto/CHANGELOG.md"),
-    *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/first-client.md", "docs/glossary.md"),
+    *(
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "docs/first-client.md",
+        "docs/glossary.md",
+        "docs/older-systems.md",
+    ),
 ]
 _PAGES = sorted((ROOT / "server" / "salvo_server" / "spectate").rglob("*.j2"))
 

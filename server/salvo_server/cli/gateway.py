@@ -25,17 +25,21 @@ from salvo_server.cli.checked import ca_rule, given, option_of
 from salvo_server.gateways.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.table_watch import TableWatch
-from salvo_server.settings import SettingsError, gateway_key_path, roster_path
+from salvo_server.settings import ServerSettings, SettingsError, gateway_key_path, roster_path
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, UnusedOption, is_set, refuse_unused
 
 #: Protocol -> which programs connect there.
-DOORS = {
+DOORS: Final = {
     "xbs": "Xterm Boat Sinker: lines over TCP; many players, points, taunts and chat.",
     "smackdown": "Code Smackdown: |QUERY|...|END| with child processes, or over TCP.",
     "jsonline": "Battleship in JSON lines over TCP, against a built-in bot or another team.",
     "classic": "The two-player game of set-up, shots and replies, over TCP or a pair of MQTT topics.",
 }
+#: Protocol -> what is played where no rules are named.
+_RULES: Final = {"xbs": "xbs", "smackdown": "smackdown", "jsonline": "alternate", "classic": "classic"}
+#: Protocols whose programs are for people.
+_FOR_PEOPLE: Final = frozenset({"xbs"})
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 
 #: For the options that choose a gateway's table.
@@ -46,7 +50,7 @@ TABLE_RULES: Final = (
 #: What a server tells the gateways that it runs.
 _SAID_BY_SERVER: Final = [
     Unused(each, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
-    for each in ("broker", "roster", "no_roster", "ca", "no_pin")
+    for each in ("broker", "roster", "no_roster", "ca", "no_pin", "players")
 ]
 
 _LOOK_SECONDS = 0.5
@@ -95,6 +99,19 @@ class GatewayCall(NamedTuple):
 
     words: list[str]
     table: str
+
+    @property
+    def for_people(self) -> bool:
+        """Whether people sit at the other end, who take their time."""
+        return self.words[0] in _FOR_PEOPLE
+
+
+def with_rules_of_gateways(settings: ServerSettings) -> ServerSettings:
+    """Return the settings, with the rules of the first gateway's protocol where they name none."""
+    protocol = next((line.split(maxsplit=1)[0] for line in settings.gateways if line.strip()), "")
+    if "rules" in settings.model_fields_set or protocol not in _RULES:
+        return settings
+    return ServerSettings(**settings.model_dump(exclude_unset=True) | {"rules": _RULES[protocol]})
 
 
 def read_gateway(line: str, book: RuleBook) -> GatewayCall:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.gateway import (
     TABLE_RULES,
@@ -18,7 +19,8 @@ from salvo_server.cli.gateway import (
     table_watch,
 )
 from salvo_server.cli.output import Integer
-from salvo_server.gateways.classic import Role, door
+from salvo_server.gateways.classic import END_SECONDS, Role, door
+from salvo_server.gateways.classic.caller import call_again_and_again
 from salvo_server.gateways.classic.mqtt_transport import Carrier
 from salvo_server.gateways.host import Host
 from salvo_server.unused import Unused, is_set, is_unset
@@ -28,12 +30,21 @@ from salvo_server.unused import Unused, is_set, is_unset
     cls=Checked,
     unused=[
         Unused("listen", is_set("channel"), "with --channel, over which programs connect; leave one of them out"),
+        Unused("listen", is_set("call"), "with --call, which connects to a program; leave one of them out"),
+        Unused("call", is_set("channel"), "with --channel, over which programs connect; leave one of them out"),
+        Unused(
+            "call", lambda given: given["role"] != Role.CLIENT, "as server, which is called; say --role client, too"
+        ),
         Unused("carrier", is_unset("channel"), "without --channel NAME; give that, too, or leave it out"),
         Unused("rounds", lambda given: given["role"] == Role.CLIENT, "as client: the server ends; leave it out"),
+        Unused(
+            "end_seconds", lambda given: given["role"] == Role.CLIENT, "as client: the server goes on; leave it out"
+        ),
         *TABLE_RULES,
     ],
 )
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4000", help="Where programs connect.")
+@click.option("--call", metavar="HOST:PORT", help="As client: where the program is that is a server.")
 @click.option(
     "--channel",
     metavar="NAME",
@@ -48,16 +59,25 @@ from salvo_server.unused import Unused, is_set, is_unset
 )
 @opponent_option("The gateway's player: a bot that ships, or a bot's file.")
 @click.option("--rounds", type=Integer(min=1), help="As server, games before it exits.  [default: no limit]")
+@click.option(
+    "--end-seconds",
+    type=click.FloatRange(0),
+    default=END_SECONDS,
+    show_default=True,
+    help="As server, from the end of a game, which people want to see, to the next set-up.",
+)
 @click.option("--name", default="classic-guest", help="The program's name at the table.")
 @click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one per table]")
 @table_options
 def command(
     listen: str,
+    call: str | None,
     channel: str | None,
     carrier: str | None,
     role: str,
     opponent: str,
     rounds: int | None,
+    end_seconds: float,
     name: str,
     games: Path | None,
     **table: Any,
@@ -67,17 +87,31 @@ def command(
     The gateway plays with a built-in bot. A finished game is played again at the table, as the program's fleet is not
     known before.
     """
+    if role == Role.CLIENT and call is None and channel is None:
+        raise click.UsageError("--role client calls a program that is a server: say where, --call HOST:PORT")
     with table_watch("classic", **table) as watch:
         book = watch.open()
         opening = door(
-            book, role=role, opponent=opponent, rounds=rounds, name=name, games=games, lasting=channel is not None
+            book,
+            role=role,
+            opponent=opponent,
+            rounds=rounds,
+            end_seconds=end_seconds,
+            name=name,
+            games=games,
+            lasting=channel is not None,
         )
         host = Host(watch, opening)
         what = f"programs of the two-player game play against {opponent}"
-        if channel is None:
-            serve_guests(host, listen, what)
-            return
         stop = ended_by_signals()
+        if call is not None:
+            with contextlib.closing(host):
+                click.echo(f"{what}, called at {call}")
+                call_again_and_again(host, split_address(call), stop)
+            return
+        if channel is None:
+            serve_guests(host, listen, what, stop)
+            return
         carried = Carrier(carrier or table["broker"], channel, Role(role), host, ca=table["ca"])
         with contextlib.closing(host):
             click.echo(f"{what} on {carried.heard_on}")

@@ -11,7 +11,6 @@ from salvo_server.cli.checked import Checked
 from salvo_server.cli.gateway import TABLE_RULES, opponent_option, serve_guests, table_options, table_watch
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.jsonline import NO_OPPONENT, door
-from salvo_server.gateways.jsonline.words import Dialect
 
 
 @click.command(cls=Checked, unused=TABLE_RULES)
@@ -21,25 +20,17 @@ from salvo_server.gateways.jsonline.words import Dialect
     none=NO_OPPONENT,
 )
 @click.option(
-    "--dialect",
-    type=click.Choice([dialect.value for dialect in Dialect]),
-    default=Dialect.TEXT.value,
-    help='Cells as {"row": "A", "column": 2}, or from 0 as {"x": 1, "y": 0}.',
+    "--status-names", is_flag=True, help="Write a status as its name instead of its number, and results as echoed."
 )
-@click.option("--status-names", is_flag=True, help="Write a status as its name instead of its number.")
 @click.option("--name", default="jsonline-client", help="The program's name at the table.")
 @click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one per table]")
 @table_options
-def command(
-    listen: str, opponent: str, dialect: str, status_names: bool, name: str, games: Path | None, **table: Any
-) -> None:
-    """Accept clients that play Battleship in JSON lines over TCP, one at a time, at a table with the rules streak.
+def command(listen: str, opponent: str, status_names: bool, name: str, games: Path | None, **table: Any) -> None:
+    """Accept clients that play Battleship in JSON lines over TCP, one at a time, at a table with the rules alternate.
 
     The server plays itself. A finished game is played again at the table, as the program's fleet is not known before; a
     program that sends BOARD right after its invitation plays there at once.
     """
     with table_watch("jsonline", **table) as watch:
-        opening = door(
-            watch.open(), opponent=opponent, dialect=dialect, status_names=status_names, name=name, games=games
-        )
+        opening = door(watch.open(), opponent=opponent, status_names=status_names, name=name, games=games)
         serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {opponent}")

@@ -52,7 +52,11 @@ _SOMEBODY = "opponent"
 @click.option("--opponent", help="The opponent's name, for programs that are started.  [default: the other name]")
 @click.option("--listen", metavar="HOST:PORT", help="Also accept TCP clients.")
 @click.option("--answer-seconds", type=click.FloatRange(0, min_open=True), default=ANSWER_SECONDS)
-@click.option("--you-first", is_flag=True, help="Show player 2, too, its own shots before its opponent's.")
+@click.option(
+    "--opponent-first",
+    is_flag=True,
+    help="Show player 2 the shots on its board before its own, as the system's own server does.",
+)
 @click.option("--games", type=Integer(min=1), help="End when started programs have played this many.")
 @table_options
 def command(
@@ -61,7 +65,7 @@ def command(
     opponent: str | None,
     listen: str | None,
     answer_seconds: float,
-    you_first: bool,
+    opponent_first: bool,
     games: int | None,
     **table: Any,
 ) -> None:
@@ -86,7 +90,9 @@ def command(
         with contextlib.ExitStack() as stack:
             children = []
             for program, name in zip(programs, mine, strict=True):
-                host = Host(watch, child_door(book, name, known, answer_seconds=answer_seconds, you_first=you_first))
+                host = Host(
+                    watch, child_door(book, name, known, answer_seconds=answer_seconds, opponent_first=opponent_first)
+                )
                 whole = [*program, name, opponent or _other(name, names)]
                 finished = partial(known.finished_by, name)
                 children.append(Child(whole, name, host.admit, partial(wants_more, name), finished))
@@ -97,7 +103,7 @@ def command(
             if games is not None:
                 threading.Thread(target=_stop_after, args=(children, stop), daemon=True).start()
             if listen:
-                tcp = Host(watch, door(book, names=known, answer_seconds=answer_seconds, you_first=you_first))
+                tcp = Host(watch, door(book, names=known, answer_seconds=answer_seconds, opponent_first=opponent_first))
                 serve_guests(tcp, listen, "Code Smackdown", stop)
             else:
                 click.echo(f"Code Smackdown: {', '.join(mine)}")

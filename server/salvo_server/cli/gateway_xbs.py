@@ -19,9 +19,13 @@ from salvo_server.gateways.xbs import MAX_PLAYERS, door
 )
 @click.option("--title", default="", help="What clients call the game.  [default: Salvo and the table's name]")
 @click.option("--most", type=Integer(min=2), default=MAX_PLAYERS, show_default=True, help="Players that a game takes.")
+@click.option(
+    "--players", type=Integer(min=2), help="The server's --players, which it passes on to gateways beside it."
+)
 @table_options
-def command(listen: str, title: str, most: int, table: str, **where: Any) -> None:
+def command(listen: str, title: str, most: int, players: int | None, table: str, **where: Any) -> None:
     """Accept clients and bots of Xterm Boat Sinker, at a table whose rules are like the book xbs."""
     with table_watch("xbs", table=table, **where) as watch:
         book = watch.open()
-        serve_guests(Host(watch, door(book, title=title or f"Salvo {table}".strip(), most=most)), listen, "xbs")
+        opening = door(book, title=title or f"Salvo {table}".strip(), most=most, players=players)
+        serve_guests(Host(watch, opening), listen, "xbs")

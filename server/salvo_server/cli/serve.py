@@ -10,7 +10,7 @@ import click
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
-from salvo_server.cli.gateway import read_gateway
+from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.cli.serve_report import ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateways.supervisor import gateways_beside
@@ -60,9 +60,13 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
 @click.option("--tls-ca", type=click.Path(path_type=Path), help="CA to trust for --broker, PEM.")
-@click.option("--rules", metavar="NAME|FILE", help="Ruleset: a name, or a TOML file.  [default: salvo]")
+@click.option(
+    "--rules",
+    metavar="NAME|FILE",
+    help="Ruleset: a name, or a TOML file.  [default: salvo; with --gateway, its system's]",
+)
 @click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
-@click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30]")
+@click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30; 300 at an xbs gateway]")
 @click.option(
     "--bank-seconds", type=int, help="Time bank: a player's time for all its salvos of a game.  [default: no limit]"
 )
@@ -101,7 +105,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per event, with its time.")
 def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
-    settings = load_settings(given, config).with_journal()
+    settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
     check_start(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
     report = ServeReport(as_json, settings.games)
@@ -110,7 +114,7 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     if settings.transcripts is not None:
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         kept = KeptGames(open_journal(settings))
-    tables = {gateway.table for gateway in gateways}
+    tables = {each.table: any(one.for_people for one in gateways if one.table == each.table) for each in gateways}
     contest = Contest(settings, report, journal=kept, identity=identity, gateway_tables=tables)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
@@ -120,7 +124,9 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     options = _gateway_options(contest, settings)
     with (
         announced(settings, contest.url, contest.websocket_url),
-        gateways_beside([[*gateway.words, *options] for gateway in gateways], report.report_gateway_output),
+        gateways_beside(
+            [[*each.words, *options, *_fixed_number(each, settings)] for each in gateways], report.report_gateway_output
+        ),
     ):
         contest.run()
     report.report_unfinished_games(settings)
@@ -135,6 +141,11 @@ def _gateway_options(contest: Contest, settings: ServerSettings) -> list[str]:
     on_tls = contest.own_url.startswith(("mqtts:", "wss:"))
     trusted = ["--ca", str(settings.tls_ca)] if on_tls and settings.tls_ca is not None else []
     return ["--broker", contest.own_url, "--no-pin", *accounts, *trusted]
+
+
+def _fixed_number(gateway: GatewayCall, settings: ServerSettings) -> list[str]:
+    """Return how a gateway whose clients are told so learns with how many players its table starts."""
+    return ["--players", str(settings.players)] if gateway.words[0] == "xbs" and settings.players else []
 
 
 def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:

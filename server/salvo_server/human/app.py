@@ -48,7 +48,7 @@ try:
     from textual.events import Key
     from textual.widgets import Input, OptionList, Static
 
-    from salvo_server.human.board import BoardView
+    from salvo_server.human.board import COLOURS, TARGET_COLOURS, BoardView
     from salvo_server.spectate.screen import printable
 except ModuleNotFoundError:
     raise MissingExtra("playing yourself", "terminal") from None
@@ -578,7 +578,8 @@ class Table(App[str]):
         rivals = _rivals(sight)
         which = f"{rivals.index(target) + 1}/{len(rivals)} " if len(rivals) > 1 else ""
         heading = which + self._heading(sight, target)
-        self.query_one("#target", BoardView).show(grid, board, heading, active=shooting, cursor=cursor)
+        styles = TARGET_COLOURS if sight.tells_sunk_cells and target not in fleets else COLOURS
+        self.query_one("#target", BoardView).show(grid, board, heading, active=shooting, cursor=cursor, styles=styles)
         self._write("incoming", self._incoming(sight))
         self._write("outcome", self._outcome)
 

@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from salvo.lab.pictures.marks import Mark
 from salvo.rules import Grid
+from salvo_server.human.snapshot import SUNK
 from salvo_server.spectate.screen import Board, cell_at, draw_board, printable
 
 #: Colours by mark; every mark reads without them.
@@ -21,11 +22,16 @@ COLOURS: Final[Mapping[str, str]] = {
     Mark.BLANK: "not dim #000000 on #add8e6",
     Mark.SHIP: "not dim #ffffff on #000000",
     Mark.HIT: "not dim bold #ffffff on #c00000",
+    SUNK: "not dim bold #ffffff on #c00000",
     Mark.MISS: "not dim #ffffff on #00008b",
     Mark.FIRED: "not dim #000000 on #f0d000",
     Mark.AIMED: "not dim bold #ffffff on #a000a0",
     Mark.OFFERED: "not dim bold #000000 on #00c000",
 }
+
+
+#: The same for another player's board where ships that have sunk stand out from hits.
+TARGET_COLOURS: Final[Mapping[str, str]] = {**COLOURS, Mark.HIT: "not dim bold #ffffff on #000000"}
 
 
 class BoardView(Static):
@@ -41,12 +47,21 @@ class BoardView(Static):
 
     grid: Grid | None = None
 
-    def show(self, grid: Grid, marks: str, title: str, *, active: bool, cursor: int | None = None) -> None:
+    def show(
+        self,
+        grid: Grid,
+        marks: str,
+        title: str,
+        *,
+        active: bool,
+        cursor: int | None = None,
+        styles: Mapping[str, str] = COLOURS,
+    ) -> None:
         """Draw the board; the active one has a frame that stands out."""
         self.grid = grid
         self.border_title = Text(printable(title))  # no markup
         self.set_class(active, "active")
-        self.update(draw_board(Board({}, marks=marks), grid, styles=COLOURS, cursor=cursor))
+        self.update(draw_board(Board({}, marks=marks), grid, styles=styles, cursor=cursor))
         if cursor is not None:
             self.call_after_refresh(self._keep_in_sight, grid, cursor)
 

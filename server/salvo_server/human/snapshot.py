@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
+from typing import Final
 
-from salvo.lab.pictures.marks import Mark, picture
+from salvo.lab.pictures.marks import Mark, in_words, picture
 from salvo.lab.pictures.views import known_marks
 from salvo.messages import SalvoResolved
-from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Sinkings
+from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Shots, Sinkings, Spacing
 from salvo.view import Shot, View
+
+#: A hit of a ship that has sunk, where that tells which cells it had: it stands apart from others, and has one shot.
+SUNK: Final = "✘"
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,11 @@ class Snapshot:
             known,
         )
 
+    @property
+    def tells_sunk_cells(self) -> bool:
+        """Whether hits of ships that have sunk are marked as such."""
+        return _tells_sunk_cells(self.rules)
+
     def marks(self, player: str) -> dict[tuple[int, int], bool]:
         """Return what the view has said of a board; nothing where the rules don't tell cells."""
         return self.known.get(player, {})
@@ -101,8 +110,28 @@ class Snapshot:
 
 def _board(view: View, player: str) -> str:
     """Return another player's board."""
-    marks = known_marks(view, player)
+    marks: dict[int, str] = {**known_marks(view, player)}
+    for result in view.results if _tells_sunk_cells(view.rules) else ():
+        if any(ship.player == player for ship in result.sunk) and result.aims_if_told:
+            _, x, y = result.aims_if_told[0]
+            _mark_sunk(marks, view.rules.grid, view.rules.grid.cell(x, y))
     return "".join(marks.get(cell, Mark.BLANK) for cell in range(view.rules.grid.size))
+
+
+def _tells_sunk_cells(rules: RuleBook) -> bool:
+    apart = rules.spacing is not Spacing.TOUCH
+    return apart and rules.sinkings is Sinkings.TOLD and rules.announce is Announce.CELLS and rules.shots is Shots.ONE
+
+
+def _mark_sunk(marks: dict[int, str], grid: Grid, cell: int) -> None:
+    """Mark a hit and all that have a border in common with it, or with one of those."""
+    marks[cell] = SUNK
+    x, y = grid.xy(cell)
+    for column, row in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)):
+        if 1 <= column <= grid.width and 1 <= row <= grid.height:
+            beside = grid.cell(column, row)
+            if marks.get(beside) == Mark.HIT:
+                _mark_sunk(marks, grid, beside)
 
 
 def _overlaid(board: str, grid: Grid, player: str, shots: Sequence[Shot], mark: Mark) -> str:
@@ -137,7 +166,7 @@ def _fate(shot: Shot, hit: bool, grid: Grid, many: bool) -> str:
 
 
 def _sunk(ship: str) -> str:
-    return f"{ship.capitalize()} sunk"
+    return f"{in_words(ship)} sunk"
 
 
 def _count(count: int, noun: str) -> str:

@@ -40,6 +40,11 @@ def picture(owner: bytes, struck: set[int]) -> str:
     return "".join(seen[ship > 0][cell in struck] for cell, ship in enumerate(owner))
 
 
+def in_words(ship: str) -> str:
+    """Return a ship's name for people, such as ``Aircraft carrier``, without the number of one of several."""
+    return ship.rstrip("0123456789").replace("aircraftcarrier", "aircraft carrier").capitalize()
+
+
 def letters_of(book: RuleBook) -> dict[str, str]:
     """Return a letter for each ship: its first one, else the first of its others that is free; A for a carrier."""
     found: dict[str, str] = {}

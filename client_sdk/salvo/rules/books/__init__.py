@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from salvo.rules.book import RuleBook
+from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.classic import CLASSIC
 from salvo.rules.books.salvo import SALVO
 from salvo.rules.books.smackdown import SMACKDOWN
@@ -10,6 +11,6 @@ from salvo.rules.books.streak import STREAK
 from salvo.rules.books.xbs import XBS
 
 #: By the name that ``--rules`` takes; the first one is played when none is named.
-BOOKS: dict[str, RuleBook] = {book.name: book for book in (SALVO, SMACKDOWN, XBS, STREAK, CLASSIC)}
+BOOKS: dict[str, RuleBook] = {book.name: book for book in (SALVO, SMACKDOWN, XBS, STREAK, ALTERNATE, CLASSIC)}
 
-__all__ = ["BOOKS", "CLASSIC", "SALVO", "SMACKDOWN", "STREAK", "XBS"]
+__all__ = ["ALTERNATE", "BOOKS", "CLASSIC", "SALVO", "SMACKDOWN", "STREAK", "XBS"]

@@ -11,7 +11,11 @@ protocol's server, which leads and begins, and a program its client; or the othe
     E  goodbye
 
 A message that is not understood, is out of turn, or cannot be true for any fleet, is answered with E, which ends the
-game. So does a broken connection. After a game the gateway as server begins the next one, up to the given number.
+game. So does a broken connection. Some seconds after a game, in which people see its end, the gateway as server begins
+the next one, or says E after the given number. As client it calls a program, and calls again when that has ended.
+
+The protocol's text has the messages carried by the message bus of the original program's own library. That is not
+spoken here: a program has to have them as lines over TCP, or as payloads of MQTT.
 
 The program never shows its fleet: the gateway plays the game itself and then once more at the table
 (:mod:`salvo_server.gateways.hidden_fleet`), with a fleet that agrees with every reply; of a game that the program has
@@ -26,13 +30,13 @@ from salvo.lab import sources
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo.topics import check_name
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.classic.guest import ClassicGuest, Role
+from salvo_server.gateways.classic.guest import END_SECONDS, ClassicGuest, Role
 from salvo_server.gateways.classic.words import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from salvo_server.gateways.hidden_fleet.room import Room
 from salvo_server.gateways.host import Door
 from salvo_server.gateways.peer import Lines
 
-__all__ = ["Role", "check", "door"]
+__all__ = ["END_SECONDS", "Role", "check", "door"]
 
 
 def door(
@@ -41,6 +45,7 @@ def door(
     role: str = Role.SERVER,
     opponent: str = "hunter",
     rounds: int | None = None,
+    end_seconds: float = END_SECONDS,
     name: str = "classic-guest",
     games: Path | None = None,
     lasting: bool = False,
@@ -52,6 +57,7 @@ def door(
         role: the gateway's, ``server`` or ``client``.
         opponent: a bot that ships or a bot's file.
         rounds: as server, games before it sends E; no limit when None.
+        end_seconds: as server, from the end of a game to the next set-up or E.
         name: the program's at the table.
         games: the file that keeps games; one for each table in the user's state when not given.
         lasting: whether a program does not notice that the gateway was started again, as over topics.
@@ -64,7 +70,9 @@ def door(
     check(book)
     room = Room("classic", book, sources.load(opponent), check_name(name), file=games)
     return Door(
-        welcome=lambda peer, watch: ClassicGuest(peer, watch, room, Role(role), rounds=rounds, lasting=lasting),
+        welcome=lambda peer, watch: ClassicGuest(
+            peer, watch, room, Role(role), rounds=rounds, end_seconds=end_seconds, lasting=lasting
+        ),
         framing=lambda: Lines(MAX_BYTES),
         opened=room.open,
         closed=room.close,

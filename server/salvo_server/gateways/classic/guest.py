@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 #: How often a client announces itself.
 CLIENT_SECONDS: Final = 1.0
+#: From the end of a game to the next set-up: what people see of the end.
+END_SECONDS: Final = 5.0
 #: A client's C may have been on its way when it was sent Z; later ones come from a program that was started again.
 _CROSSING_SECONDS: Final = 1.5
 #: By then all messages from the gateway's absence have arrived, and all duplicates; a shot without a reply by then was
@@ -53,18 +55,28 @@ class ClassicGuest(Guest):
     """The program; one of them has the room, and a further client's C is not answered before it is free."""
 
     def __init__(
-        self, peer: Peer, watch: TableWatch, room: Room, role: Role, *, rounds: int | None, lasting: bool
+        self,
+        peer: Peer,
+        watch: TableWatch,
+        room: Room,
+        role: Role,
+        *,
+        rounds: int | None,
+        end_seconds: float,
+        lasting: bool,
     ) -> None:
         super().__init__(peer, watch)
         self._room = room
         self._role = role
         self._rounds = rounds
+        self._end_seconds = end_seconds
         self._lasting = lasting
         self._state = _State.CONNECT
         self._game: UnseenGame | None = None
         self._played = 0  # games that came to their end: who begins alternates
         self._done = self._theirs_done = False  # with the set-up
         self._said_at = 0.0  # when C or Z was sent
+        self._ended_at = 0.0
         # After the gateway was away: what a broker may bring a second time, and until when.
         self._known: list[w.Message] = []
         self._known_until: float | None = None
@@ -77,6 +89,8 @@ class ClassicGuest(Guest):
             if self._game is not None:
                 self._state, self._played = _State.PLAY, notes.get("played", 0)
                 self._known, self._known_until = _last_said(self._game), self.watch.clock() + _AGAIN_SECONDS
+            elif "ended" in notes:
+                self._state, self._played, self._ended_at = _State.ENDED, notes["ended"], self.watch.clock()
 
     def message_received(self, message: str) -> None:
         try:
@@ -102,7 +116,8 @@ class ClassicGuest(Guest):
             self._said_at = now
             self.peer.send(w.CLIENT)
         elif self._state is _State.ENDED and self._role is Role.SERVER:
-            self._set_up()
+            if now - self._ended_at >= self._end_seconds:
+                self._restart_or_exit()
         elif self._state is _State.SETUP and not self._done:
             self._be_done()
         elif self._known_until is not None and now >= self._known_until and self._game is not None:
@@ -193,11 +208,19 @@ class ClassicGuest(Guest):
             self._shoot(game)
             return
         self._room.finish(self)
-        self._game, self._state = None, _State.ENDED
+        self._game, self._state, self._ended_at = None, _State.ENDED, self.watch.clock()
         self._played += 1
-        if self._role is Role.SERVER and self._played == self._rounds:
+        if self._role is Role.SERVER and self._room.claim(self):
+            self._room.note(self, ended=self._played)  # the program waits, also for a gateway that is started again
+
+    def _restart_or_exit(self) -> None:
+        """Do as server what a leader chooses at the end."""
+        if self._played == self._rounds:
             self.peer.send(w.EXIT)
+            self._room.give_up(self)
             self.end()
+        else:
+            self._set_up()
 
     def _quit(self, why: str) -> None:
         log.info("%s: %s", self.peer.name, why)

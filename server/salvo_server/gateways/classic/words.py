@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo.errors import SalvoError
+from salvo.lab.pictures.marks import in_words
 from salvo.rules import Grid, RuleBook
 from salvo_server.gateways.hidden_fleet.replies import Word, kind_of
 
@@ -67,7 +68,7 @@ def read(text: str, book: RuleBook) -> Message:
     if text[:1] == "R" and text[3:4] in _LETTERS:
         cell, letter, ship = _read_cell(text[1:3], book.grid), text[3], text[4:]
         word = _LETTERS[letter]
-        kinds = {_as_told(each.name): kind_of(each.name) for each in book.fleet}
+        kinds = {in_words(each.name): kind_of(each.name) for each in book.fleet}
         if word is Word.SUNK and ship in kinds:
             return Reply(cell, word, kinds[ship], letter == "E")
         if word is not Word.SUNK and not ship:
@@ -88,13 +89,7 @@ def reply(cell: int, word: Word, ship: str, last: bool, grid: Grid) -> str:
         last: whether it was the last one.
     """
     letter = "E" if last else {Word.MISS: "M", Word.HIT: "H", Word.SUNK: "S"}[word]
-    return f"R{_write_cell(cell, grid)}{letter}{_as_told(ship) if ship else ''}"
-
-
-def _as_told(ship: str) -> str:
-    """Return the name for people, such as ``Aircraft carrier``."""
-    kind = kind_of(ship)
-    return "Aircraft carrier" if kind == "aircraftcarrier" else kind.capitalize()
+    return f"R{_write_cell(cell, grid)}{letter}{in_words(ship)}"
 
 
 def _read_cell(text: str, grid: Grid) -> int:

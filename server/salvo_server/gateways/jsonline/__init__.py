@@ -1,15 +1,25 @@
 """Battleship in JSON lines: the program asks, the server answers and plays itself.
 
-A message is a JSON object; the server reads them with or without line breaks between them, and writes one a line. A hit
-shoots again, and the program always begins; so the table's rules are those of ``streak``, or the same in the ways that
-count. One program plays at a time, under one name.
+A message is a JSON object; the server reads them with or without line breaks between them, and writes one a line. The
+program always begins. The text says that shots alternate, and that a hit shoots again; its programs alternate strictly,
+so the gateway's own rules are those of ``alternate``, and the other ones have the name ``streak``. One program plays at
+a time, under one name.
 
     GAME_INVITATION  a game; status 1 while another one is on
     SHOT             -> HIT, MISS or SINKING; status 2 off the board, out of turn, and where was shot at before
     SHOT_REQUEST     -> the server's shot; the same one until it is answered
     RESULT           the answer; status 2 when no fleet agrees with all answers any more, and it can be given again
     BOARD            the fleet, after the game: compared with every answer; status 2 names a cell that differs
+    BOARD_HISTORY    -> after the game all its shots
     anything else    UNKNOWN, status 4
+
+Programs of the system differ from its text, and one of these signs of another dialect brings the others:
+
+    cells as {"x": 1, "y": 0}, from 0    detected; the server writes as the program wrote last
+    statuses as names                    named by the operator, as a program does not write any
+    bodies that are never null           for both: RESULT has the result again, a refusal what its type has
+    BOARD as a list of ships             detected, {"position": [...], "isShipSinking": ...} each, as the server's then
+    the winner                           for all of these, in the message of the answer to BOARD
 
 Status 3 is a fault of the server's and ends the game. Coordinates off the board, and fields that are missing or of the
 wrong type, are status 2; further fields are not looked at.
@@ -33,7 +43,7 @@ from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.hidden_fleet.room import Room
 from salvo_server.gateways.host import Door
 from salvo_server.gateways.jsonline.guest import JsonGuest
-from salvo_server.gateways.jsonline.words import Dialect, Values, Wording
+from salvo_server.gateways.jsonline.words import Values, Wording
 
 __all__ = ["NO_OPPONENT", "check", "door"]
 
@@ -45,7 +55,6 @@ def door(
     book: RuleBook,
     *,
     opponent: str = "hunter",
-    dialect: str = Dialect.TEXT,
     status_names: bool = False,
     name: str = "jsonline-client",
     games: Path | None = None,
@@ -55,7 +64,6 @@ def door(
     Args:
         book: of the table.
         opponent: a bot that ships or a bot's file, or ``none``.
-        dialect: ``text`` or ``xy``.
         status_names: whether a status is written as its name instead of its number.
         name: the program's at the table.
         games: the file that keeps games; one for each table in the user's state when not given.
@@ -69,9 +77,8 @@ def door(
     bot = None if opponent == NO_OPPONENT else sources.load(opponent)
     house_name = f"{sources.team_name(opponent)[:20]}-jsonline"
     room = Room("jsonline", book, bot, check_name(name), house_name, games)
-    wording = Wording(book, Dialect(dialect), names=status_names)
     return Door(
-        welcome=lambda peer, watch: JsonGuest(peer, watch, room, wording),
+        welcome=lambda peer, watch: JsonGuest(peer, watch, room, Wording(book, names=status_names)),
         framing=Values,
         opened=room.open,
         closed=room.close,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from salvo import events as e
@@ -60,6 +61,7 @@ class AtTable:
         if self._cell is not None:
             raise GatewayError("not_your_turn", "The last SHOT is not answered yet.")
         self._cell = cell
+        self._guest.room.note(self._guest, dialect=self._guest.wording.dialect)
         self._go_on()
 
     def shot_request(self) -> None:
@@ -78,15 +80,23 @@ class AtTable:
         self._asked = None
         self._told += 1
         self._guest.room.note(self._guest, told=self._told)
-        self._guest.answer("RESULT")
+        self._guest.answer_result(word)
 
-    def board(self, fleet: Fleet) -> None:
+    def board(self, fleet: Fleet, *, listed: bool) -> None:
         view = self._view
         if view is None or not view.winners or self._landed():
             raise GatewayError("not_over", "The game is not over yet.")
         if not same_ships(fleet, self._fleet):
             raise GatewayError("contradiction", "This is not the board that was sent before the first shot.")
-        self._guest.answer("BOARD")
+        house = view.revealed.get(next(name for name in view.players if name != view.me))
+        shot_at = {cell for own, cell, _ in self._moves(view) if own}
+        self._guest.answer_board(listed=listed, won=view.me in view.winners, house=house, shot_at=shot_at)
+
+    def history(self) -> None:
+        view = self._view
+        if view is None or not view.winners:
+            raise GatewayError("not_over", "The game is not over yet.")
+        self._guest.answer_history(self._moves(view))
 
     # --- what happens at the table ------------------------------------------------------------------------------------
 
@@ -194,6 +204,12 @@ class AtTable:
         return [result for result in view.results if result.aims_if_told and result.aims_if_told[0][0] == me][
             self._told :
         ]
+
+    def _moves(self, view: View) -> Iterator[tuple[bool, int, Word]]:
+        for result in view.results:
+            if result.aims_if_told:
+                _, x, y = self._aim(result)
+                yield result.player == view.me, view.rules.grid.cell(x, y), _word(result)
 
     def _aim(self, result: SalvoResolved) -> tuple[str, int, int]:
         assert result.aims_if_told

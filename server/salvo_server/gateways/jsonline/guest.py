@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, Protocol
 
 from salvo import messages as m
@@ -12,11 +12,11 @@ from salvo.events import Event
 from salvo.rules import Fleet
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.guest import Guest
-from salvo_server.gateways.hidden_fleet.game import UnseenGame
+from salvo_server.gateways.hidden_fleet.game import GUEST, UnseenGame
 from salvo_server.gateways.hidden_fleet.replies import Word
 from salvo_server.gateways.hidden_fleet.room import Room
 from salvo_server.gateways.jsonline.at_table import AtTable, same_ships
-from salvo_server.gateways.jsonline.words import BUSY_TEXT, RESULTS, Status, Wording, read_request
+from salvo_server.gateways.jsonline.words import BUSY_TEXT, RESULTS, Dialect, Status, Wording, read_request
 from salvo_server.gateways.peer import Broken, Peer
 from salvo_server.gateways.table_watch import TableWatch
 
@@ -33,7 +33,8 @@ class Play(Protocol):
     def shot(self, cell: int) -> None: ...
     def shot_request(self) -> None: ...
     def result(self, word: Word) -> None: ...
-    def board(self, fleet: Fleet) -> None: ...
+    def board(self, fleet: Fleet, *, listed: bool) -> None: ...
+    def history(self) -> None: ...
     def event_received(self, event: Event) -> None: ...
     def announcement_received(self, announcement: m.Announcement) -> None: ...
     def finish(self) -> None:
@@ -52,13 +53,46 @@ class JsonGuest(Guest):
             "SHOT": lambda body: self._game().shot(wording.read_cell(body)),
             "SHOT_REQUEST": lambda _: self._game().shot_request(),
             "RESULT": lambda body: self._game().result(wording.read_result(body)),
-            "BOARD": lambda body: self._game().board(wording.read_board(body)),
+            "BOARD": lambda body: self._game().board(wording.read_board(body), listed=isinstance(body, list)),
+            "BOARD_HISTORY": lambda _: self._game().history(),
             _INVITATION: lambda _: self._invited(),
         }
 
     def answer(self, kind: str, status: Status = Status.OK, text: str | None = None, body: Any = None) -> None:
         """Send an answer."""
         self.peer.send(self.wording.answer(kind, status, text, body))
+
+    def answer_result(self, word: Word) -> None:
+        """Send the answer to a RESULT, with that result where the program reads it there."""
+        self.answer("RESULT", body=None if self.wording.plain else RESULTS[word])
+
+    def answer_board(self, *, listed: bool, won: bool, house: Fleet | None, shot_at: Collection[int]) -> None:
+        """Send the answer to the BOARD that ends a game: with the winner and the other board, but for the text's form.
+
+        Args:
+            listed: whether the program has sent its ships as a list.
+            house: the other side's fleet, where it is known.
+            shot_at: cells of it.
+        """
+        if self.wording.plain and not listed:
+            self.answer("BOARD")
+            return
+        body: Any = []
+        if house is not None:
+            body = self.wording.write_ships(house, shot_at) if listed else self.wording.write_board(house)
+        self.answer("BOARD", text=f"The {'client' if won else 'server'} has won.", body=body)
+
+    def answer_history(self, moves: Iterable[tuple[bool, int, Word]]) -> None:
+        """Send all shots of a game.
+
+        Args:
+            moves: for each whether it was the program's, its cell and what came of it.
+        """
+        body = [
+            {"player": "client" if own else "server", "shot": self.wording.write_cell(cell), "result": RESULTS[word]}
+            for own, cell, word in moves
+        ]
+        self.answer("BOARD_HISTORY", body=body)
 
     def message_received(self, message: str) -> None:
         try:
@@ -135,6 +169,7 @@ class JsonGuest(Guest):
         """Return the game of this program, also one that it began before its connection broke."""
         if self._play is None:
             game, notes = self.room.take_up(self)
+            self.wording.dialect = Dialect(notes.get("dialect", self.wording.dialect))
             if game is not None:
                 self._play = Unseen(self, game)
             elif "board" in notes:
@@ -165,7 +200,7 @@ class Unseen:
                 )
             self._game = self._guest.room.begin(self._guest)
         move = self._game.guest_fires(cell)
-        self._guest.room.note(self._guest)
+        self._guest.room.note(self._guest, dialect=self._guest.wording.dialect)
         self._guest.answer("SHOT", body=RESULTS[move.word])
 
     def shot_request(self) -> None:
@@ -176,22 +211,30 @@ class Unseen:
     def result(self, word: Word) -> None:
         self._begun().guest_replies(word)
         self._guest.room.note(self._guest)
-        self._guest.answer("RESULT")
+        self._guest.answer_result(word)
 
-    def board(self, fleet: Fleet) -> None:
+    def board(self, fleet: Fleet, *, listed: bool) -> None:
         if self._game is None:
             self._guest.room.note(self._guest, board=self._guest.wording.write_board(fleet), game=None, told=0)
             self._guest.sit_at_table(fleet)
-        elif not self._game.over:
+            self._guest.answer("BOARD")
+            return
+        if not self._game.over:
             raise GatewayError("not_over", "The game is not over yet.")
-        elif not self._finished:
+        if not self._finished:
             self._untrue = True
             self._game.reveal(fleet)
             self._untrue = False
             self.finish()
         elif not same_ships(fleet, self._game.guest_fleet):
             raise GatewayError("contradiction", "This is not the board that was sent before.")
-        self._guest.answer("BOARD")
+        shot_at = {move.cell for move in self._game.moves if move.seat == GUEST}
+        self._guest.answer_board(listed=listed, won=self._game.guest_won, house=self._game.fleet, shot_at=shot_at)
+
+    def history(self) -> None:
+        if self._game is None or not self._game.over:
+            raise GatewayError("not_over", "The game is not over yet.")
+        self._guest.answer_history((move.seat == GUEST, move.cell, move.word) for move in self._game.moves)
 
     def finish(self) -> None:
         """Hand the game on to be played again, once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any, Final
@@ -43,7 +43,7 @@ class Status(IntEnum):
 
 
 class Dialect(StrEnum):
-    """How a cell is written: ``{"row": "A", "column": 2}``, or from 0 as ``{"x": 1, "y": 0}``."""
+    """How a program writes a cell: ``{"row": "A", "column": 2}``, or from 0 as ``{"x": 1, "y": 0}``."""
 
     TEXT = "text"
     XY = "xy"
@@ -159,43 +159,60 @@ def read_request(message: str) -> Request:
 
 
 class Wording:
-    """Writes answers, and cells as the dialect has them.
+    """Writes answers to one program, and cells as it writes them itself.
+
+    Programs that differ from the text in cells or statuses also read the body of every answer, where the text has null.
 
     Args:
         names: whether a status is written as its name.
+
+    Attributes:
+        dialect: that of the last cell that was read.
     """
 
     def __init__(self, book: RuleBook, dialect: Dialect = Dialect.TEXT, *, names: bool = False) -> None:
         self.book = book
-        self._dialect = dialect
+        self.dialect = dialect
         self._names = names
+
+    @property
+    def plain(self) -> bool:
+        """Whether the program writes as the text does."""
+        return self.dialect is Dialect.TEXT and not self._names
 
     def answer(self, kind: str, status: Status = Status.OK, text: str | None = None, body: Any = None) -> str:
         """Return one line."""
         shown = status.name if self._names else int(status)
+        if body is None and status is not Status.OK and not self.plain:
+            miss = RESULTS[Word.MISS]
+            body = {
+                "SHOT": miss,
+                "SHOT_REQUEST": self.write_cell(0),
+                "RESULT": miss,
+                "BOARD": [],
+                "BOARD_HISTORY": [],
+            }.get(kind)
         return json.dumps({"type": kind, "status": shown, "message": text, "body": body})
 
     def read_cell(self, body: Any) -> int:
-        """Return the cell of a body.
+        """Return the cell of a body, whose dialect the answers have from then on.
 
         Raises:
             BadBody: ``wrong_shape`` or ``off_board``.
         """
-        grid = self.book.grid
-        if self._dialect is Dialect.XY:
-            x, y = _two(body, "x", "y")
-            if type(x) is not int or type(y) is not int:
-                raise BadBody("wrong_shape", f"x and y are whole numbers from 0, not {_shown(body)}")
-            return _cell(grid, x + 1, y + 1)
-        row, column = _two(body, "row", "column")
-        if not isinstance(row, str) or type(column) is not int:
-            raise BadBody("wrong_shape", f"row is a letter and column a whole number from 1, not {_shown(body)}")
-        return _cell(grid, column, _row(row))
+        match body:
+            case {"x": x, "y": y} if len(body) == 2 and type(x) is type(y) is int:
+                self.dialect = Dialect.XY
+                return _cell(self.book.grid, x + 1, y + 1)
+            case {"row": str(row), "column": column} if len(body) == 2 and type(column) is int:
+                self.dialect = Dialect.TEXT
+                return _cell(self.book.grid, column, _row(row))
+        raise BadBody("wrong_shape", f'a cell is {{"row": "A", "column": 2}} or {{"x": 1, "y": 0}}, not {_shown(body)}')
 
     def write_cell(self, cell: int) -> dict[str, Any]:
         """Return a body."""
         x, y = self.book.grid.xy(cell)
-        return {"x": x - 1, "y": y - 1} if self._dialect is Dialect.XY else {"row": chr(64 + y), "column": x}
+        return {"x": x - 1, "y": y - 1} if self.dialect is Dialect.XY else {"row": chr(64 + y), "column": x}
 
     def read_result(self, body: Any) -> Word:
         """Return what came of a shot.
@@ -231,14 +248,22 @@ class Wording:
             raise BadBody("wrong_shape", f"a ship of {left[0].length} cells is missing")
         return Fleet(self.book, placements)
 
-    def write_board(self, fleet: Fleet) -> dict[str, list[str]]:
-        """Return a fleet as the text writes it."""
+    def write_board(self, fleet: Fleet) -> dict[str, str | list[str]]:
+        """Return a fleet as the text writes it: the only ship of its length without a list."""
         name, board = self.book.grid.name, dict[str, list[str]]()
         for place in fleet.placements:
             cells = place.cells(self.book)
             written = name(cells[0]) if len(cells) == 1 else f"{name(cells[0])}-{name(cells[-1])}"
             board.setdefault(_COUNTS[len(cells) - 1], []).append(written)
-        return board
+        return {count: ships[0] if len(ships) == 1 else ships for count, ships in board.items()}
+
+    def write_ships(self, fleet: Fleet, shot_at: Collection[int]) -> list[dict[str, Any]]:
+        """Return a fleet as programs list it that say of each ship where it lies and whether it has sunk."""
+        ships = [place.cells(self.book) for place in fleet.placements]
+        return [
+            {"position": [self.write_cell(cell) for cell in cells], "isShipSinking": set(cells) <= set(shot_at)}
+            for cells in ships
+        ]
 
     def _ships(self, body: Any) -> Iterable[tuple[int | None, list[int]]]:
         """Yield the stated length of each ship, and its cells."""
@@ -274,12 +299,6 @@ class Wording:
             for line in range(min(y, last_y), max(y, last_y) + 1)
             for column in range(min(x, last_x), max(x, last_x) + 1)
         ]
-
-
-def _two(body: Any, one: str, other: str) -> tuple[Any, Any]:
-    if not isinstance(body, dict) or set(body) != {one, other}:
-        raise BadBody("wrong_shape", f'a cell is {{"{one}": ..., "{other}": ...}}, not {_shown(body)}')
-    return body[one], body[other]
 
 
 def _row(row: str) -> int:

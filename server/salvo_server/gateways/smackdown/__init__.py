@@ -4,29 +4,30 @@ The protocol's messages, and what they are at a table:
 
     INFO grid size, num ships, ship sizes   when a fleet is wanted, or when a program joins a running game;
                                             the shortest ship first, and locations are read in that order
-    QUERY / RESPONSE ship locations         the fleet. Programs are asked together; what they answer is placed in the
-                                            order of their names, since who places first is player 1. ``H`` is
-                                            horizontal, anything else vertical
+    QUERY / RESPONSE ship locations         the fleet. Programs are asked one after the other, in the order of their
+                                            names; who places first is player 1. ``H`` is horizontal, anything else
+                                            vertical
     QUERY / RESPONSE shots                  a turn: as many shots as it has, or fewer; then the rest is skipped
     INFO you hit / miss                     the outcomes of the own salvo, shot by shot
     INFO opponent hit / miss                the shots on the own board, as they are told
     INFO won / lost / tie game, end game    the end; then the gateway hangs up, and for the next game the program
                                             comes again
 
-Order of results: salvos are reported in play order. So player 1 reads the outcomes of its own shots first, and player 2
-the shots on its board, as from the system's own server. In the example run of the protocol's text both read their own
-shots first; ``you_first`` does the same here.
+Order of results: both read the outcomes of their own shots first, as in the example run of the protocol's text. The
+system's own server resolves one salvo after the other, so that player 2 reads the shots on its board first: that is
+the dialect ``opponent_first``, which no program tells by what it says.
 
 A shot off the grid, which the server would refuse, is not fired, and is reported as a miss. A cell that was
 shot at before is a hit or a miss again; where the rules refuse such a shot, the gateway reports that outcome without
 firing. The rest of the turn is then skipped; where the rules do not allow skipping, it ends at its deadline.
 
 Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time, which is the
-turn's deadline if that comes first. The program reads ``lost game`` and ``end game``; its player stays, with a random
-fleet if it has none, and skips every turn until the server takes it out or the game ends. A child process that ends
-while an answer is due has forfeited too; answers that it sent ahead of the queries still count. A TCP client that is
-cut off may come back: the name waits for it, and its turns pass in silence until then. A game that the server
-abandons is reported as a tie.
+turn's deadline if that comes first. The program reads ``lost game`` and ``end game``, and the other one of a game of
+two ``won game`` and ``end game``. Their players stay until the server takes the loser out, after some empty turns: it
+has a random fleet if it had none, and skips; the winner fires a shot a turn. A child process that ends while an answer
+is due has forfeited too; answers that it sent ahead of the queries still count. A TCP client that is cut off may come
+back: the name waits for it, and its turns pass in silence until then. A game that the server abandons is reported as a
+tie.
 
 A program that joins a running game, because it or the gateway was restarted, reads what any program reads at the start,
 and is asked for its locations, because it may wait for the question. The answer is discarded: the fleet was placed
@@ -80,21 +81,21 @@ def door(
     *,
     names: Names | Sequence[str] = (),
     answer_seconds: float = ANSWER_SECONDS,
-    you_first: bool = False,
+    opponent_first: bool = False,
 ) -> Door:
     """Return the door for TCP clients.
 
     Args:
         names: given in order of arrival; ``guest-1`` and so on without any.
         answer_seconds: how long a program may take for an answer, more than 0.
-        you_first: whether player 2, too, first reads what became of its own shots.
+        opponent_first: whether player 2 first reads of the shots on its board.
 
     Raises:
         GatewayError: ``wrong_rules``.
     """
     check(book)
     known = names if isinstance(names, Names) else Names(names)
-    return Door(partial(Player, names=known, check=check, answer_seconds=answer_seconds, you_first=you_first))
+    return Door(partial(Player, names=known, check=check, answer_seconds=answer_seconds, opponent_first=opponent_first))
 
 
 def child_door(
@@ -103,10 +104,12 @@ def child_door(
     names: Names,
     *,
     answer_seconds: float = ANSWER_SECONDS,
-    you_first: bool = False,
+    opponent_first: bool = False,
 ) -> Door:
     """Return the door for the child processes of one name, one at a time; see :func:`door`."""
     check(book)
     return Door(
-        partial(Player, names=names, check=check, answer_seconds=answer_seconds, you_first=you_first, child=name)
+        partial(
+            Player, names=names, check=check, answer_seconds=answer_seconds, opponent_first=opponent_first, child=name
+        )
     )

@@ -57,7 +57,7 @@ class Player(Guest):
         names: Names,
         check: Callable[[RuleBook], None],
         answer_seconds: float,
-        you_first: bool,
+        opponent_first: bool,
         child: str = "",
     ) -> None:
         """Let a program in.
@@ -70,13 +70,14 @@ class Player(Guest):
         self._names = names
         self._check = check
         self._answer_seconds = answer_seconds
-        self._you_first = you_first
+        self._opponent_first = opponent_first
         self._child = child
         self._called = ""  # the own name, once there is a seat
         self._told = _Told.NOTHING
         self._name_refused = False
         self._seat_at = 0.0
         self._forfeited = False
+        self._walks_over = False  # whether the only rival has forfeited, so that this program has won
         self._began = False  # whether this program was in the game when it went on
         self._game = 0
         self._leave_by = 0.0
@@ -85,6 +86,7 @@ class Player(Guest):
         self._asked_at = 0.0
         self._fleet: Fleet | None = None
         self._fleet_wanted = False
+        self._ask_by: float | None = None  # for the locations, after those of the names before this one
         self._place_by: float | None = None
         self._approved: set[str] = set()
         self._wanted: View | None = None  # the turn that waits for an answer
@@ -101,7 +103,7 @@ class Player(Guest):
             yield from super().rounds()
         finally:  # not before the seat is left: the next one of this name sits down there
             if self._called:
-                lost = self._began and not self._forfeited and self._told is not _Told.END and not self._child
+                lost = self._began and not self._knows_the_end and not self._child
                 self._names.give_back(self._called, lost_in=self._game if lost else 0)
 
     def connected(self) -> None:
@@ -117,8 +119,13 @@ class Player(Guest):
     def invalid_message_received(self, broken: Broken) -> None:
         self._take_in(broken)
 
+    @property
+    def _knows_the_end(self) -> bool:
+        """Whether the program has read how its game ended, which at the table may go on."""
+        return self._forfeited or self._walks_over or self._told is _Told.END
+
     def _take_in(self, answer: str | Broken) -> None:
-        if self._forfeited or self._told is _Told.END:
+        if self._knows_the_end:
             return
         self._ahead.append(answer)
         if len(self._ahead) <= MAX_AHEAD:
@@ -130,10 +137,10 @@ class Player(Guest):
             self._forfeit(f"more than {MAX_AHEAD} answers ahead of the queries")
 
     def lingers(self) -> bool:
-        """A child that ended may have answered ahead, and a player that has forfeited stays in its game."""
+        """A child that ended may have answered ahead, and after a forfeit both players stay in their game."""
         if not self.seated or self._told is _Told.END:
             return False
-        return self._forfeited or (self._child != "" and (self._told is not _Told.NOTHING or bool(self._ahead)))
+        return self._knows_the_end or (self._child != "" and (self._told is not _Told.NOTHING or bool(self._ahead)))
 
     def tick(self, now: float) -> None:
         if self._name_refused:
@@ -145,6 +152,7 @@ class Player(Guest):
         rules = self.session.rules
         if self._told is not _Told.END and rules is not None and len(self._approved) == len(rules.fleet):
             self._names.has_placed(self._called)
+        self._win_if_the_rival_has_forfeited()
         in_game = self._began and self._told is not _Told.END
         if in_game and self.session.view is None and self.session.state is State.LOBBY:
             self._give_up_game()
@@ -158,6 +166,9 @@ class Player(Guest):
             self._forfeit(f"ended while its {self._query} were due")
         elif self._query and now - self._asked_at > self._answer_seconds:
             self._forfeit(f"no {self._query} within {self._answer_seconds:g} s")
+        if self._ask_by is not None and (self._names.may_place(self._called) or now > self._ask_by):
+            self._ask_by = None
+            self._ask(LOCATIONS)
         if self._place_by is not None and (self._names.may_place(self._called) or now > self._place_by):
             self._place()
 
@@ -208,11 +219,14 @@ class Player(Guest):
                 self._forfeit(str(error))
 
     def _introduce(self, rules: RuleBook) -> None:
-        """Tell what is played and ask for the locations."""
+        """Tell what is played and ask for the locations, once the names before this one have placed theirs."""
         self._check(rules)
         self._told = _Told.ASKED
         self.peer.send(*lines.opening(rules))
-        self._ask(LOCATIONS)
+        if self._fleet_wanted and not self._names.may_place(self._called):
+            self._ask_by = self.watch.clock() + self._longest_wait
+        else:
+            self._ask(LOCATIONS)
 
     def _locate(self, answer: str | Broken) -> None:
         rules = self.session.rules
@@ -230,13 +244,16 @@ class Player(Guest):
         """Place the fleet when those of the names before this one stand, but don't wait too long for them."""
         if not self._fleet_wanted:
             return
-        news = self.watch.news.rules
-        longest = self._answer_seconds
-        if news is not None:
-            longest = min(longest, news.placement_seconds * _SHARE_OF_PLACING)
-        self._place_by = self.watch.clock() + longest
+        self._place_by = self.watch.clock() + self._longest_wait
         if self._names.may_place(self._called):
             self._place()
+
+    @property
+    def _longest_wait(self) -> float:
+        """Seconds for which the fleets of the names before this one are waited for."""
+        news = self.watch.news.rules
+        longest = self._answer_seconds
+        return longest if news is None else min(longest, news.placement_seconds * _SHARE_OF_PLACING)
 
     def _place(self) -> None:
         assert self._fleet is not None
@@ -261,6 +278,7 @@ class Player(Guest):
     def event_received(self, event: Event) -> None:
         if self._told is _Told.END:
             return
+        self._win_if_the_rival_has_forfeited()
         match event:
             case FleetWanted(rules, _):
                 self._want_fleet(rules)
@@ -276,6 +294,8 @@ class Player(Guest):
                 self._hear_end(event)
             case Refused("name_taken", _) if self._told is _Told.NOTHING:
                 self._name_refused = True
+            case Refused("fleet_final", _):
+                pass  # a ship that was sent twice, by this program or the one before it
             case Refused(code, text):
                 log.warning("%s: %s: %s", self._called, code, text)
             case _:
@@ -289,7 +309,7 @@ class Player(Guest):
         self._approved.clear()
         self._names.has_placed(self._called, placed=False)
         self._fleet_wanted = True
-        if self._forfeited:
+        if self._knows_the_end:
             self._fleet = rules.random_fleet(Random())
         if self._told is _Told.NOTHING:
             self._introduce(rules)
@@ -300,7 +320,7 @@ class Player(Guest):
         self._wanted = view
         if self._told is _Told.NOTHING:
             self._introduce(view.rules)
-        elif self._forfeited or self._told is _Told.READY:
+        elif self._knows_the_end or self._told is _Told.READY:
             self._is_in(view)
             self._ask_for_shots(view)
 
@@ -309,8 +329,8 @@ class Player(Guest):
         self._began, self._game = True, view.game
 
     def _ask_for_shots(self, view: View) -> None:
-        if self._forfeited:
-            self._give_up_turn()
+        if self._knows_the_end:
+            self._play_turn_alone()
             return
         self._tell(view)
         self._waits_for_own = True
@@ -342,9 +362,15 @@ class Player(Guest):
         if len(fired) < self._allowed and view.rules.skipping:
             self.session.skip()
 
-    def _give_up_turn(self) -> None:
+    def _play_turn_alone(self) -> None:
+        """Play a turn that the program does not know of: give it up after a forfeit, else fire a shot, to win."""
         wanted, self._wanted = self._wanted, None
-        if wanted is not None and self.session.view is not None and wanted.rules.skipping:
+        view = self.session.view
+        if wanted is None or view is None:
+            return
+        if self._walks_over:
+            self.session.fire(view.untouched.sample(1 if view.rules.skipping else view.shots))
+        if view.rules.skipping:
             self.session.skip()
 
     # --- what the program reads -------------------------------------------------------------------------------------
@@ -362,7 +388,7 @@ class Player(Guest):
 
     def _tell(self, view: View) -> None:
         """Tell what has come of all salvos since the last time."""
-        if self._forfeited:
+        if self._knows_the_end:
             return
         for result in _since(view, self._told_turn):
             self._told_turn = result.turn
@@ -374,7 +400,7 @@ class Player(Guest):
                 aimed = zip(result.aims_if_told, result.outcomes_if_told, strict=True)
                 met = [((x - 1, y - 1), hit) for (target, x, y), hit in aimed if target == rival]
                 self.peer.send(*lines.fallen("you", met))
-        if not (self._you_first and self._waits_for_own):
+        if self._opponent_first or not self._waits_for_own:
             self.peer.send(*lines.fallen("opponent", self._landed(view)))
 
     def _own_shots(self, view: View, result: m.SalvoResolved) -> Iterator[tuple[Cell, bool]]:
@@ -429,8 +455,9 @@ class Player(Guest):
     def _finish(self, how: str) -> None:
         self._query = ""
         self.session.wants_to_play = False
-        self._names.has_ended(self._called, lines.LOST if self._forfeited else how, forfeited=self._forfeited)
-        if self._forfeited:
+        how = lines.LOST if self._forfeited else lines.WON if self._walks_over else how
+        self._names.has_ended(self._called, how, forfeited=self._forfeited)
+        if self._knows_the_end:
             self._told = _Told.END
             self.end()
             return
@@ -444,13 +471,26 @@ class Player(Guest):
         self._query = ""
         self._ahead.clear()
         self._forfeited = True
+        self._names.has_forfeited(self._called, self.session.game)
         self._told = _Told.READY
         rules = self.session.rules
         if self._fleet_wanted and rules is not None:
             self._fleet = rules.random_fleet(Random())
             self._place_in_turn()
         self._say_end(lines.LOST)
-        self._give_up_turn()
+        self._play_turn_alone()
+
+    def _win_if_the_rival_has_forfeited(self) -> None:
+        """End it for the program of the only rival of one that has forfeited; its player stays, and wins."""
+        view = self.session.view
+        if self._knows_the_end or self._told is not _Told.READY or view is None or len(view.players) > 2:
+            return
+        if any(self._names.forfeited(name, view.game) for name in view.players if name != view.me):
+            self._query = ""
+            self._ahead.clear()
+            self._walks_over = True
+            self._say_end(lines.WON)
+            self._play_turn_alone()
 
     def _say_end(self, how: str) -> None:
         self.peer.send(lines.info(how), lines.info(lines.END))

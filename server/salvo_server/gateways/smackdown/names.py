@@ -30,6 +30,7 @@ class Names:
         self._lost: list[str] = []  # in a game, and without a program
         self._unheard: dict[str, int] = {}  # the game that went on without a name's program
         self._placed: set[str] = set()
+        self._forfeits: dict[str, int] = {}  # the last game that a name has forfeited
         self._lock = threading.Lock()
 
     def take(self, is_off: Callable[[], bool]) -> str | None:
@@ -99,6 +100,16 @@ class Names:
         """Whether a name lost its program in this game, and none has read since how it ended."""
         with self._lock:
             return self._unheard.get(name) == game
+
+    def has_forfeited(self, name: str, game: int) -> None:
+        """Note that a name's program has lost this game by forfeit, so that its opponent has won it."""
+        with self._lock:
+            self._forfeits[name] = game
+
+    def forfeited(self, name: str, game: int) -> bool:
+        """Whether a name's program has lost this game by forfeit."""
+        with self._lock:
+            return self._forfeits.get(name) == game
 
     def has_placed(self, name: str, *, placed: bool = True) -> None:
         """Note that a name's fleet is complete, or is no longer."""

@@ -2,15 +2,18 @@
 
 What a client says, and what becomes of it at the table:
 
-    G                  G|version|title|started|2|most|joined|goal|width|height|boats|A5|..., as the table announces it
+    G                  G|version|title|started|least|most|joined|goal|width|height|boats|A5|..., as the table announces
+                       it; the number of players with which the table starts, else 2 and 9
     P|text             the same line again
     J|name|board       a request to take part, and the board as its fleet; J|name when it is listed, J|other for each
                        other player. During a game, a player of it comes back: J, Y|board, J and B for each
                        other, S, N, the own B, and M||name reconnected. E|... where another try may help. Where a
                        result stands for a few seconds only, it is answered when the next lobby opens
-    S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays
+    S|player|X|Y       a shot at column X, row Y; refused ones get M||reason and the turn stays. The player may be the
+                       beginning of a name that no other one has, or a number in turn order
     K|reason           the turn is skipped; ignored out of turn
-    M|player|text      a line of chat to that player, or to all; after J it is held until that is answered
+    M|player|text      a line of chat to that player, or to all, and to nobody where the name is unknown; after J it is
+                       held until that is answered
     T|type|text        kept here; an empty text clears the type. A client of this door that shoots at this one gets
                        one of them each time; players from elsewhere, privately in the chat, once in two seconds at most
     L|reason           the end of the connection, as hanging up is. In the lobby the player leaves it, and may come back
@@ -22,7 +25,8 @@ What happens at the table, and what the client reads:
     the game begins           B for each board, S|player|... from the first turn's player on
     a turn                    N|player; the client's own turn once its session knows all that led to it
     a salvo                   H|shooter|target|d5 for a hit, to the shooter M|target|taunt, B of the shooter and target
-    a turn without a shot     K|player| and B of the player; not K for a skip that the client asked for itself
+    a turn without a shot     K|player|reason and B of the player, with a reason that was given at this door; not K for
+                              a skip that the client asked for itself
     a line of chat            M|sender|text|All, M|sender|text when it is private; | becomes /
     a player hangs up         B with the status disconnected, if it connected at this door
     the end                   F|finished|turns|players and R|player|score|skips|turns|status, best first, and the end
@@ -85,12 +89,13 @@ def check(book: RuleBook) -> None:
             raise GatewayError("wrong_rules", f"{text}; xbs needs ships called a to w of 2 cells or more")
 
 
-def door(book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS) -> Door:
+def door(book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS, players: int | None = None) -> Door:
     """Return the door to a table.
 
     Args:
         title: what the clients call the game.
         most: players that make the game full, 2 or more.
+        players: with how many the table starts its games, where that is fixed; then there are no more.
 
     Raises:
         GatewayError: ``wrong_rules``: the table's rules cannot be told in this protocol; ``bad_title``;
@@ -101,5 +106,5 @@ def door(book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS) -> Do
         raise GatewayError("bad_title", f"the title {title[:60]!r} is empty, or has a | or a control character in it")
     if most < FEWEST_PLAYERS:
         raise GatewayError("bad_players", f"{most} players are no game; it takes {FEWEST_PLAYERS} or more")
-    doorway = Doorway(book, title, most)
+    doorway = Doorway(book, title, players or most, players or FEWEST_PLAYERS)
     return Door(partial(XbsGuest, doorway=doorway))

@@ -35,6 +35,7 @@ from salvo_server.gateways.xbs.words import (
 
 #: Clients of 1.1 take 1.1 or later.
 VERSION: Final = "2.0.0"
+#: Players that a game takes.
 FEWEST_PLAYERS: Final = 2
 #: From ``J`` to its answer. A new account takes a second, a server that derives keys for a full lobby three.
 JOIN_SECONDS: Final = 20.0
@@ -61,11 +62,13 @@ class Doorway:
     Attributes:
         title: what ``G`` calls the game.
         most: players that ``G`` allows, and that make the game full.
+        least: players with which ``G`` says that the game can start.
     """
 
     book: RuleBook
     title: str
     most: int
+    least: int = FEWEST_PLAYERS
     company: NameRegistry = field(default_factory=NameRegistry)
     random: Random = field(default_factory=Random)
 
@@ -104,6 +107,7 @@ class XbsGuest(Guest):
         self._told: dict[str, str] = {}  # board messages by player
         self._told_as_of: object = None
         self._view: View | None = None  # of the game that the client has heard of
+        self._order: tuple[str, ...] = ()  # of its players, by turns
         self._ended_as: GameEnded | None = None
         self._skipped = False
         self._away = False
@@ -153,7 +157,7 @@ class XbsGuest(Guest):
             case "S":
                 self._shoot(said)
             case "K":
-                self._skip()
+                self._skip(speakable(said.value(1)))
             case "M":
                 self._speak(said.value(1), said.value(2))
             case "T":
@@ -187,7 +191,7 @@ class XbsGuest(Guest):
             VERSION,
             self._door.title,
             "N" if news.state is State.LOBBY or self._reopens else "Y",
-            FEWEST_PLAYERS,
+            self._door.least,
             max(self._door.most, joined),  # clients believe in no game with more players than fit
             joined,
             book.goal,
@@ -258,16 +262,16 @@ class XbsGuest(Guest):
             self._sent_away = write("E", why)
 
     def _shoot(self, said: Message) -> None:
+        self._catch_up()
         view = self._view if self._stage is Stage.PLAYING else None
         if view is None:
             self._tell("game hasn't started" if self.watch.news.state is State.LOBBY else "it is not your turn!")
             return
-        target = self._names.meant(said.value(1))
         x, y = said.number(2), said.number(3)
         grid = self._book.grid
         if not self._is_my_turn(view):
             self._tell("it is not your turn!")
-        elif target not in view.players:
+        elif not (target := self._target(view, said.value(1))):
             self._tell("invalid target player name")
         elif target == self._me:
             self._tell("don't shoot at yourself!")
@@ -278,24 +282,33 @@ class XbsGuest(Guest):
         else:
             self.session.fire([Shot(target, x, y)])
 
-    def _skip(self) -> None:
+    def _target(self, view: View, text: str) -> str:
+        """Return whom a shot is meant for: a name, the beginning of only one, or a number in turn order, from 1."""
+        if text.isascii() and text.isdigit():
+            return dict(enumerate(self._order, start=1)).get(int(text[:3]), "")
+        begins = [name for name in view.players if text and self._names.shown(name).startswith(text)]
+        meant = self._names.meant(text)
+        return meant if meant in view.players else begins[0] if len(begins) == 1 else ""
+
+    def _skip(self, reason: str) -> None:
         """End the turn; out of turn it is ignored."""
+        self._catch_up()
         if self._stage is Stage.PLAYING and self._view is not None and self._is_my_turn(self._view):
             self._skipped = True
+            self._door.company.note_skip(self._me, self._view.turn, reason)
             self.session.skip()
 
     def _is_my_turn(self, view: View) -> bool:
         return view is self.session.view and view.shots > 0 and self._told_turn == view.turn
 
     def _speak(self, to: str, text: str) -> None:
-        """Say a line, as soon as the client is seated; one that has no reader is ignored, and so is an empty one."""
+        """Say a line, as soon as the client is seated; one without text or to an unknown name is ignored."""
         if self._stage is Stage.JOINING and len(self._unsaid) < MAX_UNSAID:
             self._unsaid.append((to, text))
         if self._stage not in (Stage.WAITING, Stage.PLAYING) or not text:
             return
         hearer = self._names.meant(to)
         if to and not hearer:
-            self._tell("invalid player name")
             return
         try:
             self.say(text, hearer)
@@ -357,8 +370,7 @@ class XbsGuest(Guest):
             self._asked, self._sent_away = None, write("E", "the table does not answer")
         elif self._stage is Stage.JOINING and self.seated:
             self._join_or_not(now)
-        if self._stage in (Stage.WAITING, Stage.PLAYING):
-            self._catch_up()
+        self._catch_up()
         if self._stage is Stage.DONE and (self.watch.news.state is not State.TURN or now > self._answer_by):
             self.end()  # so that a client that reconnects at once finds the game over
 
@@ -456,6 +468,8 @@ class XbsGuest(Guest):
 
     def _catch_up(self) -> None:
         """Tell all that the session knows and the client does not."""
+        if self._stage not in (Stage.WAITING, Stage.PLAYING):
+            return
         if self._stage is Stage.WAITING:
             if self._started:
                 self._begin()
@@ -491,7 +505,7 @@ class XbsGuest(Guest):
     def _begin(self) -> None:
         view = self._view = self.session.view
         assert view is not None
-        players = self._turn_order(view)
+        players = self._order = self._turn_order(view)
         self._told_as_of = self._as_of(view)
         boards = self._boards(view)
         if self._back:
@@ -578,7 +592,8 @@ class XbsGuest(Guest):
         if not result.aims_if_told or result.outcomes_if_told is None:
             mine = result.player == self._me
             if not (mine and self._skipped):
-                self.peer.send(write("K", name(result.player), "out of time" if mine else ""))
+                reason = self._door.company.skip_reason(result.player, result.turn)
+                self.peer.send(write("K", name(result.player), "out of time" if mine else reason))
             self._tell_boards(result.player)
             return
         for (target, x, y), hit in zip(result.aims_if_told, result.outcomes_if_told, strict=True):

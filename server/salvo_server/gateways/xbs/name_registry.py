@@ -35,6 +35,7 @@ class NameRegistry:
         self._here: dict[str, Member] = {}
         self._missing: dict[str, tuple[int, str]] = {}  # in which game, and what they are called
         self._reasons: OrderedDict[str, str] = OrderedDict()
+        self._skips: dict[str, tuple[int, str]] = {}  # the last turn that was skipped, and why
         self._lock = threading.Lock()
 
     def claim(self, name: str, member: Member) -> bool:
@@ -45,6 +46,7 @@ class NameRegistry:
             self._here[name] = member
             self._missing.pop(name, None)
             self._reasons.pop(name, None)
+            self._skips.pop(name, None)
             return True
 
     def leave(self, name: str, game: int) -> None:
@@ -58,6 +60,8 @@ class NameRegistry:
             self._missing = {other: of for other, of in self._missing.items() if of[0] == game}
             if game and member is not None:
                 self._missing[name] = game, member.called
+            known = self._here.keys() | self._missing.keys()
+            self._skips = {other: skip for other, skip in self._skips.items() if other in known}
 
     def is_missing(self, name: str, game: int) -> bool:
         """Whether a player of a game connected here and is gone; always False for those from elsewhere."""
@@ -86,6 +90,17 @@ class NameRegistry:
             self._reasons[name] = reason
             if len(self._reasons) > MAX_REASONS:
                 self._reasons.popitem(last=False)
+
+    def note_skip(self, name: str, turn: int, reason: str) -> None:
+        """Note why a player skips a turn, before the others can hear that it has."""
+        with self._lock:
+            self._skips[name] = turn, reason
+
+    def skip_reason(self, name: str, turn: int) -> str:
+        """Return why a player has skipped a turn; empty when it did not say."""
+        with self._lock:
+            last, reason = self._skips.get(name, (0, ""))
+            return reason if last == turn else ""
 
     def reason(self, name: str) -> str:
         """Return why a player has left the lobby; empty when it did not say."""
