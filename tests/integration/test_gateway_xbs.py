@@ -203,8 +203,8 @@ def test_a_bot_and_clients_play_at_one_table_which_a_watcher_sees(tmp_path: Path
     for values in outcome.results:
         values[0] = values[0].replace("an_SDK_h~1", "an_SDK_hunter")
     check_points(outcome, heard)
-    assert {values[0] for values in outcome.results} == {*shown}  # the hunter wins nearly always, and not always
-    assert seen["/game/winner"] == b"an_SDK_hunter"
+    assert {values[0] for values in outcome.results} == {*shown}
+    assert outcome.results[0][0].encode() in seen["/game/winner"]  # mostly the hunter; the others may be lucky, or tie
 
 
 def test_programs_of_two_systems_and_a_bot_play_at_one_table(tmp_path: Path) -> None:
