@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from salvo.client import GameReport
-from salvo.errors import SalvoError
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import Grid, Orientation, RuleBook, ShipClass
+from salvo.rules.book import UnplayableBook
 from salvo.rules.books.smackdown import SMACKDOWN
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
@@ -88,7 +88,7 @@ class SmackdownVisit:
         ships = tuple(ShipClass(f"ship{number}", size) for number, size in enumerate(self._sizes, start=1))
         try:
             return replace(SMACKDOWN, grid=self._grid, fleet=ships)
-        except SalvoError as error:
+        except UnplayableBook as error:
             raise GatewayError("wrong_rules", f"the referee's game cannot be played: {error.text}") from None
 
     def _fired(self, most: int) -> str:

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from salvo.client import GameReport
-from salvo.errors import SalvoError
 from salvo.messages import Earlier, PlayerStats, SalvoResolved, Tally
 from salvo.player import Bot
 from salvo.rules import Fleet, Grid, RuleBook, ShipClass
+from salvo.rules.book import UnplayableBook
 from salvo.rules.books.xbs import XBS
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
@@ -234,5 +234,5 @@ def _book(values: list[str]) -> RuleBook:
     ships = tuple(ShipClass(boat[1].lower(), int(boat[2])) for boat in found if boat is not None)
     try:
         return replace(XBS, grid=Grid(int(width), int(height)), fleet=ships, goal=int(goal))
-    except SalvoError as error:
+    except UnplayableBook as error:
         raise GatewayError("wrong_rules", f"the server's game cannot be played: {error.text}") from None
