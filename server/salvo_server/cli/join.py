@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import secrets
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,24 @@ from salvo.rules import generator
 from salvo.seat import Seat
 from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import Integer, leave_on_sigterm
+from salvo_server.gateways.visits import SCHEMES
 from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set
+
+
+def _is_elsewhere(given: Mapping[str, Any]) -> bool:
+    """Whether the URL names a server of an older system."""
+    return str(given["url"]).partition(":")[0] in SCHEMES
 
 
 @click.command(
     cls=Checked,
     unused=[
         ca_rule("url"),
+        *(
+            Unused(name, _is_elsewhere, "on a server of an older system; leave it out")
+            for name in ("secret", "secret_file", "table", "no_pin", "proof", "strict")
+        ),
         Unused("secret_file", is_set("secret"), "with --secret, which takes precedence; leave one of them out"),
         Unused(
             "strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, which is not a bot that fails; leave it out"
@@ -40,6 +51,7 @@ from salvo_server.unused import Unused, is_set
 )
 @click.argument("url")
 @click.argument("bot", required=False)
+@click.argument("names", nargs=-1, metavar="[OWN OPPONENT]")
 @click.option("--exec", "command", metavar="CMD", help="A program in place of BOT; the same as exec:CMD.")
 @click.option("--team", envvar="SALVO_TEAM", help="The team's name.  [default: the file's]")
 @click.option("--secret", help="The team's secret, visible to others on this machine; better use SALVO_SECRET.")
@@ -63,6 +75,7 @@ from salvo_server.unused import Unused, is_set
 def join(
     url: str,
     bot: str | None,
+    names: tuple[str, ...],
     command: str | None,
     team: str | None,
     secret: str | None,
@@ -83,12 +96,20 @@ def join(
 
     The team's secret is in SALVO_SECRET or in a file. On an open server (profile open) a team without a secret gets a
     random one, which is shown.
+
+    With xbs://HOST:PORT or jsonline://HOST:PORT, the bot plays on a server of that older system. With smackdown: it
+    plays on standard streams, as a child process of a Code Smackdown referee, which appends both names.
     """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
     if (bot is None) is (command is None):
         raise click.UsageError("name the bot once: BOT, or --exec CMD")
     bot = bot or f"{EXEC}{command}"
+    if _is_elsewhere({"url": url}):
+        _visit(url, bot, names, team, games, seed, as_json)
+        return
+    if names:
+        raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if bot == HUMAN:
         from salvo_server.human.runner import check_terminal
 
@@ -114,10 +135,35 @@ def join(
             listener=_say_open,
         )
     for report in reports:
-        if as_json:
-            click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
-        else:
-            click.echo(f"game {report.game}: {report.winner or 'no one alone'} wins, {team} is number {report.place}")
+        _print(report, team, as_json)
+
+
+def _print(report: GameReport, team: str, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
+    else:
+        click.echo(f"game {report.game}: {report.winner or 'no one alone'} wins, {team} is number {report.place}")
+
+
+def _visit(
+    url: str, bot: str, names: tuple[str, ...], team: str | None, games: int | None, seed: str | None, as_json: bool
+) -> None:
+    """Play on a server of an older system."""
+    from salvo_server.gateways.visits.line import visit_on_streams, visits
+
+    if bot == HUMAN:
+        raise click.UsageError(f"{HUMAN} plays in contests only; name a bot")
+    seed = secrets.token_hex(16) if seed is None else seed
+    with contextlib.closing(load(bot)()) as player:
+        if url.startswith("smackdown:"):
+            own, opponent = names if len(names) == 2 else (team or team_name(bot), "opponent")
+            visit_on_streams(player, own, opponent, seed)
+            return
+        if names:
+            raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
+        team = team or team_name(bot)
+        for report in visits(url, player, team, seed, games):
+            _print(report, team, as_json)
 
 
 def _say_open(event: Event) -> None:

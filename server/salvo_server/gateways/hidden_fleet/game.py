@@ -7,15 +7,16 @@ answers (:mod:`~salvo_server.gateways.hidden_fleet.replies`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from salvo.messages import SalvoResolved
-from salvo.player import Bot, check_salvo, settle
+from salvo.player import Bot
 from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
 from salvo.rules.game import Game, begin
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.asking import fleet_of, shots_of
 from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of
 
 log = logging.getLogger(__name__)
@@ -60,7 +61,7 @@ class UnseenGame:
         self.moves: list[Move] = []
         self.asked: int | None = None
         self.guest_begins = guest_begins
-        self.fleet = fleet or self._placed_by(bot)
+        self.fleet = fleet or fleet_of(bot, book)
         self._bot = bot
         self._replies = Replies(book)
         self._game = self._begin(self._replies.fleet)
@@ -120,8 +121,9 @@ class UnseenGame:
             raise GatewayError("not_your_turn", why)
         if self.asked is None:
             Feed(self._view).begin_turn(self._game.turn, 1)
-            shot = self._chosen()
-            self.asked = self.book.grid.cell(shot.x, shot.y)
+            [shot] = shots_of(self._bot, self._view)
+            self._ask(cell := self.book.grid.cell(shot.x, shot.y))
+            return cell
         return self.asked
 
     def guest_replies(self, word: Word, kind: str = "") -> Move:
@@ -174,21 +176,34 @@ class UnseenGame:
         """
         fleet = _fleet_from_json(book, kept["house"])
         game = cls(book, bot, seed, guest_begins=kept["guest_begins"], fleet=fleet)
-        for seat, cell, word, kind in kept["moves"]:
-            if seat == GUEST:
-                game.guest_fires(cell)
-            else:
-                game.asked = cell
-                Feed(game._view).fired([_shot(book, NAMES[GUEST], cell)])
-                game.guest_replies(Word(word), kind)
+        game.repeat((seat, cell, Word(word), kind) for seat, cell, word, kind in kept["moves"])
         if kept["guest"] is not None:
             game.reveal(_fleet_from_json(book, kept["guest"]))
         if kept["asked"] is not None:
-            game.asked = cell = int(kept["asked"])
-            Feed(game._view).fired([_shot(book, NAMES[GUEST], cell)])
+            game._ask(int(kept["asked"]))
         return game
 
+    def repeat(self, moves: Iterable[tuple[int, int, Word, str]]) -> None:
+        """Do again what was done before; the bot is told, and not asked.
+
+        Args:
+            moves: seat, cell and answer, and the kind of ship that sank, where it was told.
+
+        Raises:
+            GatewayError: what the moves themselves raise.
+        """
+        for seat, cell, word, kind in moves:
+            if seat == GUEST:
+                self.guest_fires(cell)
+            else:
+                self._ask(cell)
+                self.guest_replies(word, kind)
+
     # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _ask(self, cell: int) -> None:
+        self.asked = cell
+        Feed(self._view).fired([_shot(self.book, NAMES[GUEST], cell)])
 
     def _begin(self, guest: Fleet) -> Game:
         return begin(self.book, [guest, self.fleet], GUEST if self.guest_begins else HOUSE)
@@ -210,28 +225,6 @@ class UnseenGame:
         except Exception:
             log.exception("the built-in bot failed; the game continues")
         return move
-
-    def _chosen(self) -> Shot:
-        """Ask the bot; for one that fails or gives up, anything is fired: these protocols have no empty turns."""
-        view = self._view
-        try:
-            shots: Sequence[Shot] = check_salvo(settle(self._bot.choose_salvo(view)), view)
-        except Exception:
-            log.exception("the built-in bot failed; a random shot is fired instead")
-            shots = ()
-        [shot] = shots or view.untouched.sample(1)
-        Feed(view).fired([shot])
-        return shot
-
-    def _placed_by(self, bot: Bot) -> Fleet:
-        try:
-            fleet: object = bot.place_fleet(self.book)
-            if isinstance(fleet, Fleet) and fleet.book == self.book:
-                return fleet
-            log.error("the built-in bot placed %.80r; a random fleet is placed instead", fleet)
-        except Exception:
-            log.exception("the built-in bot failed; a random fleet is placed instead")
-        return self.book.random_fleet(bot.random)
 
 
 def _shot(book: RuleBook, player: str, cell: int) -> Shot:

@@ -1,0 +1,115 @@
+"""Carries a visit's messages: over TCP, or on this process's standard streams."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from salvo.client import GameReport
+from salvo.player import Bot
+from salvo.rules import own_seed
+from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.jsonline.words import Values
+from salvo_server.gateways.peer import Broken, Framing, Lines
+from salvo_server.gateways.visits import TryLater, Visit
+from salvo_server.gateways.visits.jsonline import JsonVisit
+from salvo_server.gateways.visits.smackdown import SmackdownVisit
+from salvo_server.gateways.visits.xbs import XbsVisit
+
+log = logging.getLogger(__name__)
+
+_CONNECT_SECONDS: Final = 10.0
+_AGAIN_SECONDS: Final = 1.0
+_READ_BYTES: Final = 65_536
+
+
+def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Iterator[GameReport]:
+    """Play games on a server of an older system, and come back after a lost connection.
+
+    Args:
+        url: ``xbs://HOST:PORT`` or ``jsonline://HOST:PORT``.
+        seed: of all games; each has one of its own.
+        games: how many; None for no limit.
+
+    Yields:
+        How each game ended.
+
+    Raises:
+        GatewayError: ``bad_address``, and what :meth:`~salvo_server.gateways.visits.Visit.hear` raises.
+    """
+    kind: Callable[[Bot, str, str], Visit] = XbsVisit if url.startswith("xbs:") else JsonVisit
+    address, number, fault = _address(url), 0, ""
+    while games is None or number < games:
+        visit = kind(bot, name, own_seed(seed, name, number + 1))
+        try:
+            with socket.create_connection(address, _CONNECT_SECONDS) as line:
+                fault = ""
+                line.settimeout(None)  # a turn of a person's may take minutes
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                _carry(visit, line, Lines() if kind is XbsVisit else Values())
+            why = f"{url} closed the connection"
+        except TryLater as error:
+            why = f"{url}: {error.text}"
+        except OSError as error:
+            why = f"cannot reach {url} ({error.strerror or error})"
+        if visit.report is not None:
+            number += 1
+            yield replace(visit.report, game=number)
+            continue
+        if why != fault:
+            log.warning("%s; trying again every second", why)
+            fault = why
+        time.sleep(_AGAIN_SECONDS)
+
+
+def _carry(visit: Visit, line: socket.socket, framing: Framing) -> None:
+    """Hand messages to and fro until the game or the connection ends."""
+    _send(line, visit.begin())
+    while visit.report is None and (data := line.recv(_READ_BYTES)):
+        for message in framing.feed(data):
+            if isinstance(message, Broken):
+                raise GatewayError("refused_there", f"the server sends something that is no message: {message.text}")
+            if message.strip() and visit.report is None:
+                _send(line, visit.hear(message.decode(errors="replace")))
+
+
+def _send(line: socket.socket, messages: Sequence[str]) -> None:
+    said = "".join(f"{message}\n" for message in messages)
+    if said:
+        line.sendall(said.encode())
+
+
+def _address(url: str) -> tuple[str, int]:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or not port:
+        raise GatewayError("bad_address", f"{url[:80]!r} is not {url.partition(':')[0]}://HOST:PORT")
+    return host, port
+
+
+def visit_on_streams(bot: Bot, name: str, opponent: str, seed: str) -> GameReport | None:
+    """Play one game as a child process of a Code Smackdown referee; what the bot prints goes to standard error.
+
+    Returns:
+        How it ended; None if the referee has ended the streams before.
+    """
+    visit = SmackdownVisit(bot, name, opponent, own_seed(seed, name, 1))
+    with os.fdopen(os.dup(1), "w") as out:
+        os.dup2(2, 1)
+        for line in sys.stdin:
+            for answer in visit.hear(line):
+                out.write(f"{answer}\n")
+                out.flush()
+            if visit.report is not None:
+                break
+    return visit.report

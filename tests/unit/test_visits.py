@@ -1,0 +1,355 @@
+"""Our bots as clients of older systems: what they answer, message by message, without a connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from salvo import messages as m
+from salvo.lab.bots.hunter import Hunter
+from salvo.player import Answer, Bot
+from salvo.rules import Fleet, Orientation, Placement, RuleBook, generator
+from salvo.rules.books.alternate import ALTERNATE
+from salvo.rules.books.streak import STREAK
+from salvo.rules.books.xbs import XBS
+from salvo.rules.game import begin
+from salvo.view import Shot, View
+from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.visits import TryLater
+from salvo_server.gateways.visits.jsonline import JsonVisit
+from salvo_server.gateways.visits.smackdown import SmackdownVisit
+from salvo_server.gateways.visits.xbs import XbsVisit
+from salvo_server.gateways.xbs.words import complete
+
+
+class Scripted(Bot):
+    """Fires given cells, (x, y), at its first opponent, and notes what it is told."""
+
+    def __init__(self, *salvos: Sequence[tuple[int, int]], fleet: Sequence[tuple[int, int, Orientation]] = ()) -> None:
+        self.salvos = list(salvos)
+        self.fleet = fleet
+        self.results: list[m.SalvoResolved] = []
+        self.heard: list[tuple[str, str, bool]] = []
+        self.view: View | None = None
+        self.winner: str | None = None
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        if not self.fleet:
+            return super().place_fleet(rules)
+        return Fleet(rules, [Placement(ship.name, *at) for ship, at in zip(rules.fleet, self.fleet, strict=True)])
+
+    def choose_salvo(self, view: View) -> Answer:
+        self.view = view
+        return [Shot(view.opponents[0], x, y) for x, y in self.salvos.pop(0)]
+
+    def on_result(self, result: m.SalvoResolved) -> None:
+        self.results.append(result)
+
+    def on_message(self, sender: str, text: str, private: bool) -> None:
+        self.heard.append((sender, text, private))
+
+    def on_game_over(self, winner: str, stats: object) -> None:
+        self.winner = winner
+
+
+# --- Code Smackdown ---------------------------------------------------------------------------------------------------
+
+#: The example run of the protocol's text, as player 2 reads it: lines with ``>`` are its answers.
+EXAMPLE = """
+|INFO|grid size|5 5|END|
+|INFO|num ships|2|END|
+|INFO|ship sizes|1|2|END|
+|QUERY|ship locations|END|
+>|RESPONSE|ship locations|0 2 H|0 3 H|END|
+|QUERY|shots|2|END|
+>|RESPONSE|shots|0 0|0 1|END|
+|INFO|you hit|0 0|END|
+|INFO|you miss|0 1|END|
+|INFO|opponent miss|0 0|END|
+|INFO|opponent hit|0 3|END|
+|QUERY|shots|2|END|
+>|RESPONSE|shots|1 0|1 1|END|
+|INFO|you hit|1 0|END|
+|INFO|you miss|1 1|END|
+|INFO|opponent hit|1 3|END|
+|QUERY|shots|1|END|
+>|RESPONSE|shots|2 1|END|
+|INFO|you hit|2 1|END|
+|INFO|opponent miss|2 2|END|
+|INFO|won game|END|
+|INFO|end game|END|
+"""
+
+
+def test_the_example_run_of_smackdowns_text_is_played() -> None:
+    across = Orientation.HORIZONTAL
+    bot = Scripted([(1, 1), (1, 2)], [(2, 1), (2, 2)], [(3, 2)], fleet=[(1, 3, across), (1, 4, across)])
+    visit = SmackdownVisit(bot, "two", "one", "seed")
+    answers: list[str] = []
+    for line in EXAMPLE.strip().splitlines():
+        if line.startswith(">"):
+            assert answers.pop(0) == line[1:]
+        else:
+            answers += visit.hear(line)
+    assert not answers
+    assert [(result.player, result.shots, result.hits) for result in bot.results] == [
+        ("two", 2, 1),
+        ("one", 2, 1),
+        ("two", 2, 1),
+        ("one", 1, 1),
+        ("two", 1, 1),
+        ("one", 1, 0),
+    ]
+    assert bot.view is not None
+    assert bot.view.incoming == [(1, 1), (1, 4), (2, 4), (3, 3)]
+    assert bot.view.marks("one")[1, 1]
+    assert bot.winner == "two"
+    assert visit.report is not None
+    assert visit.report.place == 1
+
+
+def test_the_usual_fleet_is_sent_in_the_order_in_which_the_referee_has_the_sizes() -> None:
+    for sizes in ("2|3|3|4|5", "5|4|3|3|2"):
+        visit = SmackdownVisit(Hunter(), "me", "it", "seed")
+        for line in ("|INFO|grid size|10 10|END|", f"|INFO|ship sizes|{sizes}|END|"):
+            assert visit.hear(line) == ()
+        [answer] = visit.hear("|QUERY|ship locations|END|")
+        cells = set()
+        for size, place in zip(sizes.split("|"), answer.split("|")[3:-2], strict=True):
+            x, y, way = place.split()
+            cells |= {(int(x) + n * (way == "H"), int(y) + n * (way == "V")) for n in range(int(size))}
+        assert len(cells) == 17
+        assert max(map(max, cells)) <= 9
+
+
+def test_a_referee_that_cannot_be_followed_is_named() -> None:
+    visit = SmackdownVisit(Hunter(), "me", "it", "seed")
+    with pytest.raises(GatewayError, match="before it has asked for ships"):
+        visit.hear("|QUERY|shots|5|END|")
+    with pytest.raises(GatewayError, match="where numbers belong"):
+        visit.hear("|INFO|grid size|ten|END|")
+    assert visit.hear("|INFO|something new|END|") == ()
+
+
+# --- JSON lines -------------------------------------------------------------------------------------------------------
+
+
+class JsonServer:
+    """Plays by the rules of a book, with a fleet and shots of its own; refuses what comes out of turn."""
+
+    def __init__(self, book: RuleBook, visit: JsonVisit, *, xy: bool = False, names: bool = False) -> None:
+        self.book, self.xy, self.names = book, xy, names
+        random = generator("server", "json")
+        self.game = begin(book, [visit._game.fleet, book.random_fleet(random)], 0)
+        self.cells = list(range(book.grid.size))
+        random.shuffle(self.cells)
+        self.refused: list[str] = []
+        self.board: object = None
+
+    def answer(self, line: str) -> str:
+        said = json.loads(line)
+        kind, body = said["type"], said["body"]
+        ok = True
+        match kind:
+            case "SHOT":
+                body = self._shot(body)
+                ok = body is not None
+            case "SHOT_REQUEST":
+                ok = self.game.current == 1
+                body = self._cell(self.cells[-1]) if ok else None
+            case "RESULT":
+                self.game.fire_salvo([(0, self.cells.pop())])
+                assert body == self._word()
+            case "BOARD":
+                self.board, body = body, None
+        if not ok:
+            self.refused.append(kind)
+        status = ("OK" if ok else "ILLEGAL_ARGUMENTS") if self.names else (0 if ok else 2)
+        return json.dumps({"type": kind, "status": status, "message": None, "body": body})
+
+    def _shot(self, body: dict[str, object]) -> str | None:
+        if self.game.current != 0 or ("x" in body) is not self.xy:
+            return None
+        x, y = (
+            (int(str(body["x"])) + 1, int(str(body["y"])) + 1)
+            if self.xy
+            else (body["column"], ord(str(body["row"])) - 64)
+        )
+        self.game.fire_salvo([(1, self.book.grid.cell(int(str(x)), int(str(y))))])
+        return self._word()
+
+    def _cell(self, cell: int) -> dict[str, object]:
+        x, y = self.book.grid.xy(cell)
+        return {"x": x - 1, "y": y - 1} if self.xy else {"row": chr(64 + y), "column": x}
+
+    def _word(self) -> str:
+        salvo = self.game.salvos[-1]
+        return "SINKING" if salvo.sunk else "HIT" if salvo.hits else "MISS"
+
+
+@pytest.mark.parametrize("book", [ALTERNATE, STREAK], ids=lambda book: book.name)
+@pytest.mark.parametrize("xy", [False, True], ids=["text", "xy"])
+@pytest.mark.parametrize("names", [False, True], ids=["numbers", "names"])
+def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots_again(
+    book: RuleBook, xy: bool, names: bool
+) -> None:
+    visit = JsonVisit(Hunter(), "me", "seed")
+    server = JsonServer(book, visit, xy=xy, names=names)
+    waiting = list(visit.begin())
+    while waiting:
+        waiting += visit.hear(server.answer(waiting.pop(0)))
+    assert server.game.over
+    assert visit.report is not None
+    assert (visit.report.winner == "me") is (server.game.winner == 0)
+    assert server.refused.count("SHOT") + server.refused.count("SHOT_REQUEST") == xy + (book is STREAK)
+    assert isinstance(server.board, dict)
+    assert {count: len(ships) if isinstance(ships, list) else 1 for count, ships in server.board.items()} == {
+        "four": 1,
+        "three": 2,
+        "two": 3,
+        "one": 4,
+    }
+
+
+def test_a_busy_json_lines_server_is_asked_later_and_one_that_contradicts_itself_is_left() -> None:
+    visit = JsonVisit(Hunter(), "me", "seed")
+    visit.begin()
+    with pytest.raises(TryLater):
+        visit.hear('{"type": "GAME_INVITATION", "status": 1, "message": null, "body": null}')
+    visit.begin()
+    visit.hear('{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}')
+    visit.hear('{"type": "SHOT", "status": 0, "message": null, "body": "MISS"}')
+    with pytest.raises(GatewayError, match="the server refuses SHOT_REQUEST: 3 out of order"):
+        visit.hear('{"type": "SHOT_REQUEST", "status": 3, "message": "out of order", "body": null}')
+
+
+# --- Xterm Boat Sinker ------------------------------------------------------------------------------------------------
+
+GREETING = "G|2.0.1|Friday|N|2|4|1|17|10|10|5|A5|B4|C3|D3|E2"
+WATER = "." * 100
+
+
+def _at_table(bot: Bot) -> XbsVisit:
+    visit = XbsVisit(bot, "we", "seed")
+    assert visit.begin() == ()
+    [join] = visit.hear(GREETING)
+    assert join.startswith("J|we|")
+    assert sorted(join[5:].replace(".", "")) == sorted("AAAAABBBBCCCDDDEE")
+    for line in ("J|we", "J|ann", f"B|ann||{WATER}|0|0", f"B|we||{WATER}|0|0", "S|we|ann"):
+        assert visit.hear(line) == []
+    return visit
+
+
+def _board(**marks: str) -> str:
+    cells = list(WATER)
+    for name, mark in marks.items():
+        cells[int(name[1:])] = mark
+    return "".join(cells)
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["newer order", "older order"])
+def test_a_salvo_on_an_xbs_server_is_read_from_the_boards(older: bool) -> None:
+    bot = Scripted([(3, 1)], [(4, 1)])
+    visit = _at_table(bot)
+    assert visit.hear("N|we") == ["S|ann|3|1"]
+    hit = [f"B|we||{WATER}|1|0", f"B|ann||{_board(_2='X')}|0|0"]
+    after = ["H|we|ann|c1", *hit, "N|ann"] if not older else [*hit[::-1], "N|ann", "H|we|ann|c1"]
+    for line in (*after, f"B|we||{_board(_99='0')}|1|0"):
+        assert visit.hear(line) == []
+    assert visit.hear("N|we") == ["S|ann|4|1"]
+    assert [(result.player, result.hits, result.aims) for result in bot.results] == [
+        ("we", 1, (("ann", 3, 1),)),
+        ("ann", 0, (("we", 10, 10),)),
+    ]
+    assert bot.view is not None
+    assert bot.view.points == {"we": 1, "ann": 0}
+    assert bot.view.incoming == [(10, 10)]
+    assert Shot("ann", 3, 1) not in bot.view.untouched
+
+
+def test_a_bot_gives_up_a_turn_on_an_xbs_server_and_others_skip() -> None:
+    bot = Scripted([], [(1, 1)])
+    visit = _at_table(bot)
+    assert visit.hear("N|we") == ["K|"]
+    assert visit.hear("N|ann") == []
+    assert visit.hear("N|we") == ["S|ann|1|1"]
+    assert [(result.player, result.shots) for result in bot.results] == [("we", 0), ("ann", 0)]
+
+
+def test_a_game_on_an_xbs_server_ends_with_places_and_a_tie_has_no_winner() -> None:
+    for points, winner, place in ((17, "", 1), (16, "we", 1), (18, "ann", 2)):
+        bot = Scripted()
+        visit = _at_table(bot)
+        visit.hear("F|finished|40|2")
+        visit.hear(f"R|{'ann' if points > 17 else 'we'}|{max(points, 17)}|0|40|")
+        assert visit.report is None
+        visit.hear(f"R|{'we' if points > 17 else 'ann'}|{min(points, 17)}|0|40|")
+        assert visit.report is not None
+        assert (visit.report.winner, visit.report.place, bot.winner) == (winner, place, winner)
+
+
+def test_a_bot_comes_back_to_an_xbs_game_with_its_fleet_and_what_the_boards_show() -> None:
+    bot = Scripted([(5, 5)])
+    visit = XbsVisit(bot, "we", "seed")
+    visit.hear(GREETING.replace("|N|", "|Y|"))
+    fleet = XBS.random_fleet(generator("another", "fleet"))
+    for line in (
+        "J|we",
+        f"Y|{complete(fleet, [(1, 1)]).lower()}",
+        "J|ann",
+        f"B|ann||{_board(_0='X', _1='0')}|4|0",
+        "S|ann|we",
+    ):
+        assert visit.hear(line) == []
+    assert visit.hear("N|we") == ["S|ann|5|5"]
+    visit.hear(f"B|we||{_board(_0='0')}|1|0")
+    assert visit.hear("M||we reconnected|") == []
+    view = bot.view
+    assert view is not None
+    assert view.fleet.cells == fleet.cells
+    assert view.marks("ann") == {(1, 1): True, (2, 1): False}
+    assert view.incoming == [(1, 1)]
+    assert bot.results == []
+    assert len(view.untouched) == 97
+
+
+@pytest.mark.parametrize("line", ["game is full", "game is already started"])
+def test_a_table_without_room_is_tried_later(line: str) -> None:
+    with pytest.raises(TryLater):
+        XbsVisit(Hunter(), "we", "seed").hear(line)
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["protocol error"], "protocol error"),
+        ([GREETING, "E|name in use"], "name in use"),
+        (["G|2.0|x|N|2|4|1|17|10|10|1|A50"], "cannot be played"),
+        (["G|2.0"], "cannot be read"),
+        ([GREETING, "F|finished|x|y"], "cannot be read"),
+        ([GREETING, "B|ann||...|0|0"], "3 cells"),
+        ([GREETING, "Y|AAAA"], "a board that is none"),
+    ],
+)
+def test_what_an_xbs_server_says_and_cannot_be_followed_ends_the_visit(lines: list[str], why: str) -> None:
+    visit = XbsVisit(Hunter(), "we", "seed")
+    *before, last = lines
+    for line in before:
+        visit.hear(line)
+    with pytest.raises(GatewayError, match=why):
+        visit.hear(last)
+
+
+def test_a_bot_chats_on_an_xbs_server() -> None:
+    class Chatty(Scripted):
+        def on_message(self, sender: str, text: str, private: bool) -> None:
+            super().on_message(sender, text, private)
+            self.say("one|two", "ann" if private else "")
+
+    bot = Chatty()
+    visit = _at_table(bot)
+    assert visit.hear("M|ann|hello|All") == ["M||one/two"]
+    assert visit.hear("M|ann|psst") == ["M|ann|one/two"]
+    assert bot.heard == [("ann", "hello", False), ("ann", "psst", True)]
