@@ -270,6 +270,8 @@ _UNUSED: Final = (
 
 #: Options whose first name is not that of the setting.
 _OPTIONS: Final = {"websocket": "live"}
+#: What the command line calls a setting of another name.
+_CALLED: Final = {"live": "websocket", "pace": "pace_seconds", "table": "tables", "gateway": "gateways"}
 #: Environment variables behind the same prefix that are the bot's, not the server's.
 _OF_BOTS = frozenset(
     {
@@ -390,7 +392,10 @@ def _check_environment() -> None:
 
 
 def _unknown(where: str, name: str, names: list[str]) -> SettingsError:
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    option = name.removeprefix("SALVO_").lower()
+    setting = _CALLED.get(option, "")
+    called = [each for each in names if setting and each.removeprefix("SALVO_").lower() == setting]
+    near = called or difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
     return SettingsError("unknown_setting", f"{where} is no setting; {hint}")
 

@@ -163,6 +163,22 @@ def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [("live", "websocket"), ("pace", "pace_seconds"), ("table", "tables"), ("gateway", "gateways")],
+)
+def test_the_name_of_an_option_in_a_file_gets_the_name_of_its_setting(
+    tmp_path: Path, option: str, setting: str
+) -> None:
+    config = tmp_path / "salvo.toml"
+    config.write_text(f'{option} = "x"\n')
+    done = run("serve", "--config", str(config))
+    assert f"line 1: '{option}' is no setting; did you mean {setting}?" in done.stderr
+    if option != "table":  # SALVO_TABLE is for teams and viewers
+        done = run("serve", environment={f"SALVO_{option.upper()}": "x"})
+        assert f"did you mean SALVO_{setting.upper()}?" in done.stderr
+
+
 def test_a_mistake_in_the_environment_names_the_variable() -> None:
     done = run("serve", environment={"SALVO_TURN_SECOND": "5"})
     assert "environment variable SALVO_TURN_SECOND is no setting; did you mean SALVO_TURN_SECONDS?" in done.stderr

@@ -1,7 +1,8 @@
 """The golden games come out bit by bit as they were recorded, on every Python and with every later version.
 
-When one of these tests fails, what a contest says has changed. Is that meant? Then the form of transcripts has a new
-version, whose reader executes the old games as before. The files stay as they are.
+When one of these tests fails, what a contest says has changed. Is that meant? Then the game's
+``messages.Limits`` or ``transcript.Header`` says so, in a field that the old games do not have, and they come out as
+before (CONTRIBUTING.md, habits). The files stay as they are.
 """
 
 from __future__ import annotations

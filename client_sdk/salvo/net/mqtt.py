@@ -245,7 +245,10 @@ class Connection:
 
     def _advice(self) -> str:
         if self._user is None:
-            return "it wants a user and a password: for a bot SALVO_TEAM and SALVO_SECRET, as the operator gave them"
+            return (
+                "it wants a user and a password: set SALVO_TEAM and SALVO_SECRET to the name and secret that the "
+                "operator gave you"
+            )
         return (
             f"it has no user {self._user!r} with this password: a team's user is its name and the password its secret, "
             "as the operator gave them"

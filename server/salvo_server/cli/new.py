@@ -66,7 +66,7 @@ def _write_bot(file: Path, program: bool) -> None:
     steps = {
         "a game to look at": f"salvo play {bot} hunter",
         "is it better": f"salvo compare {bot} hunter",
-        "a verdict a save": f"salvo dev {bot}",
+        "test every save": f"salvo dev {bot}",
         "a contest": f"salvo join mqtt://HOST {bot}",
     }
     click.echo(f"{file} is {kit.about}")

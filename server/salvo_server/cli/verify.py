@@ -104,7 +104,8 @@ def _tell(report: ProofReport, pinned: bool, color: bool | None) -> None:
     for remark in report.remarks:
         click.echo(f"{report.file}: {click.style('note', fg='yellow')}: {remark}", color=color)
     if report.key is not None:
-        known = "" if pinned else "; compare it with what the operator tells, or give it with --key"
+        advice = "; compare it with the fingerprint that the operator announced, or give that with --key"
+        known = "" if pinned else advice
         click.echo(f"{report.file}: signed by the server {fingerprint(report.key)}{known}", color=color)
 
 

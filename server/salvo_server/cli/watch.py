@@ -99,7 +99,7 @@ def watch(
                     screen.update(watcher.page(), refresh=True)
     except ConnectionLost as error:
         if error.code == "not_authorised":
-            hint = "name an account: mqtt://NAME:SECRET@HOST, or SALVO_TEAM and SALVO_SECRET"
+            hint = "an account may also be in the URL: mqtt://NAME:SECRET@HOST"
             raise ConnectionLost(error.code, f"{error.text}; {hint}") from None
         raise
     finally:

@@ -257,7 +257,7 @@ class Roster:
                 raise RosterError(
                     "name_in_roster",
                     f"{self.path} has {name!r} already, in this or another spelling; "
-                    "salvo teams rotate gives it another secret, salvo teams screens more screens",
+                    "salvo teams rotate gives it another secret, salvo teams screens more viewers",
                 )
             secret, member = self._draw(name, role.value, screens, door)
             kept.members.append(member)

@@ -9,7 +9,7 @@ from salvo.view import View
 
 
 class Rude(Bot):
-    """Too many shots, off the grid, at an unknown player, no shots at all, no salvo at all."""
+    """Breaks the rules: fires too many shots, off the grid, at an unknown player, or answers with no salvo at all."""
 
     def choose_salvo(self, view: View) -> Any:
         rival = view.opponents[0]

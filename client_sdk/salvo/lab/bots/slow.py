@@ -11,7 +11,7 @@ from salvo.view import Shot, View
 
 
 class Slow(Bot):
-    """Waits ``seconds`` (``SALVO_SLOW_SECONDS``, 1 by default) before each random salvo."""
+    """Fires at random, after a wait before each salvo: one second, or SALVO_SLOW_SECONDS."""
 
     def __init__(self) -> None:
         self.seconds = float(os.environ.get("SALVO_SLOW_SECONDS", "1"))
