@@ -116,7 +116,7 @@ def test_a_team_that_asks_for_the_referees_view_is_told_what_it_takes(tmp_path: 
         with salvo(tmp_path, "watch", contest.url, "--view", "referee", **given) as watcher:
             watcher.says("boards come when a game is running, to an account of the role referee")
             play(contest, ["red", "blue"])
-            watcher.says("a game is running and no boards come")
+            watcher.says("no boards come: this account does not have the role referee")
 
 
 def test_a_contest_gets_no_secret_that_was_drawn(tmp_path: Path) -> None:

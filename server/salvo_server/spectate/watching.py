@@ -602,7 +602,7 @@ class RefereeWatcher(Watcher):
             )
         elif self.state and self.view is None:
             yield (
-                "a game is running and no boards come: this account does not have the role referee (salvo teams add "
+                "no boards come: this account does not have the role referee (salvo teams add "
                 "NAME --role referee), the server does not show them (referee_delay_seconds), or the delay is not over"
             )
 
