@@ -388,8 +388,8 @@ class Peer:
         self._name = printable(client_id if username is None else f"{username} ({client_id})")
         if not access.admits(client_id, username, connect.password):
             self.send(self._dialect.refusal(Reason.NOT_AUTHORISED))
-            reason = "brings no user name" if username is None else "has no such user name and password"
-            raise Unwelcome(f"{reason}, or not on this broker")
+            reason = "no user name" if username is None else "a user name and password that no account here has"
+            raise Unwelcome(f"gives {reason}")
         if connect.will_flag and not access.may_have_will(client_id, username):
             self.send(self._dialect.refusal(Reason.NOT_AUTHORISED))
             raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
