@@ -6,6 +6,7 @@ second.
 
 from __future__ import annotations
 
+import difflib
 import logging
 import os
 import secrets
@@ -15,6 +16,9 @@ from salvo.errors import SalvoError
 from salvo.player import Bot
 
 _ran = False
+
+#: Options of ``salvo play`` that a person may give to the bot's own program, where they change nothing.
+_NOT_OURS = ("-h", "--help", "--seed", "--games")
 
 
 def remind() -> None:
@@ -49,6 +53,7 @@ def run(bot: type[Bot]) -> None:
         return
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
+        _check(bot, sys.argv[1:])
         if os.environ.get("SALVO_URL"):
             _run_contest(bot)
         else:
@@ -57,6 +62,26 @@ def run(bot: type[Bot]) -> None:
         raise SystemExit(f"{getattr(error, 'trace', '')}error: {error}") from error.__cause__
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+
+
+def _check(bot: object, arguments: list[str]) -> None:
+    """Say what is wrong with the arguments of ``run`` and of the program, if anything is."""
+    if not isinstance(bot, type):
+        if isinstance(bot, Bot):
+            name = type(bot).__name__
+            raise SalvoError(
+                "bad_bot", f"salvo.run takes the bot itself, salvo.run({name}), without parentheses after it"
+            )
+        name = getattr(bot, "__name__", "")
+        write = f"write @salvo.bot above def {name}(view)" if name else "give a class derived from salvo.Bot"
+        raise SalvoError("bad_bot", f"salvo.run: {name or repr(bot)[:40]} is no bot; {write}")
+    for each in arguments:
+        option = each.partition("=")[0]
+        if option != "--watch" and (option in _NOT_OURS or difflib.get_close_matches(option, ["--watch"])):
+            print(
+                f"{option} does nothing here: the option is --watch; salvo play has more, SALVO_SEED sets the seed",
+                file=sys.stderr,
+            )
 
 
 def _run_contest(bot: type[Bot]) -> None:

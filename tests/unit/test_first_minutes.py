@@ -268,7 +268,7 @@ def test_a_bot_that_does_not_answer_is_waited_for_aloud(capfd: pytest.CaptureFix
 
         threading.Thread(target=listen, daemon=True).start()
         arena.play({"mine": mine, "hunter": Hunter()}, seed=1)
-    assert told.startswith("still waiting for mine after 0.05 s; ")
+    assert re.match(r"still waiting for mine after 0.05 s; it is at test_first_minutes.py:\d+; Ctrl-C ends it\n", told)
 
 
 # --- a file's end -------------------------------------------------------------------------------------------------
@@ -297,6 +297,37 @@ def test_a_bot_that_is_never_played_says_what_is_missing(tmp_path: Path, text: s
     assert done.returncode == 0
     assert done.stderr.endswith(told)
     assert bool(done.stderr) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "import salvo\ndef fire(view): ...\nsalvo.run(fire)\n",
+            "fire is no bot; write @salvo.bot above def fire(view)\n",
+        ),
+        (
+            FIRES + "salvo.run(fire())\n",
+            "salvo.run takes the bot itself, salvo.run(fire), without parentheses after it\n",
+        ),
+    ],
+)
+def test_what_is_no_bot_is_refused_in_one_line(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "mybot.py"
+    file.write_text(text)
+    done = _python(file)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith("error: bad_bot: ")
+    assert done.stderr.endswith(told)
+
+
+@pytest.mark.parametrize("option", ["--wach", "--seed=7", "--help"])
+def test_an_option_without_effect_is_told(tmp_path: Path, option: str) -> None:
+    file = tmp_path / "mybot.py"
+    file.write_text(FIRES + "salvo.run(fire)\n")
+    done = subprocess.run([sys.executable, str(file), option], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr.startswith(f"{option.partition('=')[0]} does nothing here: the option is --watch; ")
 
 
 def test_a_traceback_stands_alone(tmp_path: Path) -> None:

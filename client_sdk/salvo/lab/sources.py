@@ -131,7 +131,11 @@ def _trace_in(file: str | None, error: BaseException) -> str:
         trace = trace.tb_next
     if file is None or (trace is None and not isinstance(error, SyntaxError)):
         return ""
-    return "".join(format_exception(type(error), error, trace))
+    own = None
+    if file is not None and isinstance(error, BotError):  # its sentence says what our own lines would
+        beside = [number for number, (frame, _) in enumerate(walk_tb(trace), 1) if is_beside(frame, Path(file))]
+        own = beside[-1] if beside else None
+    return "".join(format_exception(type(error), error, trace, limit=own))
 
 
 def _described(file: str | None, error: BaseException) -> str:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from salvo.lab.programs.debugger import breakpoints_met, is_debugged, watching_breakpoints
@@ -57,7 +58,7 @@ def limit_time(bot: Bot, limits: TimeLimits, clock: Callable[[], float] = time.m
 
 @contextmanager
 def telling_of_waits(bot: Bot, name: str, seconds: float = WAIT_SECONDS) -> Iterator[Bot]:
-    """Say on standard error if a bot does not answer for a while: it may be in an endless loop.
+    """Say on standard error, with the line that it is at, if a bot does not answer for a while: a loop may be endless.
 
     Args:
         name: what the bot is called.
@@ -76,17 +77,26 @@ def telling_of_waits(bot: Bot, name: str, seconds: float = WAIT_SECONDS) -> Iter
     def look() -> None:
         while not done.wait(seconds / 5):
             if any(time.monotonic() - since > seconds for since in asked[:1]) and not is_debugged():
-                text = f"still waiting for {name} after {seconds:g} s; Ctrl-C ends it"
-                print(f"{text}, and salvo play has --turn-seconds to limit a turn", file=sys.stderr)
+                text = f"still waiting for {name} after {seconds:g} s"
+                print(f"{text}; {_line_of(bot, playing)}Ctrl-C ends it", file=sys.stderr)
                 return
 
-    done = threading.Event()
+    done, playing = threading.Event(), threading.get_ident()
     bot.choose_salvo = choose_watched  # type: ignore[method-assign]
     threading.Thread(target=look, daemon=True).start()
     try:
         yield bot
     finally:
         done.set()
+
+
+def _line_of(bot: Bot, thread: int) -> str:
+    """Return which line of its file the bot is at, as ``it is at mybot.py:7; ``; empty if none of it is running."""
+    file = getattr(sys.modules.get(type(bot).__module__), "__file__", None)
+    frame = sys._current_frames().get(thread)
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return f"it is at {Path(frame.f_code.co_filename).name}:{frame.f_lineno}; " if frame else ""
 
 
 class _Limited:

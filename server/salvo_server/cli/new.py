@@ -66,7 +66,7 @@ def _write_bot(file: Path, program: bool) -> None:
     steps = {
         "a game to look at": f"salvo play {bot} hunter",
         "is it better": f"salvo compare {bot} hunter",
-        "test every save": f"salvo dev {bot}",
+        "after each save": f"salvo dev {bot}",
         "a contest": f"salvo join mqtt://HOST {bot}",
     }
     click.echo(f"{file} is {kit.about}")
@@ -78,7 +78,7 @@ def _kit_for(file: Path, program: bool) -> Template:
     if not _NAME.fullmatch(file.name):
         raise BotError(
             "bad_file",
-            f"{file.name!r}: a bot's file has letters, digits, - and _, and ends in {_ends()}; a folder in /",
+            f"{file.name!r}: a bot's file has letters, digits, - and _, and ends in {_ends()}; a folder ends in /",
         )
     if file.suffix == ".py" and (file.stem in sys.stdlib_module_names or file.stem in ("salvo", *HOUSE_BOTS)):
         raise BotError(

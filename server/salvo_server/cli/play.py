@@ -216,7 +216,7 @@ def _make(limits: TimeLimits | None, leaving: contextlib.ExitStack, source: str)
     bot = make(source)
     leaving.callback(bot.close)
     if limits is not None:
-        return limit_time(bot, limits)
+        bot = limit_time(bot, limits)
     return leaving.enter_context(telling_of_waits(bot, seat_names([source])[0]))
 
 

@@ -49,7 +49,7 @@ from salvo_server.storage.atomic_file import replace_file
 #: How much of the chain's value a line has; the last line has all of it.
 _LINE_CHECK_BYTES: Final = 4
 _GZIP: Final = b"\x1f\x8b"
-_CURE: Final = "take the file again from where it comes from, such as: salvo replay JOURNAL --export FILE"
+_CURE: Final = "take the file again from its source, such as: salvo replay JOURNAL --export FILE"
 #: Before the games of a tournament, which are no transcripts.
 _TOURNAMENT: Final = b'{"form":'
 
