@@ -258,7 +258,7 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
 def recording(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("recording") / "game.jsonl"
     done = run("play", "hunter", "random", "--seed", "7", "--record", str(path))
-    assert done.stdout.splitlines()[-1] == f"look again: salvo replay {path}"
+    assert done.stdout.splitlines()[-1] == f"show:   salvo replay {path}"
     return path.read_bytes()
 
 
@@ -374,7 +374,7 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
 def test_the_demo_is_recorded_as_the_game_that_it_names(tmp_path: Path) -> None:
     path = tmp_path / "demo.jsonl.gz"
     told = run("demo", "--players", "2", "--seed", "7", "--record", str(path)).stdout
-    assert told.splitlines()[-1] == f"look again: salvo replay {path}"
+    assert told.splitlines()[-1] == f"show:   salvo replay {path}"
     again = run("replay", str(path)).stdout.splitlines()
     assert again[-1] in told.splitlines()
     assert run("replay", str(path), "--check").returncode == 0

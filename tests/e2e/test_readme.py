@@ -348,7 +348,7 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
     [explain, turn] = [line for line in of_file if line.startswith("salvo explain")]
     recorded = _run(record, folder)
     told = {line: _run(line, folder) for line in look}
-    assert recorded.splitlines()[-1] == f"look again: {look[0]}"
+    assert recorded.splitlines()[-1] == f"show:   {look[0]}"
     assert re.search(r"^winner: .*$", recorded, re.MULTILINE)
     assert told[look[0]].splitlines()[-1] in recorded  # the places
     assert "view: mybot" in told[look[1]]
@@ -371,7 +371,7 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
         address = server.stdout.readline().split()[-1]
         for name in ("red", "blue"):
             players.join(address, name, games=1)
-        assert "look again: salvo replay games/game-1.jsonl.gz" in server.stdout.read()
+        assert "show:   salvo replay games/game-1.jsonl.gz" in server.stdout.read()
     players.send_all_home()
     games, show, export, check = [line for line in COMMANDS if "contest.journal" in line]
     [verify] = [line for line in COMMANDS if line.startswith("salvo verify games/")]

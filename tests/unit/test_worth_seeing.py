@@ -87,11 +87,11 @@ def test_a_long_run_says_every_ten_seconds_how_far_it_is(capsys: pytest.CaptureF
     ticks = count(0, 4)
     with progress_bar(2000, "games", plain=True, clock=lambda: next(ticks)) as show:
         for done in range(100, 1100, 100):
-            show(done)
+            show(done, "48.0% won" if done > 300 else "")
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.splitlines() == [
         "games: 300 of 2,000 after 12 s",
-        "games: 600 of 2,000 after 24 s",
-        "games: 900 of 2,000 after 36 s",
+        "games: 600 of 2,000 after 24 s; 48.0% won",
+        "games: 900 of 2,000 after 36 s; 48.0% won",
     ]

@@ -103,7 +103,7 @@ def compare(
         with progress_bar(games, label, plain=as_json) as show:
 
             def progress(test: SequentialTest, show: Progress = show) -> None:
-                show(2 * test.pairs)
+                show(2 * test.pairs, f"{percent(test.mean)} won")
 
             found = compare_bots(
                 first,

@@ -53,9 +53,9 @@ PROGRESS_SECONDS: Final = 10.0
 
 
 class Progress(Protocol):
-    """Shows how much is done; called with nothing, that there is no news yet."""
+    """Shows how much is done, and how it stands; called with nothing, that there is no news yet."""
 
-    def __call__(self, done: int | None = None, /) -> None: ...
+    def __call__(self, done: int | None = None, standing: str = "", /) -> None: ...
 
 
 class _Terminated(SystemExit):
@@ -85,7 +85,7 @@ def winner_line(winner: str, places: Mapping[str, int]) -> str:
 
 def look_again(file: Path) -> str:
     """Return a line with the command that shows a transcript."""
-    return f"look again: salvo replay {shlex.quote(str(file))}"
+    return f"show:   salvo replay {shlex.quote(str(file))}"
 
 
 def keep_recorded(path: Path, *, force: bool) -> None:
@@ -145,19 +145,26 @@ def progress_bar(
         yield _lines_now_and_then(length, label, clock)
         return
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
-        yield lambda done=None: None if done is None else bar.update(done - bar.pos)
+
+        def show(done: int | None = None, standing: str = "") -> None:
+            if done is not None:
+                bar.label = f"{label}, {standing}" if standing else label
+                bar.update(done - bar.pos)
+
+        yield show
 
 
 def _lines_now_and_then(length: int, label: str, clock: Callable[[], float]) -> Progress:
     start = last = clock()
-    done = 0
+    done, stands = 0, ""
 
-    def show(more: int | None = None) -> None:
-        nonlocal last, done
+    def show(more: int | None = None, standing: str = "") -> None:
+        nonlocal last, done, stands
         now = clock()
-        done = done if more is None else more
+        if more is not None:
+            done, stands = more, f"; {standing}" if standing else ""
         if now - last >= PROGRESS_SECONDS:
             last = now
-            click.echo(f"{label}: {done:,} of {length:,} after {now - start:.0f} s", err=True)
+            click.echo(f"{label}: {done:,} of {length:,} after {now - start:.0f} s{stands}", err=True)
 
     return show
