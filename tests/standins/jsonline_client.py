@@ -14,6 +14,7 @@ import re
 import signal
 import socket
 import sys
+import time
 from typing import Any
 
 from sea import Cell, Hunter, Report, around, place
@@ -42,6 +43,11 @@ class Client:
         host, _, port = self.given.address.rpartition(":")
         self.socket = socket.create_connection((host, int(port)), timeout=60)
         self.buffer = ""
+
+    def close(self) -> None:
+        if self.socket is not None:
+            self.socket.close()
+        self.socket = None
 
     def say(self, kind: str, body: Any = None) -> None:
         assert self.socket is not None
@@ -101,15 +107,18 @@ class Client:
 
     def play(self) -> bool:
         """Play one game; return whether it came to its end."""
-        body = self.ask("GAME_INVITATION")
-        if body is not None:
-            self.report.fault("a body of the answer to an invitation", line=json.dumps(body))
+        self.say("GAME_INVITATION")
+        answer = self.hear()
+        if answer["status"] in (1, "SERVER_BUSY"):
+            return False
+        if answer["status"] not in (0, "OK") or answer["type"] != "GAME_INVITATION" or answer["body"] is not None:
+            self.report.fault("not the answer to an invitation", line=json.dumps(answer))
         if self.given.probe:
             self.probe()
         self.fleet = place(self.rng, SIZE, SIZE, LENGTHS, apart=True)
+        self.left = {cell for ship in self.fleet for cell in ship}
         if self.given.board_first:
             self.ask("BOARD", self.own_board())
-        self.left = {cell for ship in self.fleet for cell in ship}
         self.hunter = Hunter(self.rng, SIZE, SIZE)
         self.results: list[tuple[Cell, str]] = []
         self.theirs: list[Cell] = []
@@ -172,7 +181,7 @@ class Client:
         self.left.discard(cell)
         result = "MISS" if not ship else "HIT" if self.left & set(ship) else "SINKING"
         body = self.ask("RESULT", result)
-        if body is not None and not self.given.echo:
+        if body != (result if self.given.echo else None):
             self.report.fault("a body of the answer to a result", line=json.dumps(body))
         return result
 
@@ -184,7 +193,10 @@ class Client:
             (len(ship), square(ship[0]) + (f"-{square(ship[-1])}" if len(ship) > 1 else "")) for ship in self.fleet
         ]
         if self.given.board == "list":
-            return [span for _, span in spans]
+            return [
+                {"position": [{"x": x, "y": y} for x, y in ship], "isShipSinking": not self.left & set(ship)}
+                for ship in self.fleet
+            ]
         return {
             name: [span for size, span in spans if size == length] if length < 4 else spans[0][1]
             for name, length in FLEET.items()
@@ -194,9 +206,10 @@ class Client:
         """Check what the server said against the board that it revealed, if it did."""
         if board is None:
             return
-        texts = re.findall(r"[A-J]\d+(?:-[A-J]\d+)?", json.dumps(board))
         fleet: list[set[Cell]] = []
-        for text in texts:
+        if isinstance(board, list):
+            fleet = [{(cell["x"], cell["y"]) for cell in ship["position"]} for ship in board]
+        for text in re.findall(r"[A-J]\d+(?:-[A-J]\d+)?", json.dumps(board)):
             ends = [(int(end[1:]) - 1, "ABCDEFGHIJ".index(end[0])) for end in text.split("-")]
             (x, y), (to_x, to_y) = ends[0], ends[-1]
             fleet.append({(cx, cy) for cx in range(x, to_x + 1) for cy in range(y, to_y + 1)})
@@ -220,7 +233,7 @@ def main() -> int:
     parser.add_argument("--end", choices=["line", "none"], default="line", help="of a message")
     parser.add_argument("--board", choices=["text", "list"], default="text")
     parser.add_argument("--board-first", action="store_true", help="send the board after the invitation")
-    parser.add_argument("--echo", action="store_true", help="the answer to a result may repeat it")
+    parser.add_argument("--echo", action="store_true", help="the answer to a result repeats it")
     parser.add_argument("--one-connection", action="store_true", help="for all games")
     parser.add_argument("--probe", action="store_true", help="first say what a server refuses")
     parser.add_argument("--games", type=int, default=1)
@@ -229,18 +242,27 @@ def main() -> int:
     parser.add_argument("--seed", default=None)
     given = parser.parse_args()
     client = Client(given)
-    for game in range(given.games):
-        if game == 0 or not given.one_connection:
+    left = given.games
+    while left:
+        if client.socket is None:
             client.connect()
+        assert client.socket is not None
         try:
-            client.play()
+            if client.play():
+                left -= 1
+            else:
+                client.report("busy")
+                time.sleep(0.3)
         except Ended as ended:
+            left -= 1
             if str(ended) == "left":
                 client.report("left")
             else:
                 client.report.fault("the server closed the connection", rest=str(ended))
-        if client.socket is not None and not given.one_connection:
-            client.socket.close()
+            client.close()
+        if not given.one_connection:
+            client.close()
+    client.close()
     return 1 if client.report.faults else 0
 
 

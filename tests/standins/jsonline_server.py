@@ -256,7 +256,7 @@ class Server:
             (len(ship), square(ship[0]) + (f"-{square(ship[-1])}" if len(ship) > 1 else "")) for ship in self.ships
         ]
         if self.given.board == "list":
-            return [span for _, span in spans]
+            return [{"position": [{"x": x, "y": y} for x, y in ship], "isShipSinking": True} for ship in self.ships]
         return {
             name: [span for size, span in spans if size == length] if length < 4 else spans[0][1]
             for name, length in FLEET.items()
@@ -265,7 +265,7 @@ class Server:
     def fleet(self, body: Any) -> list[list[Cell]]:
         """Return the ships of a board; raise ValueError if there is no such fleet."""
         if isinstance(body, list) and self.given.board == "list":
-            ships = [ship_of(text) for text in body]
+            ships = [[(cell["x"], cell["y"]) for cell in ship["position"]] for ship in body]
         else:
             if set(body) != set(FLEET) or not isinstance(body["four"], str):
                 raise ValueError("not the four kinds of ships, the first as text")

@@ -52,6 +52,7 @@ class Child:
         except queue.Empty:
             raise Forfeit("no answer in time") from None
         if not line.endswith("\n"):
+            self.lines.put("")  # the end is read once more, at the end
             raise Forfeit("it has ended" if not line else f"a line without an end: {line!r}")
         return line.rstrip()
 

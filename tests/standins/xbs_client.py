@@ -43,6 +43,7 @@ class Client:
         self.mine = 0
         self.finish: list[str] = []
         self.results: list[list[str]] = []
+        self.heard: list[str] = []
         host, _, port = given.address.rpartition(":")
         self.socket = socket.create_connection((host, int(port)), timeout=120)
         self.file = self.socket.makefile("r", encoding="utf-8", newline="\n")
@@ -54,6 +55,7 @@ class Client:
         line = self.file.readline()
         if not line:
             raise Ended
+        self.heard.append(line)
         if not line.endswith("\n") or len(line.encode()) > 4095:
             self.report.fault("no line", line=line)
         kind, *values = line.rstrip().split("|")
@@ -183,13 +185,15 @@ class Client:
             self.say("K", "thinking")
             return
         others = [other for other in self.order if other != self.name and self.hunters[other].untried]
+        others = [other for other in others if len(self.hunters[other].hits) < self.goal] or others
+        if not others:
+            self.say("K", "nothing left")
+            return
         if self.given.wrong_shots:
             self.say("S", self.name, 1, 1)
             self.say("S", "nobody", 1, 1)
             self.say("S", others[0], 0, self.height + 1)
-        target = max(others, key=lambda other: (len(self.hunters[other].hits), other == others[0]))
-        if len(self.hunters[target].hits) >= self.goal:
-            target = others[0]
+        target = max(others, key=lambda other: len(self.hunters[other].hits))
         x, y = self.hunters[target].choose()
         self.say("S", target, x + 1, y + 1)
 
@@ -234,9 +238,9 @@ def main() -> int:
         client = Client(given, report, rng, fleets)
         try:
             client.play()
-        except Ended:
+        except (Ended, OSError) as error:
             if given.leave_at < 0:
-                report.fault("the server closed the connection")
+                report.fault("the server closed the connection", error=repr(error), after=client.heard[-5:])
         client.file.close()
         client.socket.close()
     return 1 if report.faults else 0
