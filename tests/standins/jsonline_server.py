@@ -52,6 +52,7 @@ class Server:
         self.buffers: dict[socket.socket, str] = {}
         self.playing: socket.socket | None = None
         self.games = 0
+        self.probed: set[str] = set()
         self.report("listening", port=self.listener.getsockname()[1])
 
     def run(self) -> int:
@@ -149,7 +150,7 @@ class Server:
         elif kind == "BOARD":
             self.board(connection, message.get("body"))
         elif kind != (expected := self.expected()):
-            self.report.fault(f"expected {expected}", line=json.dumps(message))
+            self.out_of_place(f"expected {expected}", message)
             self.answer(connection, kind, 4, "It is not your turn.")
         else:
             {"SHOT": self.shot, "SHOT_REQUEST": self.request, "RESULT": self.result}[kind](
@@ -177,6 +178,15 @@ class Server:
         self.answer(connection, "GAME_INVITATION")
         self.report("started")
 
+    def out_of_place(self, text: str, said: Any) -> None:
+        """Take note of what is refused; with --probing, a client may try cells and turns once each."""
+        about = "cell" if text == "off the board" else "turn"
+        if self.given.probing and about not in self.probed:
+            self.probed.add(about)
+            self.report("probed", text=text)
+        else:
+            self.report.fault(text, line=json.dumps(said))
+
     def over(self) -> bool:
         return self.left == 0 or {cell for ship in self.ships for cell in ship} <= set(self.shots)
 
@@ -191,7 +201,7 @@ class Server:
     def shot(self, connection: socket.socket, body: Any) -> None:
         cell = self.cell(body)
         if cell is None:
-            self.report.fault("off the board", line=json.dumps(body))
+            self.out_of_place("off the board", body)
             self.answer(connection, "SHOT", 2, "The shot is not within the boundaries of the board.")
             return
         if cell in self.shots:
@@ -201,8 +211,6 @@ class Server:
         result = "MISS" if not ship else "SINKING" if set(ship) <= set(self.shots) else "HIT"
         self.mine = not self.again(result)
         self.answer(connection, "SHOT", body=result)
-        if len(self.shots) == self.given.hold:
-            self.report("held")
         if len(self.shots) == self.given.cut:
             self.given.cut = -1
             self.report("cut")
@@ -307,7 +315,9 @@ def main() -> int:
     parser.add_argument("--after", choices=["close", "open"], default="close", help="the connection after a game")
     parser.add_argument("--games", type=int, default=1)
     parser.add_argument("--busy", type=int, default=0, help="refuse so many invitations")
-    parser.add_argument("--hold", type=int, default=-1, help="report when the client has shot so often")
+    parser.add_argument(
+        "--probing", action="store_true", help="a client may find out how cells and turns go, once each"
+    )
     parser.add_argument("--cut", type=int, default=-1, help="cut the first client off after so many shots")
     parser.add_argument("--seed", default=None)
     return Server(parser.parse_args()).run()

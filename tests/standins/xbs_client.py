@@ -115,7 +115,7 @@ class Client:
             self.players.append(values[0])
             if values[0] == self.name and not self.joined:
                 self.joined = True
-                self.report("joined", back=self.back)
+                self.report("joined", back=self.back, board=self.fleet_of[self.name])
                 if self.given.chatty:
                     self.say("T", "hit", "ouch")
                     self.say("T", "miss", "ha ha")

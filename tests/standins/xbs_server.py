@@ -256,6 +256,7 @@ class Server:
     def rejoin(self, line: Line, name: str) -> None:
         player = self.players.get(name)
         if player is None:
+            self.report("turned away", name=name)
             line.send("game is already started")
             line.open = False
             return
