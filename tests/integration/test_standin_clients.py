@@ -117,7 +117,7 @@ def test_smackdown_children_play_at_our_referee_and_one_forfeits(stage: Stage, t
     child = f"{sys.executable} {_STANDINS / 'smackdown_child.py'}"
     first, second = (f'--exec "{child} --report {report} --forfeits" --name {report.name}' for report in reports)
     second = second.replace("--forfeits", "--forfeits --wrong many --round 4")
-    server = stage.serve("smackdown", f"smackdown {first} {second}", "--games", "1", listening=False)
+    server = stage.serve("smackdown", f"smackdown {first} {second}", "--players", "2", "--games", "1", listening=False)
     assert server.ends() == 0
     [won] = [event for event in server.events if event["event"] == "won"]
     assert won["winner"] == "ann"
