@@ -12,11 +12,12 @@ import random
 import signal
 import socket
 import sys
+import time
 
 from sea import Hunter, Report, place
 
 VALUES = {"G": (10, 99), "J": (1, 1), "B": (5, 5), "Y": (1, 1), "S": (2, 99), "N": (1, 1), "H": (3, 3)}
-VALUES |= {"L": (1, 2), "M": (2, 3), "K": (1, 2), "F": (3, 3), "R": (5, 5), "P": (1, 1)}
+VALUES |= {"E": (1, 1), "L": (1, 2), "M": (2, 3), "K": (1, 2), "F": (3, 3), "R": (5, 5), "P": (1, 1)}
 #: What a new client tolerates before the start, and after it.
 BEFORE, AFTER = "JBMSG", "BKNMHFR"
 
@@ -66,7 +67,7 @@ class Client:
         if line.count("|") < least or line.count("|") > most:
             self.report.fault("the number of values", line=line)
         values += [""] * (least - len(values))  # empty ones at the end
-        allowed = AFTER if self.order else BEFORE
+        allowed = AFTER if self.order else BEFORE + ("" if self.players else "E")
         if (
             self.given.generation == "new"
             and kind not in allowed
@@ -96,7 +97,8 @@ class Client:
             self.fleet_of[self.name] = board
         if self.given.leave == "connected":
             return False
-        self.say("J", self.name, board)
+        self.request = ("J", self.name, board)
+        self.say(*self.request)
         self.hunters: dict[str, Hunter] = {}
         self.joined = False
         while True:
@@ -121,6 +123,12 @@ class Client:
                     self.say("T", "miss", "ha ha")
                     self.say("M", "", "good luck to all")
                     self.say("P", "are you there") if self.given.generation == "old" else None
+        elif kind == "E" and values == ["name in use"]:  # by us, until the server notices that we have gone
+            self.report("refused")
+            time.sleep(0.3)
+            self.say(*self.request)
+        elif kind == "E":
+            self.report.fault("refused", line=values[0])
         elif kind == "L":
             if values[0] in self.players:
                 self.players.remove(values[0])
