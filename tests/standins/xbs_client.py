@@ -18,8 +18,8 @@ from sea import Hunter, Report, place
 
 VALUES = {"G": (10, 99), "J": (1, 1), "B": (5, 5), "Y": (1, 1), "S": (2, 99), "N": (1, 1), "H": (3, 3)}
 VALUES |= {"E": (1, 1), "L": (1, 2), "M": (2, 3), "K": (1, 2), "F": (3, 3), "R": (5, 5), "P": (1, 1)}
-#: What a new client tolerates before the start, and after it.
-BEFORE, AFTER = "JBMSG", "BKNMHFR"
+#: What a new client tolerates before the start, with what the text has for players that leave, and after it.
+BEFORE, AFTER = "JLBMSG", "BKNMHFR"
 
 
 class Ended(Exception):
