@@ -315,7 +315,7 @@ def test_a_bot_comes_back_to_an_xbs_game_with_its_fleet_and_what_the_boards_show
     assert len(view.untouched) == 97
 
 
-@pytest.mark.parametrize("line", ["game is full", "game is already started"])
+@pytest.mark.parametrize("line", ["game is full", "game is already started", "E|name in use"])
 def test_a_table_without_room_is_tried_later(line: str) -> None:
     with pytest.raises(TryLater):
         XbsVisit(Hunter(), "we", "seed").hear(line)
@@ -325,7 +325,7 @@ def test_a_table_without_room_is_tried_later(line: str) -> None:
     ("lines", "why"),
     [
         (["protocol error"], "protocol error"),
-        ([GREETING, "E|name in use"], "name in use"),
+        ([GREETING, "E|name too long"], "name too long"),
         (["G|2.0|x|N|2|4|1|17|10|10|1|A50"], "cannot be played"),
         (["G|2.0"], "cannot be read"),
         ([GREETING, "F|finished|x|y"], "cannot be read"),

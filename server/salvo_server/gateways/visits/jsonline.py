@@ -31,18 +31,19 @@ class JsonVisit:
     hit shoots again.
     """
 
-    def __init__(self, bot: Bot, name: str, seed: str) -> None:
+    def __init__(self, bot: Bot, name: str, seed: str, last: JsonVisit | None = None) -> None:
         """Place the fleet.
 
         Args:
             seed: for this game alone.
+            last: the game before on this server, which has learned how it differs.
         """
         self.report: GameReport | None = None
         self._bot = bot
         self._name = name
         self._seed = seed
-        self._game = self._begin(ALTERNATE)
-        self._wording = Wording(ALTERNATE)
+        self._game: UnseenGame = self._begin(last._game.book if last else ALTERNATE)
+        self._wording: Wording = last._wording if last else Wording(ALTERNATE)
         self._asked = ""
 
     def begin(self) -> Sequence[str]:

@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -44,21 +44,23 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
     Raises:
         GatewayError: ``bad_address``, and what :meth:`~salvo_server.gateways.visits.Visit.hear` raises.
     """
-    kind: Callable[[Bot, str, str], Visit] = XbsVisit if url.startswith("xbs:") else JsonVisit
+    xbs, last = url.startswith("xbs:"), None
     address, number, fault = _address(url), 0, ""
     while games is None or number < games:
-        visit = kind(bot, name, own_seed(seed, name, number + 1))
+        game_seed = own_seed(seed, name, number + 1)
+        visit = XbsVisit(bot, name, game_seed) if xbs else JsonVisit(bot, name, game_seed, last)
         try:
             with socket.create_connection(address, _CONNECT_SECONDS) as line:
                 fault = ""
                 line.settimeout(None)  # a turn of a person's may take minutes
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-                _carry(visit, line, Lines() if kind is XbsVisit else Values())
+                _carry(visit, line, Lines() if xbs else Values())
             why = f"{url} closed the connection"
         except TryLater as error:
             why = f"{url}: {error.text}"
         except OSError as error:
             why = f"cannot reach {url} ({error.strerror or error})"
+        last = visit if isinstance(visit, JsonVisit) and visit.report is not None else None
         if visit.report is not None:
             number += 1
             yield replace(visit.report, game=number)

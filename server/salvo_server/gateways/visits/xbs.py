@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 #: Lines without a type that end a connection, and mean another try later.
 _LATER: Final = frozenset({"game is full", "game is already started"})
+_IN_USE: Final = "name in use"
 _BOAT: Final = re.compile(r"([A-W])([0-9]{1,3})")
 
 
@@ -74,6 +75,8 @@ class XbsVisit:
         match kind:
             case "G":
                 return self._joins(values)
+            case "E" if values[0] == _IN_USE:  # by us, until the server notices that an earlier connection is lost
+                raise TryLater("server_busy", f"the server answers {values[0]!r} to {self._name}")
             case "E":
                 raise GatewayError("refused_there", f"the server refuses {self._name}: {values[0][:80]}")
             case "Y":
