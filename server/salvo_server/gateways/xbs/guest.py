@@ -39,7 +39,7 @@ VERSION: Final = "2.0.0"
 FEWEST_PLAYERS: Final = 2
 #: From ``J`` to its answer. A new account takes a second, a server that derives keys for a full lobby three.
 JOIN_SECONDS: Final = 20.0
-#: From a game's results to the end of the connection, while the gateway's own connection has not heard of its end.
+#: How long the results of a game wait while the gateway's own connection has not heard of its end.
 MAX_GOODBYE_SECONDS: Final = 1.0
 #: A player with the right secret is listed at once, whatever refusals its name gets.
 TAKEN_SECONDS: Final = 1.0
@@ -109,6 +109,7 @@ class XbsGuest(Guest):
         self._view: View | None = None  # of the game that the client has heard of
         self._order: tuple[str, ...] = ()  # of its players, by turns
         self._ended_as: GameEnded | None = None
+        self._results_by = 0.0  # when the results are told in any case; 0 before the end
         self._skipped = False
         self._away = False
         self._taunts: dict[str, tuple[str, ...]] = {"hit": (), "miss": ()}
@@ -167,7 +168,7 @@ class XbsGuest(Guest):
                 self.end()
 
     def max_wait(self) -> float:
-        return _LOOK_SECONDS if self._asked is not None else super().max_wait()
+        return _LOOK_SECONDS if self._asked is not None or self._results_by else super().max_wait()
 
     def disconnected(self) -> None:
         """Free the player's place in the lobby; in a game it stays, and is missing."""
@@ -371,8 +372,8 @@ class XbsGuest(Guest):
         elif self._stage is Stage.JOINING and self.seated:
             self._join_or_not(now)
         self._catch_up()
-        if self._stage is Stage.DONE and (self.watch.news.state is not State.TURN or now > self._answer_by):
-            self.end()  # so that a client that reconnects at once finds the game over
+        if self._stage is Stage.DONE:
+            self.end()
 
     def stand_up(self) -> None:
         """Give the name back, too."""
@@ -486,11 +487,21 @@ class XbsGuest(Guest):
             known = self._view = view
             self._tell_boards()
             self._tell_turn(view)
-        if self._ended_as is not None and self._ended_as.game == known.game:
+        ended = self._ended_as is not None and self._ended_as.game == known.game
+        if (ended or known is not view) and self._must_wait():
+            return
+        if ended:
+            assert self._ended_as is not None
             stats = self._ended_as.stats
             self._tell_results("finished", {name: m.Tally(s.turns, s.shots, s.hits) for name, s in stats.items()})
         elif known is not view:
             self._tell_results("aborted", known.tallies)
+
+    def _must_wait(self) -> bool:
+        """Whether a client that reads the results and comes back at once would still find the game running."""
+        now = self.watch.clock()
+        self._results_by = self._results_by or now + MAX_GOODBYE_SECONDS
+        return self.watch.news.state is State.TURN and now < self._results_by
 
     def _tell_who_is_here(self, names: tuple[str, ...]) -> None:
         """The game begins with as many players as a client has heard of, or the client gives up."""
@@ -631,4 +642,4 @@ class XbsGuest(Guest):
             self.peer.send(
                 write("R", self._names.shown(name), tally.hits, skips, tally.turns, self._status(view, name))
             )
-        self._stage, self._answer_by = Stage.DONE, self.watch.clock() + MAX_GOODBYE_SECONDS
+        self._stage = Stage.DONE
