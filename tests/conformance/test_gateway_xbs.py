@@ -13,6 +13,7 @@ from gateway_hall import Hall, Program
 from salvo.messages import State
 from salvo.rules import XBS, Fleet
 from salvo_server.gateways.accounts import RosterAccounts
+from salvo_server.gateways.host import Door
 from salvo_server.gateways.xbs import door
 from salvo_server.gateways.xbs.words import complete, second_seated_name
 from salvo_server.storage.roster import Roster
@@ -75,10 +76,7 @@ def test_the_protocol_line_by_line(scene: Scene) -> None:
             assert not name or name in scene.settings, where
 
 
-def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
-    """The gateway's onlooker may hear of the end a moment later than the clients, who come again at once."""
-    book = dataclasses.replace(XBS, goal=1)
-    hall, example = Hall(book, players=2, over_ms=1000), door(book)
+def _two_that_end_a_game_before_the_onlooker_hears_of_it(hall: Hall, example: Door) -> list[Program]:
     first, second = clients = [hall.come(example, name) for name in ("ann", "bob")]
     for client in clients:
         client.say(f"J|{client.name}|{BOARD}")
@@ -87,6 +85,14 @@ def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
     first.say("K|")
     hall.onlooker_is_late = True
     second.say(f"S|{first.name}|6|3")
+    return clients
+
+
+def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
+    """The gateway's onlooker may hear of the end a moment later than the clients, who come again at once."""
+    book = dataclasses.replace(XBS, goal=1)
+    hall, example = Hall(book, players=2, over_ms=1000), door(book)
+    clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
     assert not any(client.ended or client.told[-1].startswith("R|") for client in clients)
     hall.onlooker_is_late = False
     hall.settle()
@@ -97,14 +103,7 @@ def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
 def test_the_results_of_a_game_do_not_wait_for_a_gateway_that_does_not_hear_of_its_end() -> None:
     book = dataclasses.replace(XBS, goal=1)
     hall, example = Hall(book, players=2, over_ms=60_000), door(book)
-    first, second = clients = [hall.come(example, name) for name in ("ann", "bob")]
-    for client in clients:
-        client.say(f"J|{client.name}|{BOARD}")
-    if "N|bob" in first.told:
-        first, second = second, first
-    first.say("K|")
-    hall.onlooker_is_late = True
-    second.say(f"S|{first.name}|6|3")
+    clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
     hall.wait(2)
     assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
 
