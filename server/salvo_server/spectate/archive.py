@@ -26,8 +26,8 @@ _ENDINGS: Final = (".jsonl", ".jsonl.gz")
 #: How long one look at the folders may take by default, and how soon after one the next is worth while.
 _LOOK_SECONDS: Final = 1.0
 _REST_SECONDS: Final = 2.0
-#: Codes of files that are no games and were never meant to be.
-_NO_GAMES: Final = frozenset({"not_a_transcript"})
+#: Codes of files that are no games, and of games that are not over.
+_NO_GAMES: Final = frozenset({"not_a_transcript", "no_such_game"})
 
 
 class Entry(NamedTuple):

@@ -210,7 +210,10 @@ class OneProof:
         report = verify_file(self._path)
         if report.finding is not None:
             raise SalvoError("not_fair", f"{report.finding}; see: salvo verify {self._path}")
-        game = [game for game in report.games if game.ended][-1]
+        ended = [game for game in report.games if game.ended]
+        if not ended:
+            raise SalvoError("no_such_game", f"{self._path}: no game of it is over")
+        game = ended[-1]
         assert game.header is not None
         return game.header, game.steps
 

@@ -43,7 +43,12 @@ def when(at: int) -> str:
 
 def clock(frame: Frame) -> str:
     """Return how long the game has been on, such as ``1:02``."""
-    minutes, seconds = divmod(frame.clock // 1000, 60)
+    return length(frame.clock)
+
+
+def length(milliseconds: int) -> str:
+    """Return a time as minutes and seconds, such as ``1:02``."""
+    minutes, seconds = divmod(milliseconds // 1000, 60)
     return f"{minutes}:{seconds:02}"
 
 

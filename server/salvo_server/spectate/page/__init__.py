@@ -70,7 +70,7 @@ def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setti
         ReplayError: ``unknown_view``, ``unknown_turn`` or ``not_begun``.
     """
     replay.frame(view, turn)
-    page, style, script = _Page(replay, view), house_style(), _text("page.js")
+    page, style, script = _Page(replay, view), house_style(), text_of("page.js")
     return render(
         "spectate/page/page.html.j2",
         style=style,
@@ -242,16 +242,17 @@ def _first_speed(book: RuleBook, players: int) -> float:
 def house_style() -> str:
     """Return how pages of games look, with the house's colours of marks and of teams."""
     palette = ":root{" + "".join(f"--{name}:{css(COLOURS[mark])};" for mark, name in _VARIABLES.items()) + "}\n"
-    return palette + _text("page.css") + _text("badges.css")
+    return palette + text_of("page.css") + text_of("badges.css")
 
 
 def emblems(names: Iterable[str]) -> str:
     """Return the drawings of the emblems that these teams have."""
     wanted = {f"e{badge_of(name).emblem}" for name in names}
-    return _SYMBOL.sub(lambda symbol: symbol[0] if symbol[1] in wanted else "", _text("badges.svg"))
+    return _SYMBOL.sub(lambda symbol: symbol[0] if symbol[1] in wanted else "", text_of("badges.svg"))
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
+    """Return a style, a script or a drawing of this package."""
     return _HERE.joinpath(name).read_text(encoding="utf-8")
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from salvo_server.spectate.page.badges import badge_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+_POLICY: Final = re.compile('<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 
 def render(template: str, **given: object) -> str:
@@ -32,6 +35,13 @@ def policy(style: str, script: str = "", *more: str, forms: str = "'none'") -> s
     scripts = [f"script-src {_hashed(script)}"] if script else []
     own = ["default-src 'none'", f"style-src {_hashed(style)}", *scripts, *more]
     return "; ".join([*own, "base-uri 'none'", f"form-action {forms}"])
+
+
+def policy_of(page: str) -> str:
+    """Return the policy that is in a page, for the header that it is served with."""
+    found = _POLICY.search(page)
+    assert found is not None
+    return found[1]
 
 
 def _hashed(inline: str) -> str:
