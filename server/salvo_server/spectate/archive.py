@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from salvo.errors import SalvoError
+from salvo.file_errors import missing_file
 from salvo_server.spectate.recordings import JournalGames, OneRecording, open_recordings
 from salvo_server.spectate.replay import REFEREE, Replay
 from salvo_server.spectate.replay_text import FIRST_REAL_TIME_MS
@@ -169,6 +170,8 @@ class Archive:
             name = "a journal" if "://" in place else Path(place).name  # an address may have a password
             try:
                 found = open_recordings(place)
+                if not isinstance(found, JournalGames) and not Path(place).exists():
+                    raise SalvoError("transcript_missing", missing_file(Path(place)))
             except SalvoError as error:
                 yield place, _Kept((0,), name, None, _trouble(error, name, 0), None)
                 continue

@@ -18,7 +18,7 @@ import contextlib
 import sys
 import tempfile
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import date
 from http import HTTPStatus
 from pathlib import Path
@@ -32,10 +32,11 @@ from salvo.errors import SalvoError
 from salvo.lab.explain import FLEETS
 from salvo.seal import fingerprint
 from salvo_server.spectate.archive import Archive, Query, transcript_of
-from salvo_server.spectate.page import Setting, house_style, html_page
-from salvo_server.spectate.page.games import Part, served_list
-from salvo_server.spectate.page.rendering import policy, policy_of, render
+from salvo_server.spectate.page import Setting, html_page
+from salvo_server.spectate.page.games import Part, note_page, served_list
+from salvo_server.spectate.page.rendering import policy_of
 from salvo_server.spectate.replay import Replay
+from salvo_server.spectate.site import CHECKED
 from salvo_server.verify import verify_file
 
 #: Games that are executed again at once, and pages and verdicts that are kept.
@@ -46,6 +47,10 @@ _FEW_FLEETS: Final = 200
 #: How long a game's luck may be reckoned, and how many games may wait for it.
 _EXPLAIN_SECONDS: Final = 180
 _MAX_WAITING: Final = 8
+_WAIT: Final = (
+    "The game is being analysed: how likely each shot was to hit, for all that its player knew. This takes seconds for a"
+    " duel, a minute or two for a large table. The page shows it by itself."
+)
 _FRAMING: Final = "; frame-ancestors 'none'"
 _STATUS: Final = {"no_such_game": HTTPStatus.NOT_FOUND, "busy": HTTPStatus.SERVICE_UNAVAILABLE}
 
@@ -74,7 +79,8 @@ def _refusing(answer: _Answer) -> _Answer:
             status = _STATUS.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY)
             # The text may have what a damaged file says of its boards, and where it lies.
             words = error.text if error.code in _STATUS else "its record cannot be executed; the organiser knows more"
-            return _note("This game cannot be shown", f"{error.code}: {words}.", status)
+            page = note_page("This game cannot be shown", f"{error.code}: {words}.", [("All games", "/games")])
+            return _html(page, policy_of(page), status=status)
 
     return answered
 
@@ -126,9 +132,8 @@ class _Pages:
             ("Transcript", f"/games/{id_}.jsonl.gz"),
             *([("Proof", f"/games/{id_}.proof.jsonl")] if proof else []),
         ]
-        checked = "executed again: every announcement agrees"
         return html_page(
-            replay, setting=Setting(links=links, verdict=verdict, checked=checked + (_proven(proof) if proof else ""))
+            replay, setting=Setting(links=links, verdict=verdict, checked=CHECKED + (_proven(proof) if proof else ""))
         )
 
     async def file(self, request: Request) -> Response:
@@ -153,7 +158,9 @@ class _Pages:
     async def explained(self, request: Request) -> Response:
         id_ = await self._known(request)
         verdict = await self._verdicts.ask(id_)
-        return _note("Luck and skill", "", HTTPStatus.OK, lines=verdict, back=f"/games/{id_}", refresh=not verdict)
+        links = [("Back to the game", f"/games/{id_}"), ("All games", "/games")]
+        page = note_page("Luck and skill", "" if verdict else _WAIT, links, verdict, refresh=not verdict)
+        return _html(page, policy_of(page))
 
     async def _known(self, request: Request) -> str:
         """Return a game's id, after a look whether the game has come since the last one."""
@@ -225,7 +232,7 @@ async def _explain(file: Path, replay: Replay) -> list[str]:
             process.kill()
     if process.returncode:
         raise SalvoError("too_long", "the game cannot be analysed")
-    return [line.strip() for line in said.decode().rpartition("\n\n")[2].splitlines()]
+    return [line.strip().replace("+-", "±") for line in said.decode().rpartition("\n\n")[2].splitlines()]
 
 
 def _proven(proof: Path) -> str:
@@ -234,24 +241,6 @@ def _proven(proof: Path) -> str:
     if report.finding is not None or report.key is None:
         return "; its signed log does not agree: salvo verify says where"
     return f"; its signed log is fair, by the server {fingerprint(report.key)}"
-
-
-def _note(
-    title: str, text: str, status: HTTPStatus, *, lines: Sequence[str] = (), back: str = "/games", refresh: bool = False
-) -> Response:
-    style = house_style()
-    allowed = policy(style)
-    page = render(
-        "web/templates/note.html.j2",
-        style=style,
-        policy=allowed,
-        title=title,
-        text=text,
-        lines=lines,
-        back=back,
-        refresh=refresh,
-    )
-    return _html(page, allowed, status=status)
 
 
 def _html(

@@ -87,6 +87,28 @@ def site_list(listed: Sequence[Entry], title: str) -> str:
     )
 
 
+def note_page(
+    title: str, text: str, links: Sequence[tuple[str, str]], lines: Sequence[str] = (), *, refresh: bool = False
+) -> str:
+    """Return a page of a few words, in the place of what is not there or not there yet.
+
+    Args:
+        lines: more words, as a list.
+        refresh: whether a browser asks again by itself.
+    """
+    style = house_style()
+    return render(
+        "spectate/page/note.html.j2",
+        style=style,
+        policy=policy(style),
+        title=title,
+        text=text,
+        links=links,
+        lines=lines,
+        refresh=refresh,
+    )
+
+
 def _page(shown: Sequence[Entry], href: str, **given: object) -> str:
     names = {name for entry in shown for name in entry.players}
     days = [(day, [_line(entry, href) for entry in games]) for day, games in groupby(shown, _day)]
