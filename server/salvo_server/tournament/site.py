@@ -110,6 +110,7 @@ class _Site:
         for game in self._selection.games:
             for pair in permutations(game.bots, 2):
                 self._meetings.setdefault(pair, []).append(game)
+        self._of_match = {game.match: game for game in reversed(self._selection.games)}
         self.odd = [game for game in self._selection.games if is_odd(game)][:_MAX_ODD]
         self.odd_in_all = sum(map(is_odd, standings.games))
 
@@ -120,6 +121,10 @@ class _Site:
     def game(self, game: Played) -> str:
         """Return the link from the first page to a game."""
         return f"games/{game.match}-{game.index + 1}.html"
+
+    def match(self, number: int) -> str:
+        """Return the link from the first page to a game of a match; empty if none has a page."""
+        return self.game(self._of_match[number]) if number in self._of_match else ""
 
     def write_index(self) -> None:
         """Write the first page."""

@@ -48,7 +48,7 @@ _FEW_FLEETS: Final = 200
 _EXPLAIN_SECONDS: Final = 180
 _MAX_WAITING: Final = 8
 _WAIT: Final = (
-    "The game is being analysed: how likely each shot was to hit, for all that its player knew. This takes seconds for a"
+    "The game is being analysed: how likely each shot was to hit, for all that its player knew. It takes seconds for a"
     " duel, a minute or two for a large table. The page shows it by itself."
 )
 _FRAMING: Final = "; frame-ancestors 'none'"

@@ -228,9 +228,9 @@ class _Page:
             figures = [sea.shots, sea.hits, rate, *([stats.sunk] if stats else []), turns]
             yield stats.place if stats else None, name, figures
 
-    def podium(self) -> list[tuple[int, str]]:
+    def podium(self) -> list[tuple[int, str, str]]:
         """Return who has one of the first three places; nothing as long as there are none."""
-        return [(place, name) for name, place in self._last.places.items() if place <= 3][:_MAX_PODIUM]
+        return [(place, name, "") for name, place in self._last.places.items() if place <= 3][:_MAX_PODIUM]
 
 
 def _first_speed(book: RuleBook, players: int) -> float:
@@ -242,7 +242,12 @@ def _first_speed(book: RuleBook, players: int) -> float:
 def house_style() -> str:
     """Return how pages of games look, with the house's colours of marks and of teams."""
     palette = ":root{" + "".join(f"--{name}:{css(COLOURS[mark])};" for mark, name in _VARIABLES.items()) + "}\n"
-    return palette + text_of("page.css") + text_of("badges.css")
+    return palette + text_of("page.css") + team_style()
+
+
+def team_style() -> str:
+    """Return how teams look: their colours, lines and places."""
+    return text_of("badges.css") + text_of("podium.css")
 
 
 def emblems(names: Iterable[str]) -> str:
