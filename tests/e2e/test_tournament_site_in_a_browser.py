@@ -85,7 +85,8 @@ def test_an_odd_game_says_at_its_end_what_went_wrong_and_no_name_gets_out_of_its
         assert window.run("return document.scripts.length") == (2 if file.parent.name == "games" else 0)
     window.open((site / "index.html").as_uri())
     assert window.run("return document.title") == _HOSTILE
-    window.click("#odd ~ .wide a")
+    window.click("#odd ~ details summary")
+    window.click("#odd ~ details a")
     assert "rude: " not in window.run("return document.body.innerText")
     window.press(END)
     told = window.run("return document.querySelector('.ended').innerText")
@@ -106,7 +107,7 @@ def test_nothing_is_wider_than_the_screen(window: Browser, site: Path, width: in
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_stand_out_from_what_is_behind_them(window: Browser, site: Path, scheme: str) -> None:
     window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    for page, selectors in (("index.html", ("p", "thead th", ".strike")), ("bots/2.html", (".lost", ".soft", "nav a"))):
+    for page, selectors in (("index.html", ("p", "thead th", ".soft")), ("bots/2.html", (".lost", ".soft", "nav a"))):
         window.open((site / page).as_uri())
         behind = colour(window, "body", "backgroundColor")
         assert (luminance(behind) > 0.5) == (scheme == "light")

@@ -30,7 +30,7 @@ _SMALL_HEIGHT: Final = 46
 _MAX_POINTS: Final = 300
 _FEW_POINTS: Final = 60
 #: Between two names at the right of a plot.
-_APART: Final = 16
+_APART: Final = 21
 #: Bots of whom each has a column in the open.
 _FEW_BOTS: Final = 8
 #: Bots on the podium: of a tie of all the table tells.
@@ -112,15 +112,16 @@ def page(came_to: Standings, site: Links | None = None) -> str:
     rows = came_to.rows
     ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
     told = [mu for course in came_to.course.values() for mu in course]
-    low, high = min(told) - 1, max(told) + 1
-    upwards, little = _Scale(low, high, _COURSE), _Scale(low, high, _SMALL_HEIGHT)
+    best = [mu for row in rows[:_BEST] for mu in came_to.course[row.bot]]
+    upwards = _Scale(min(best) - 1, max(best) + 1, _COURSE)
+    little = _Scale(min(told) - 1, max(told) + 1, _SMALL_HEIGHT)
     return rendered(
         "page.html.j2",
         came_to=came_to,
         given=came_to.tournament,
         rows=rows,
         emblems=emblems(came_to.tournament.bots),
-        podium=[(row.place, row.bot, f"{row.points:.6g} points") for row in rows if row.place <= 3 and row.games],
+        podium=[(row.place, row.bot, f"{row.points:.4g} points") for row in rows if row.place <= 3 and row.games],
         most_on_podium=_MAX_PODIUM,
         closest=_closest(came_to.games),
         rounds=_rounds(came_to, site),

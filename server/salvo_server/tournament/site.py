@@ -31,7 +31,11 @@ from salvo_server.tournament.schedule import Pairing
 from salvo_server.tournament.standings import Row, Standings, command_of
 from salvo_server.tournament.workers import Task, Workers
 
-_FILES: Final = re.compile(r"index\.html|bots/[0-9]{1,3}\.html|games/[0-9]{1,9}-[0-9]{1,9}\.html")
+KIND: Final = Kind(
+    "tournament",
+    re.compile(r"index\.html|bots/[0-9]{1,3}\.html|games/[0-9]{1,9}-[0-9]{1,9}\.html"),
+    ("bots", "games"),
+)
 #: Odd games on the first page; the others are on their bots' pages.
 _MAX_ODD: Final = 200
 #: An absolute path in a text, whose folders are left out.
@@ -96,7 +100,7 @@ class _Site:
     """
 
     def __init__(self, standings: Standings, selection: Selection, folder: Path) -> None:
-        self.folder = SiteFolder(folder, Kind("tournament", _FILES, ("bots", "games")), standings.tournament.name)
+        self.folder = SiteFolder(folder, KIND, standings.tournament.name)
         self.differing: list[Played] = []
         self._tournament = standings.tournament
         self._original = {key_of(game): game for game in selection.games}

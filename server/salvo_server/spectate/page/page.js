@@ -203,7 +203,7 @@
     go(turn);
   };
 
-  // Turns in which a ship sinks or somebody is out. The buttons are never disabled: that would tell what comes.
+  // Turns in which a ship sinks or a player is out. The buttons are never disabled: that would tell what comes.
   const sinkings = turns.flatMap(([, , , , , sunk, out], index) => (sunk.length + out.length ? [index + 1] : []));
 
   const acts = {
