@@ -34,7 +34,7 @@ _SHOWN = """
         sunk: [...board.querySelectorAll(".fleet .sunk")].map((ship) => ship.textContent.split(" ")[0]),
         wrecks: [...board.querySelectorAll(".wrecks rect")].filter((each) => getComputedStyle(each).display !== "none")
             .length,
-        out: getComputedStyle(board.querySelector(".defeated")).display !== "none",
+        out: board.classList.contains("out"),
         firing: board.classList.contains("firing"),
     }));"""
 

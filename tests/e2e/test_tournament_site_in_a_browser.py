@@ -12,11 +12,14 @@ from e2e.browser import END, Browser, browser
 from e2e.test_game_page_in_a_browser import colour, contrast
 from programs import needs
 from salvo.lab.pictures.html import luminance
+from salvo_server.spectate.archive import Archive
+from salvo_server.spectate.site import make_site_of_games
 from salvo_server.tournament.file import load_tournament
 from salvo_server.tournament.games import GamesFile
 from salvo_server.tournament.highlights import choose
 from salvo_server.tournament.run import games_path, play_tournament, stand
 from salvo_server.tournament.site import make_site
+from unit.test_replay import GOLDEN
 
 pytestmark = needs("chromium")
 
@@ -113,3 +116,37 @@ def test_texts_stand_out_from_what_is_behind_them(window: Browser, site: Path, s
         assert (luminance(behind) > 0.5) == (scheme == "light")
         for selector in selectors:
             assert contrast(colour(window, selector, "color"), behind) >= 4.5, selector
+
+
+def test_a_tournament_begins_with_its_podium_and_its_lists_are_folded(window: Browser, site: Path) -> None:
+    window.resize(360, 800)
+    window.open((site / "index.html").as_uri())
+    assert window.run("return document.querySelector('.podium .step1 b').textContent") == "hunter"
+    assert window.run("return document.querySelector('.podium').getBoundingClientRect().bottom") < 400
+    assert window.run("return document.documentElement.scrollHeight") < 2500
+    shown = window.run("return [...document.querySelectorAll('table')].filter((each) => each.checkVisibility()).length")
+    assert shown == 2  # the standings, and who scored what against whom
+
+
+def test_the_list_of_a_site_is_filtered_as_one_types_and_leads_to_a_game(window: Browser, tmp_path: Path) -> None:
+    archive = Archive([GOLDEN])
+    archive.look(None)
+    make_site_of_games(archive, tmp_path / "www", "Last night")
+    window.resize(360, 800)
+    window.open((tmp_path / "www/index.html").as_uri())
+    whole = len(archive.listed)
+    shown = "return [...document.querySelectorAll('.games li')].filter((each) => each.checkVisibility()).length"
+    assert (window.run(shown), window.run("return document.getElementById('count').textContent")) == (
+        whole,
+        f"{whole} games",
+    )
+    window.click(".filter input")
+    window.press(*"Hunter-7 3 salvo")
+    found = [entry for entry in archive.listed if "hunter-7" in entry.players]
+    assert window.run(shown) == len(found)
+    assert window.run("return document.getElementById('count').textContent") == f"{len(found)} of {whole} games"
+    window.run("document.querySelector('.games li:not([hidden]) a').click()")
+    window.wait_for("document.querySelector('main.ready')")
+    assert _here(window) == f"games/{found[0].id}.html#turn=0" or _here(window) == f"games/{found[0].id}.html"
+    window.press(END)
+    assert window.run("return document.querySelector('.ended h2').textContent").startswith(found[0].winners[0])
