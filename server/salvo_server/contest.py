@@ -28,7 +28,6 @@ from salvo_server.core.journal import Journal, NoJournal
 from salvo_server.core.register import Account, Register
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
-from salvo_server.spectate.live import live_page
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import SERVER_USER, Roster
@@ -74,6 +73,8 @@ def check_start(settings: ServerSettings) -> None:
         TlsError: ``bad_tls``.
         ConnectionLost: ``bad_url``.
     """
+    if settings.web is not None:
+        check_free(settings.web)
     if settings.broker is not None:
         BrokerUrl.parse(settings.broker)
         return
@@ -228,8 +229,7 @@ class Contest:
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
-        page = live_page(login="no" if self.roster is None else "yes")
-        embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls, page=page).start()
+        embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
         opened.callback(embedded.stop)
         self.url, self.websocket_url = embedded.url, embedded.websocket_url
         self.own_url = embedded.own_url

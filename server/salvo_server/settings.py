@@ -65,8 +65,9 @@ class ServerSettings(BaseSettings):
     listen: Annotated[str, Field(description="where the embedded broker listens, HOST:PORT")] = "127.0.0.1:1883"
     websocket: Annotated[
         str | None,
-        Field(description="address of the live page and of MQTT over WebSocket, HOST:PORT"),
+        Field(description="where the embedded broker speaks MQTT over WebSocket, HOST:PORT"),
     ] = None
+    web: Annotated[str | None, Field(description="address of the web front, where people watch, HOST:PORT")] = None
     broker: Annotated[
         str | None, Field(description="a broker to use instead of the embedded one, mqtt://HOST:PORT")
     ] = None
@@ -251,8 +252,7 @@ _UNUSED: Final = (
     Unused(
         "websocket",
         is_set("broker"),
-        "with --broker: only the embedded broker gives browsers the page; for another one write it to a file, "
-        "salvo watch ws://HOST:PORT/mqtt --html live.html",
+        "with --broker: only the embedded broker listens there; another one has listeners of its own",
     ),
     Unused("tls_ca", lambda them: not them["encrypted"], "without TLS; say --broker mqtts://HOST, or leave it out"),
     Unused(
@@ -268,12 +268,10 @@ _UNUSED: Final = (
     *(Unused(each, lambda them: not them["kept"], _NO_JOURNAL) for each in ("journal_key", "journal_safe", "resume")),
 )
 
-#: Options whose first name is not that of the setting.
-_OPTIONS: Final = {"websocket": "live"}
 #: What the command line calls a setting of another name.
-_CALLED: Final = {"live": "websocket", "pace": "pace_seconds", "table": "tables", "gateway": "gateways"}
-#: Environment variables behind the same prefix that are the bot's, not the server's.
-_OF_BOTS = frozenset(
+_CALLED: Final = {"live": "web", "pace": "pace_seconds", "table": "tables", "gateway": "gateways"}
+#: Environment variables behind the same prefix that are a bot's or the web front's, not the server's.
+_OF_OTHERS = frozenset(
     {
         "SALVO_CA",
         "SALVO_KNOWN_SERVERS",
@@ -283,6 +281,8 @@ _OF_BOTS = frozenset(
         "SALVO_TABLE",
         "SALVO_TEAM",
         "SALVO_URL",
+        "SALVO_WEB_DELAY_SECONDS",
+        "SALVO_WEB_GAMES",
     }
 )
 
@@ -385,7 +385,7 @@ def _read_file(file: Path) -> dict[str, Any]:
 
 
 def _check_environment() -> None:
-    names = {f"SALVO_{name.upper()}" for name in ServerSettings.model_fields} | _OF_BOTS
+    names = {f"SALVO_{name.upper()}" for name in ServerSettings.model_fields} | _OF_OTHERS
     for variable in os.environ:
         if variable.startswith("SALVO_") and variable not in names:
             raise _unknown(f"environment variable {variable}", variable, sorted(names))
@@ -411,7 +411,7 @@ def _explain(
 def _where(name: str, said: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None) -> str:
     """Return how a setting was given: as an option, as a variable, or where in a file."""
     if name in said:
-        return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+        return f"--{name.replace('_', '-')}"
     if f"SALVO_{name.upper()}" in os.environ:
         return f"environment variable SALVO_{name.upper()}"
     if name in stored and file is not None:

@@ -19,6 +19,7 @@ from processes import started
 from programs import path_of
 
 _START_SECONDS: Final = 60.0
+_WAIT_SECONDS: Final = 120.0
 _ARGUMENTS: Final = (
     "--headless",
     "--no-sandbox",
@@ -110,6 +111,19 @@ class _Told(urllib.request.HTTPErrorProcessor):
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
+
+
+def until(window: Browser, condition: str) -> None:
+    """Wait until an expression is true in the page."""
+    end = time.monotonic() + _WAIT_SECONDS
+    while not window.run(f"return Boolean({condition})"):
+        assert time.monotonic() < end, f"{condition}: {window.run('return document.body.innerText')}"
+        time.sleep(0.02)
+
+
+def text(window: Browser, selector: str) -> str:
+    """Return what a person reads in an element."""
+    return str(window.run("return document.querySelector(arguments[0]).innerText", selector))
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from typing import Self
 from integration.certificates import Certificate, make_certificate
 from ports import Port
 from programs import path_of
-from salvo_server.spectate.live import live_page
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 _SECONDS = 60.0
@@ -22,26 +21,27 @@ class Front:
 
     Attributes:
         port: MQTT under TLS.
-        live_port: the live page, and MQTT over WebSocket.
+        web_port: the web front, and MQTT over WebSocket.
     """
 
-    def __init__(self, folder: Path, broker_port: int, websocket_port: int, *, without: str = "") -> None:
+    def __init__(self, folder: Path, broker_port: int, websocket_port: int, *, web: int = 9, without: str = "") -> None:
         """Write what it needs; it starts as a context manager.
 
         Args:
+            web: the port of the web front that is behind it; nothing is by default.
             without: a line of the configuration that is left out.
         """
         self._ports = (Port(), Port())
-        self.port, self.live_port = (port.number for port in self._ports)
+        self.port, self.web_port = (port.number for port in self._ports)
         self.certificate: Certificate = make_certificate(folder)
         self.certificate.key.rename(folder / "server.pem.key")
-        (folder / "live.html").write_bytes(live_page(login="yes").html)
         text = (DEPLOY / "front.cfg").read_text()
         places = {
             "bind :8883": f"bind 127.0.0.1:{self.port}",
-            "bind :8443": f"bind 127.0.0.1:{self.live_port}",
+            "bind :8443": f"bind 127.0.0.1:{self.web_port}",
             "broker:1883": f"127.0.0.1:{broker_port}",
             "broker:9001": f"127.0.0.1:{websocket_port}",
+            "web:8080": f"127.0.0.1:{web}",
             "/tls/server.pem": str(self.certificate.cert),
             **({without: ""} if without else {}),
         }
@@ -51,11 +51,7 @@ class Front:
         self._config = folder / "front.cfg"
         self._config.write_text(text)
         self._log = folder / "front.log"
-        self._environment = {
-            "FRONT_FOLDER": str(DEPLOY),
-            "FRONT_PAGE": str(folder / "live.html"),
-            "FRONT_NAME": f"pages-{self.port}",
-        }
+        self._environment = {"FRONT_FOLDER": str(DEPLOY), "FRONT_NAME": f"pages-{self.port}"}
 
     @property
     def url(self) -> str:

@@ -8,6 +8,7 @@ import selectors
 import socket
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +17,12 @@ from integration.front import Front
 from integration.mosquitto import ContestMosquitto
 from integration.raw import publish_packet
 from integration.secured import SECONDS, Client
+from integration.web import web_front
 from programs import needs
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.doctor.probe import Login, Probe
+from salvo_server.web.app import POLICY
 
 pytestmark = [needs("mosquitto"), needs("haproxy")]
 RED = Login("red", "secret-of-red")
@@ -53,8 +56,8 @@ def logs_in(url: str, front: Front | None = None) -> bool:
 def answer(front: Front, path: str) -> tuple[int, str | None, bytes]:
     """Status, policy and body."""
     trusted = front.certificate.trusted()
-    with contextlib.closing(http.client.HTTPSConnection("127.0.0.1", front.live_port, context=trusted)) as asking:
-        asking.request("GET", path)
+    with contextlib.closing(http.client.HTTPSConnection("127.0.0.1", front.web_port, context=trusted)) as asking:
+        asking.request("GET", path, headers={"Host": "contest.example"})
         with asking.getresponse() as given:
             return given.status, given.headers["Content-Security-Policy"], given.read()
 
@@ -85,7 +88,7 @@ def silent_sockets(stack: contextlib.ExitStack, port: int, number: int, refused:
 
 def test_teams_come_in_by_mqtt_and_by_websocket(front: Front) -> None:
     assert logs_in(front.url, front)
-    url, ca = f"wss://127.0.0.1:{front.live_port}/mqtt", str(front.certificate.cert)
+    url, ca = f"wss://127.0.0.1:{front.web_port}/mqtt", str(front.certificate.cert)
     browser = Connection(url, RED.user, username=RED.user, password=RED.secret, clean_session=True, ca=ca)
     browser.connect(SECONDS)
     browser.close()
@@ -160,9 +163,14 @@ def test_what_is_no_whole_connect_is_closed(front: Front, said: bytes) -> None:
         assert closed(sock)
 
 
-def test_the_live_page_is_there_and_nothing_else_and_not_without_end(front: Front) -> None:
-    status, policy, page = answer(front, "/")
-    assert (status, policy) == (200, "frame-ancestors 'none'")
-    assert b"<html" in page
-    assert answer(front, "/front.cfg")[0] == 404
-    assert [answer(front, "/")[0] for _ in range(60)][-1] == 429
+def test_the_web_front_is_there_and_not_without_end(mosquitto: ContestMosquitto, tmp_path: Path) -> None:
+    with (
+        web_front(mosquitto.url, account=(RED.user, RED.secret)) as web,
+        Front(tmp_path, mosquitto.port, mosquitto.websocket_port, web=web.port) as front,
+    ):
+        status, policy, page = answer(front, "/")
+        assert (status, policy) == (200, POLICY)
+        assert "https://contest.example" in answer(front, "/sdk")[2].decode()
+        assert b"<html" in page
+        assert answer(front, "/front.cfg")[0] == 404
+        assert [answer(front, "/")[0] for _ in range(620)][-1] == 429

@@ -15,8 +15,7 @@ from typing import Final
 
 from click.testing import CliRunner
 
-from e2e.browser import Browser, browser
-from e2e.test_live_page_in_a_browser import until
+from e2e.browser import Browser, browser, until
 from integration.players import Heard, salvos
 from pictures.game import Film
 from pictures.tree import play, topic_tree

@@ -132,13 +132,24 @@ def test_the_end_is_shown_and_the_reset_clears_it_before_the_next_lobby_is_said(
     assert room.views.retained == {}
 
 
-def test_nothing_of_a_game_is_shown_after_it_was_forgotten() -> None:
-    room = Room(3_600_000, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=1)
+def test_what_waits_is_shown_when_the_game_is_over_and_nothing_of_another_table() -> None:
+    room = Room(3_600_000, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=2)
     room.do(m.TimePassed(), room.now + TURN_MS)
-    room.do(m.TimePassed(), room.now + 60_000)
-    room.look(room.now + 3_600_000)
+    room.do(m.TimePassed(), room.now + TURN_MS)
     assert room.said == []
-    assert room.views.deadline() is None
+    elsewhere = Table(Referee("3", "t2", SALVO, m.Limits(players=2)), no_status)
+    for name, fleet in (("alice", ALICE), ("bob", BOB)):
+        room.views.follow(elsewhere, elsewhere.carry_out(m.Participate(name, b""), room.now))
+        for place in fleet.placements:
+            room.views.follow(elsewhere, elsewhere.carry_out(m.PlaceShip(name, place.ship, place), room.now))
+    room.do(m.TimePassed(), room.now + TURN_MS)
+    assert [view.turn for view in room.seen()] == [0, 1, 2, 3]
+    assert room.seen()[-1].winner == "bob"
+    room.do(m.TimePassed(), room.now + 60_000)
+    assert room.views.retained == {}
+    assert room.said[-1][1] == Publication(TOPIC, b"", True)
+    room.look(room.now + 3_600_000)
+    assert room.said[-1][1].topic == "/t2/game/referee"
 
 
 def test_the_next_game_is_numbered_and_shown_anew() -> None:

@@ -17,7 +17,7 @@ from salvo_server.unused import UnusedOption
 #: A command line, and the option in it that does nothing.
 USELESS = {
     "serve --broker mqtt://h --listen 127.0.0.1:1": "--listen",
-    "serve --broker mqtt://h --live 127.0.0.1:1": "--live",
+    "serve --broker mqtt://h --websocket 127.0.0.1:1": "--websocket",
     "serve --broker mqtt://h --tls-ca ca.pem": "--tls-ca",
     "serve --tls-ca ca.pem": "--tls-ca",
     "serve --profile open --roster r.json": "--roster",
@@ -70,16 +70,12 @@ USELESS = {
     "join smackdown: hunter --strict": "--strict",
     "join xbs://h:1 hunter --ca ca.pem": "--ca",
     "watch mqtt://h --ca ca.pem": "--ca",
-    "watch ws://h --html p.html --view referee": "--view",
-    "watch wss://h --html p.html --ca ca.pem": "--ca",
-    "watch ws://h --html p.html --games 1": "--games",
-    "watch ws://h --html p.html --proof p": "--proof",
-    "watch ws://h --html p.html --json": "--json",
     "replay f --games --view referee": "--view",
     "replay f --games --turn 1": "--turn",
     "replay f --check --speed 1": "--speed",
     "replay f --check --plain": "--plain",
     "replay f --export g --json": "--json",
+    "web --broker mqtt://h --ca ca.pem": "--ca",
     "replay f --html p --speed 1": "--speed",
     "replay f --json --plain": "--plain",
     "replay f --plain --speed 1": "--speed",
@@ -132,7 +128,7 @@ def test_every_rule_has_its_line_here() -> None:
         context = click.Context(command)
         assert {option_of(context, rule.name) for rule in command.unused} <= lines, path
     of_serve = {option for line, option in USELESS.items() if line.startswith("serve ")}
-    assert {f"--{rule.name}".replace("_", "-").replace("websocket", "live") for rule in settings._UNUSED} <= of_serve
+    assert {f"--{rule.name}".replace("_", "-") for rule in settings._UNUSED} <= of_serve
 
 
 def test_a_setting_that_does_nothing_is_refused_wherever_it_was_made(

@@ -34,6 +34,7 @@ COMMANDS = {
     "join": "Play a bot in a contest.",
     "gateway": "Accept clients of older Battleship protocols.",
     "watch": "Follow a table live.",
+    "web": "Show a contest to browsers: the hall, phones, past games, and the SDK to install.",
     "replay": "Replay a game, list the games of a journal, or check that a record replays exactly.",
     "explain": "Analyse a game: what each bot knew, what its shots gained, luck versus skill.",
     "tls": "Create a test certificate, and the CA that signs it.",

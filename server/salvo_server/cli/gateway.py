@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
-import os
 import shlex
 import signal
 import threading
@@ -22,6 +21,7 @@ from salvo.rules import BOOKS, RuleBook
 from salvo.topics import check_name
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.cli.checked import ca_rule, given, option_of
+from salvo_server.cli.output import end_with_input
 from salvo_server.gateways.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.table_watch import TableWatch
@@ -80,13 +80,7 @@ def gateway(until_eof: bool) -> None:
     A gateway runs on the server's machine, whose roster it adds its guests to, or on any machine with an open broker.
     """
     if until_eof:  # a server has started it, and ends it so, however it ends itself
-        threading.Thread(target=_end_with_input, daemon=True).start()
-
-
-def _end_with_input() -> None:
-    while os.read(0, 4096):  # not sys.stdin, whose lock a thread that reads would keep at the end
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
+        end_with_input()
 
 
 class GatewayCall(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import secrets
 from collections.abc import Mapping
 from functools import partial
@@ -16,7 +15,6 @@ import click
 
 from salvo.client import GameReport, tell_secret
 from salvo.client import play as play_contest
-from salvo.errors import SalvoError
 from salvo.events import Event, ServerMet
 from salvo.lab.programs.exec_bot import ExecBot
 from salvo.lab.sources import EXEC, load, team_name
@@ -24,7 +22,7 @@ from salvo.player import Bot
 from salvo.rules import generator
 from salvo.seat import Seat
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import Integer, leave_on_sigterm
+from salvo_server.cli.output import Integer, given_secret, leave_on_sigterm
 from salvo_server.gateways.visits import SCHEMES
 from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set
@@ -116,7 +114,7 @@ def join(
         check_terminal()
     kind = load(bot) if bot != HUMAN else None
     team = team or team_name(bot)
-    secret = _given(secret, secret_file)
+    secret = given_secret(secret_file, secret)
     if kind is None:
         reports = _play_yourself(url, team, secret, games, seed, table=table, ca=ca, pin=not no_pin, proof=proof)
     else:
@@ -190,20 +188,3 @@ def _play_yourself(
     place = Seat(url, team, secret, random, **seat)
     listener = partial(tell_secret, team, place.secret, None) if secret is None else None
     return play_there(Channel(), place, random, games, listener)
-
-
-def _given(secret: str | None, file: Path | None) -> str | None:
-    """Return the secret from the command line, else from the file, else from the environment.
-
-    It is not the option's default: that would print it with ``--help``.
-    """
-    if secret is not None or file is None:
-        return secret or os.environ.get("SALVO_SECRET") or None
-    try:
-        text = file.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not text"
-        raise SalvoError("secret_file", f"{file}: {reason}") from None
-    if not text:
-        raise SalvoError("secret_file", f"{file} is empty; it has the team's secret in one line")
-    return text

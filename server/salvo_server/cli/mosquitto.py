@@ -16,10 +16,9 @@ from salvo_server.brokers.mosquitto.config import (
     write,
     write_open,
 )
-from salvo_server.cli.output import write_page
 from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.settings import OPEN_PROFILES, roster_path
-from salvo_server.spectate.live import live_page
+from salvo_server.storage.atomic_file import replace_file
 from salvo_server.storage.roster import Roster
 
 
@@ -45,7 +44,11 @@ from salvo_server.storage.roster import Roster
 )
 @click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
 @click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's path as mosquitto sees it.")
-@click.option("--page", type=click.Path(path_type=Path), help="Also write the live page there, for a web server.")
+@click.option(
+    "--web-secret",
+    type=click.Path(path_type=Path),
+    help="Also write the web front's secret there; its user is printed.",
+)
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate, PEM, as mosquitto finds it.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM, as mosquitto finds it.")
 def mosquitto(
@@ -58,7 +61,7 @@ def mosquitto(
     server_listen: str,
     plugin: Path | None,
     seen_as: Path | None,
-    page: Path | None,
+    web_secret: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
@@ -80,8 +83,8 @@ def mosquitto(
         Listener(server_port, host, max_connections=MAX_SERVER_CONNECTIONS),
     )
     is_open = profile in OPEN_PROFILES
-    if page is not None:
-        write_page(page, live_page(login="no" if is_open else "yes").html.decode())
+    if web_secret is not None:
+        replace_file(web_secret, roster.web.secret.encode(), 0o600)
     if is_open:
         own = open_server(roster.server)
         config = write_open(folder, own, named, listeners=listeners, tls=tls, seen_as=seen_as)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,6 +71,34 @@ def leave_on_sigterm() -> None:
 
 def _leave(number: int, _: object) -> NoReturn:
     raise _Terminated(128 + number)
+
+
+def end_with_input() -> None:
+    """End this process at the end of its standard input: a server has started it, and ends it so, however it ends."""
+    threading.Thread(target=_wait_for_end, daemon=True).start()
+
+
+def _wait_for_end() -> None:
+    while os.read(0, 4096):  # not sys.stdin, whose lock a thread that reads would keep at the end
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def given_secret(file: Path | None, secret: str | None = None) -> str | None:
+    """Return the secret from the command line, else from the file, else from the environment.
+
+    It is not the option's default: that would print it with ``--help``.
+    """
+    if secret is not None or file is None:
+        return secret or os.environ.get("SALVO_SECRET") or None
+    try:
+        text = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not text"
+        raise SalvoError("secret_file", f"{file}: {reason}") from None
+    if not text:
+        raise SalvoError("secret_file", f"{file} is empty; it has the secret in one line")
+    return text
 
 
 def has_terminal() -> bool:

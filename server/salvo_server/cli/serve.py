@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
-from salvo_server.cli.serve_report import ServeReport
+from salvo_server.cli.serve_report import WEB_FRONT, ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
-from salvo_server.gateways.supervisor import gateways_beside
+from salvo_server.gateways.supervisor import Program, programs_beside
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.storage.journal.kept import KeptGames
@@ -39,13 +40,8 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 
 @click.command()
 @click.option("--listen", metavar="HOST:PORT", help="Where the embedded broker listens.  [default: 127.0.0.1:1883]")
-@click.option(
-    "--live",
-    "--websocket",
-    "websocket",
-    metavar="HOST:PORT",
-    help="Address of the live page, and of MQTT over WebSocket.",
-)
+@click.option("--web", metavar="HOST:PORT", help="Address of the web front, where people watch.")
+@click.option("--websocket", metavar="HOST:PORT", help="Where the embedded broker speaks MQTT over WebSocket.")
 @click.option("--broker", metavar="URL", help="A broker to use instead of the embedded one, mqtt://HOST:PORT.")
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--players", type=int, help="Start as soon as this many fleets are complete.")
@@ -121,11 +117,10 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     _tell_where(report, contest, settings)
     _tell_how(report, contest, settings)
     report.report_resumed_games()
-    options = _gateway_options(contest, settings)
     with (
         announced(settings, contest.url, contest.websocket_url),
-        gateways_beside(
-            [[*each.words, *options, *_fixed_number(each, settings)] for each in gateways], report.report_gateway_output
+        programs_beside(
+            [*_web_front(contest, settings), *_gateways(contest, gateways, settings)], report.report_output
         ),
     ):
         contest.run()
@@ -135,12 +130,37 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     report.say("ended", event="ended")
 
 
-def _gateway_options(contest: Contest, settings: ServerSettings) -> list[str]:
-    """Return where the gateways of this server find it; they need not know it by its key."""
+def _gateways(contest: Contest, gateways: Sequence[GatewayCall], settings: ServerSettings) -> Iterator[Program]:
+    """Return the gateways, and where they find this server; they need not know it by its key."""
     accounts = ["--no-roster"] if contest.roster is None else ["--roster", str(contest.roster.path)]
+    options = ["--broker", contest.own_url, "--no-pin", *accounts, *_trusted(contest, settings)]
+    for each in gateways:
+        words = ["gateway", *each.words, *options, *_fixed_number(each, settings)]
+        yield Program(f"gateway {each.words[0]}", words)
+
+
+def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
+    """Return the web front. It shows boards only if they are late: without a delay they could help a player."""
+    if settings.web is None:
+        return
+    account = None if contest.roster is None else contest.roster.web
+    environment = {} if account is None else {"SALVO_TEAM": account.user, "SALVO_SECRET": account.secret}
+    options = ["--listen", settings.web, "--json", *_trusted(contest, settings)]
+    if settings.referee_delay_seconds:
+        options += ["--delay", str(settings.referee_delay_seconds)]
+    if settings.tls_cert is not None:
+        options += ["--tls-cert", str(settings.tls_cert), "--tls-key", str(settings.tls_key)]
+    if settings.transcripts is not None:
+        options += ["--games", str(settings.transcripts)]
+    if others := _reached_at(contest, settings):
+        options += ["--join", others[0]]
+    yield Program(WEB_FRONT, ["web", "--broker", contest.own_url, *options], environment)
+
+
+def _trusted(contest: Contest, settings: ServerSettings) -> list[str]:
+    """Return what the server's own programs need to trust its broker."""
     on_tls = contest.own_url.startswith(("mqtts:", "wss:"))
-    trusted = ["--ca", str(settings.tls_ca)] if on_tls and settings.tls_ca is not None else []
-    return ["--broker", contest.own_url, "--no-pin", *accounts, *trusted]
+    return ["--ca", str(settings.tls_ca)] if on_tls and settings.tls_ca is not None else []
 
 
 def _fixed_number(gateway: GatewayCall, settings: ServerSettings) -> list[str]:
@@ -148,35 +168,29 @@ def _fixed_number(gateway: GatewayCall, settings: ServerSettings) -> list[str]:
     return ["--players", str(settings.players)] if gateway.words[0] == "xbs" and settings.players else []
 
 
+def _reached_at(contest: Contest, settings: ServerSettings) -> list[str]:
+    """Return where teams on other machines reach the embedded broker, the likeliest address first."""
+    if settings.broker is not None:
+        return []
+    url = BrokerUrl.parse(contest.url)
+    host, _ = split_address(settings.listen)
+    return [f"{url.scheme}://{joined(address, url.port)}" for address in lan_addresses(host)]
+
+
 def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
     """Print where the contest is, and how teams on other machines reach it."""
     where = f"on the broker {contest.url}"
-    others: list[str] = []
+    others = _reached_at(contest, settings)
     if settings.broker is None:
-        url = BrokerUrl.parse(contest.url)
         host, _ = split_address(settings.listen)
-        others = [f"{url.scheme}://{joined(address, url.port)}" for address in lan_addresses(host)]
-        all_of_them = f"{joined(host, url.port)}, here " if others and contest.url not in others else ""
+        port = BrokerUrl.parse(contest.url).port
+        all_of_them = f"{joined(host, port)}, here " if others and contest.url not in others else ""
         where = f"listening on {all_of_them}{contest.url}"
     also = f" and {contest.websocket_url}" if contest.websocket_url else ""
     report.say(where + also, event="listening", url=contest.url, websocket=contest.websocket_url)
     if others:
         more = f", or at {', '.join(others[1:])}" if others[1:] else ""
         report.say(f"teams: salvo join {others[0]} mybot.py{more}", event="reachable", urls=others)
-    if settings.websocket is not None and contest.websocket_url is not None:
-        _tell_of_page(report, settings.websocket, contest.websocket_url)
-
-
-def _tell_of_page(report: ServeReport, listen: str, websocket_url: str) -> None:
-    """Say what to open in a browser, the address for other machines first."""
-    url = BrokerUrl.parse(websocket_url)
-    scheme = "https" if url.scheme == "wss" else "http"
-    host, _ = split_address(listen)
-    here = f"{scheme}://{url.address}/"
-    pages = [*(f"{scheme}://{joined(address, url.port)}/" for address in lan_addresses(host)), here]
-    pages = list(dict.fromkeys(pages))
-    more = f", or at {', '.join(pages[1:])}" if pages[1:] else ""
-    report.say(f"live page: {pages[0]}{more}", event="live", urls=pages)
 
 
 def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -21,6 +21,9 @@ from salvo_server.settings import ServerSettings
 from salvo_server.spectate.replay_text import places_line
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder, proof_path
+
+#: What a server calls the web front that it runs.
+WEB_FRONT: Final = "web front"
 
 
 class ServeReport:
@@ -58,9 +61,15 @@ class ServeReport:
                     game=referee.number,
                 )
 
-    def report_gateway_output(self, protocol: str, line: str) -> None:
-        """Print a line that a gateway of this server printed."""
-        self.say(f"gateway {protocol}: {line}", event="gateway", protocol=protocol, text=line)
+    def report_output(self, program: str, line: str) -> None:
+        """Print a line that a program of this server printed: a gateway, or the web front, which prints JSON."""
+        if program == WEB_FRONT:
+            urls = json.loads(line)["urls"]
+            more = f", or at {', '.join(urls[1:])}" if urls[1:] else ""
+            self.say(f"watch: {urls[0]}{more}", event="web", urls=urls)
+            return
+        protocol = program.removeprefix("gateway ")
+        self.say(f"{program}: {line}", event="gateway", protocol=protocol, text=line)
 
     def report_resumed_games(self) -> None:
         """Report which games were resumed from the journal, and their state."""

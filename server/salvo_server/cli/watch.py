@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -19,8 +19,7 @@ from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import check_name
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import Integer, has_terminal, write_page
-from salvo_server.spectate.live import live_page
+from salvo_server.cli.output import Integer, has_terminal
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.spectate.watching import (
     EVERYBODY,
@@ -31,19 +30,11 @@ from salvo_server.spectate.watching import (
     Watcher,
     screen_account,
 )
-from salvo_server.unused import Unused, is_set
-
-_PAGE_ONLY: Final = (
-    "with --html, which writes a page and ends: whose reader enters what is needed; leave one of them out"
-)
 
 
 @click.command(
     cls=Checked,
-    unused=[
-        *(Unused(each, is_set("html"), _PAGE_ONLY) for each in ("view", "ca", "games", "proof", "as_json")),
-        ca_rule("url"),
-    ],
+    unused=[ca_rule("url")],
 )
 @click.argument("url")
 @click.option("--table", default="", help="Name of the table.  [default: the default table]")
@@ -60,11 +51,6 @@ _PAGE_ONLY: Final = (
     type=click.Path(path_type=Path),
     help="Write the server's signed log here, for salvo verify; an existing file is continued.",
 )
-@click.option(
-    "--html",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a page for browsers that does the same, and end; URL must be ws:// or wss://.",
-)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per event.")
 def watch(
     url: str,
@@ -73,7 +59,6 @@ def watch(
     ca: str | None,
     games: int | None,
     proof: Path | None,
-    html: Path | None,
     as_json: bool,
 ) -> None:
     """Follow a table at URL live.
@@ -84,9 +69,6 @@ def watch(
     The account is SALVO_TEAM with SALVO_SECRET, or that in the URL, which others on this machine can see. Watching uses
     a free viewer slot, NAME.1, NAME.2 ..., so that it disconnects no one.
     """
-    if html is not None:
-        _write_page(BrokerUrl.parse(url), table, html)
-        return
     watcher, users = _watcher(BrokerUrl.parse(url), table, view, ca, proof)
     live = has_terminal() and not as_json
     try:
@@ -105,19 +87,6 @@ def watch(
     finally:
         if told := watcher.close():
             click.echo(told, err=True)
-
-
-def _write_page(url: BrokerUrl, table: str, path: Path) -> None:
-    """Write the live page for a broker that does not serve it."""
-    if url.scheme not in ("ws", "wss"):
-        raise ConnectionLost(
-            "bad_url", f"{url} is not ws://HOST:PORT or wss://HOST:PORT, which is all that browsers speak"
-        )
-    if url.username is not None:
-        text = "a page that others open must hold no account; put #user=NAME&secret=SECRET behind its address instead"
-        raise ConnectionLost("bad_url", f"{url} was given with a user: {text}")
-    write_page(path, live_page(str(url), table).html.decode())
-    click.echo(f"{path}: the live page of {url}; open it in a browser, or put it on any web server")
 
 
 def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:

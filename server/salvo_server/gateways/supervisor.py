@@ -1,58 +1,72 @@
-"""Gateways that run alongside a server: a process each, restarted when it dies.
+"""Programs that run alongside a server, gateways and the web front: a process each, restarted when it dies.
 
-So a gateway that fails takes no game with it, and its guests come back to where they were. A gateway ends with its
-server, however that ends: it holds the other end of a pipe, and the system closes it.
+So one that fails takes no game with it, and its guests come back to where they were. It ends with its server, however
+that ends: it holds the other end of a pipe, and the system closes it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 log = logging.getLogger(__name__)
 
-#: How long a gateway may take to say goodbye to its guests.
+#: How long a program may take to say goodbye to its guests.
 END_SECONDS: Final = 10.0
 #: Pause before a gateway is started again; longer each time that it ends at once.
 AGAIN_SECONDS: Final = 0.5
 MAX_PAUSE_SECONDS: Final = 30.0
 _AT_ONCE_SECONDS: Final = 10.0
 
-#: Told the protocol, and a line that its gateway has printed.
+#: Told the program's name, and a line that it has printed.
 Say = Callable[[str, str], None]
 
 
+class Program(NamedTuple):
+    """A program to run alongside.
+
+    Attributes:
+        name: for people.
+        words: those behind ``salvo``; the first command takes ``--until-eof``.
+        environment: variables of its own.
+    """
+
+    name: str
+    words: Sequence[str]
+    environment: Mapping[str, str] = {}
+
+
 @contextlib.contextmanager
-def gateways_beside(commands: Sequence[Sequence[str]], say: Say) -> Iterator[None]:
-    """Run gateways for the length of a ``with`` block.
+def programs_beside(programs: Sequence[Program], say: Say) -> Iterator[None]:
+    """Run programs for the length of a ``with`` block.
 
     Args:
-        commands: for each the words behind ``salvo gateway``, the protocol first.
         say: called on other threads.
     """
     with contextlib.ExitStack() as running:
-        for words in commands:
-            gateway = _Gateway(words, say)
-            gateway.start()
-            running.callback(gateway.join)
-            running.callback(gateway.end)
+        for each in programs:
+            program = _Running(each, say)
+            program.start()
+            running.callback(program.join)
+            running.callback(program.end)
         yield
 
 
-class _Gateway:
-    def __init__(self, words: Sequence[str], say: Say) -> None:
-        self._words = list(words)
+class _Running:
+    def __init__(self, program: Program, say: Say) -> None:
+        self._program = program
         self._say = say
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
-        self._thread = threading.Thread(target=self._run, name=f"gateway {words[0]}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=program.name, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -80,17 +94,19 @@ class _Gateway:
                 return
             lasted = time.monotonic() - began > _AT_ONCE_SECONDS
             pause = AGAIN_SECONDS if lasted else min(2 * pause, MAX_PAUSE_SECONDS)
-            log.error("the gateway %s has ended with exit code %d; it is started again", self._words[0], code)
+            log.error("the %s has ended with exit code %d; it is started again", self._program.name, code)
             if self._stop.wait(pause):
                 return
 
     def _once(self) -> int:
         """Run it until it ends."""
+        first, *words = self._program.words
         with self._lock:
             if self._stop.is_set():
                 return 0
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "salvo_server", "gateway", "--until-eof", *self._words],
+                [sys.executable, "-m", "salvo_server", first, "--until-eof", *words],
+                env={**os.environ, **self._program.environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -99,5 +115,5 @@ class _Gateway:
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
-                self._say(self._words[0], line.rstrip())
+                self._say(self._program.name, line.rstrip())
         return self._process.wait()

@@ -1,5 +1,7 @@
 """The referee's view: a snapshot of all boards after every salvo, at once or some seconds later (SALVO-VIEW-4).
 
+At the end of a game, the snapshots that still wait are published at once.
+
 It follows the tables' steps from outside. Nothing that it publishes is part of a step, so it is in no check and in no
 journal; a restarted server executes its games again and thereby follows them. A snapshot is made when the salvo ends
 and then only waits: one that is published later shows the boards of that moment.
@@ -111,6 +113,11 @@ class RefereeViews:
             log.warning(text, table, len(publication.payload), MAX_SNAPSHOT_BYTES)
             return
         self._waiting.append(_Waiting(view.at + self._delay, table, publication))
+        if view.winners:  # nothing of the game is secret any more
+            ended = (
+                each._replace(due=min(each.due, view.at)) if each.table == table else each for each in self._waiting
+            )
+            self._waiting = deque(sorted(ended, key=lambda waiting: waiting.due))
 
     def _forget(self, table: str) -> list[Publication]:
         self._charts.pop(table, None)

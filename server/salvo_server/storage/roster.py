@@ -41,6 +41,8 @@ MAX_SCREENS: Final = 200
 #: The server's own users: one talks at the tables, the other one sets up users and rights at a broker.
 SERVER_USER: Final = "salvo-server"
 KEEPER_USER: Final = "salvo-roster"
+#: And the one of its web front, which may read what referees may, and nothing else.
+WEB_USER: Final = "salvo-web"
 _LOCK_SECONDS: Final = 5.0
 
 
@@ -148,7 +150,7 @@ class Roster:
         Raises:
             RosterError: see :meth:`members`.
         """
-        found = [self.server, *self.lookers_on]
+        found = [self.server, *self.lookers_on, self.web]
         for member in self.members():
             found.append(Account(member.name, member.name, member.role, member.secret))
             looking = Role.SCREEN if member.role is Role.TEAM else member.role
@@ -168,6 +170,11 @@ class Roster:
         """The server's further accounts, which may only watch; they follow from its key alone."""
         own = self.server.secret
         return tuple(Account(f"{SERVER_USER}.{n}", SERVER_USER, Role.WATCHER, own) for n in range(1, SCREENS + 1))
+
+    @property
+    def web(self) -> Account:
+        """The account of the server's web front; no other follows from its secret."""
+        return Account(f"{WEB_USER}.1", WEB_USER, Role.REFEREE, self._own_secret(WEB_USER))
 
     @property
     def keeper(self) -> Credentials:
@@ -247,7 +254,7 @@ class Roster:
             RosterError: ``name_in_roster``, ``bad_role``, ``bad_screens``, or see :meth:`members`.
         """
         check_name(name)
-        if name.lower() in (SERVER_USER, KEEPER_USER):
+        if name.lower() in (SERVER_USER, KEEPER_USER, WEB_USER):
             raise RosterError("name_in_roster", f"{name!r} is the server's own name; take another one")
         if role not in (Role.TEAM, Role.WATCHER, Role.REFEREE):
             raise RosterError("bad_role", f"{role.value!r} is no role to be given; there are team, watcher, referee")

@@ -24,7 +24,6 @@ from amqtt.contexts import ListenerType
 
 from salvo_server.brokers.embedded.addresses import BACKLOG
 from salvo_server.brokers.embedded.edges import BoundedWebSocket, TcpEdge, WebSocketEdge
-from salvo_server.brokers.embedded.http_page import MAX_ADDRESSES, REQUESTS, FrontPage
 from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace, retained_price
 from salvo_server.brokers.embedded.packets import Reason
@@ -33,7 +32,6 @@ from salvo_server.brokers.embedded.retained import Retained, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.sessions import Session, Sessions
 from salvo_server.brokers.embedded.tls import TlsListener
-from salvo_server.core.rate_limit import Buckets
 
 log = logging.getLogger(__name__)
 
@@ -65,14 +63,12 @@ class HardenedBroker(Broker):
         limits: BrokerLimits,
         access: Access,
         tls: ssl.SSLContext | None = None,
-        page: FrontPage | None = None,
     ) -> None:
         """Prepare a broker.
 
         Args:
             sockets: one that listens, for each listener of the configuration.
             tls: for all of them.
-            page: what a browser finds at the WebSocket listener.
         """
         super().__init__(config)
         self.limits = limits
@@ -88,8 +84,6 @@ class HardenedBroker(Broker):
         self.web_transports: dict[BoundedWebSocket, None] = {}
         self.read_buffer = memoryview(bytearray(READ_BYTES))
         self._sockets = sockets
-        self._page = page
-        self._requests: Buckets[str] = Buckets(MAX_ADDRESSES, REQUESTS)
         self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
         self._paces: dict[tuple[str, int], Pace] = {}
 
@@ -148,9 +142,7 @@ class HardenedBroker(Broker):
         return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
 
     def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:
-        websocket = BoundedWebSocket(
-            self.web_transports, self.limits.websockets, self._page, self._requests, *arguments, **options
-        )
+        websocket = BoundedWebSocket(self.web_transports, self.limits.websockets, *arguments, **options)
         return websocket if self._tls is None else self._tls.around(websocket, WEBSOCKET_READ_BYTES)
 
     def welcome(self, edge: Edge, name: str) -> Peer | None:

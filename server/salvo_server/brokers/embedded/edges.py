@@ -11,10 +11,10 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
-from salvo_server.brokers.embedded.http_page import MAX_HEAD_BYTES, FrontPage, answer, head_of, wants_websocket
 from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, WRITE_BYTES
 from salvo_server.brokers.embedded.peers import FAREWELL_SECONDS, Edge, Peer
-from salvo_server.core.rate_limit import Bucket, Buckets, Rate
+from salvo_server.brokers.embedded.plain_http import MAX_HEAD_BYTES, head_of, refusal, wants_websocket
+from salvo_server.core.rate_limit import Bucket, Rate
 
 #: Frames without a packet, or with a part of a message: what a proxy or a library asks for now and then.
 IDLE_FRAMES = Rate(32.0, 2.0)
@@ -99,24 +99,20 @@ class BoundedWebSocket(ServerConnection):
     Pings, empty frames and fragments cost the broker more than most packets, and have no price. No client of MQTT needs
     more than a few, so one that sends more is disconnected.
 
-    What is no request for a WebSocket gets one plain answer. To send it and to take its answer a client has as long as
-    the library gives an opening handshake.
+    What is no request for a WebSocket gets one plain refusal. To send the one and take the other, a client has as long
+    as the library gives an opening handshake.
     """
 
     def __init__(
         self,
         others: dict[BoundedWebSocket, None],
         most: int,
-        page: FrontPage | None,
-        requests: Buckets[str],
         *arguments: Any,
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
         self._others = others
         self._most = most
-        self._page = page
-        self._requests = requests
         self._received: bytes | None = b""  # None when the library reads
         self._answered = False
         self._idle_frames = Bucket(IDLE_FRAMES, self._now_ms())
@@ -159,8 +155,7 @@ class BoundedWebSocket(ServerConnection):
             self._hand_on(received)
             return
         self._answered, self._received = True, b""
-        address = (self.transport.get_extra_info("peername") or ("",))[0]
-        self.transport.write(answer(head, self._page, too_many=not self._requests.take(address, self._now_ms())))
+        self.transport.write(refusal(head))
         if self.transport.can_write_eof():  # not through TLS
             self.transport.write_eof()
         # Closed at once, with something of the request unread, the answer would be lost on its way.

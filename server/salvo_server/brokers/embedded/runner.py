@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, listening, reachable, split_address
 from salvo_server.brokers.embedded.broker import OWN_LISTENER, HardenedBroker
-from salvo_server.brokers.embedded.http_page import FrontPage
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.tls import ServerTls
 
@@ -38,7 +37,6 @@ class EmbeddedBroker:
         limits: BrokerLimits | None = None,
         access: Access | None = None,
         tls: ServerTls | None = None,
-        page: FrontPage | None = None,
     ) -> None:
         """Choose the addresses; nothing is bound before :meth:`start`.
 
@@ -47,14 +45,12 @@ class EmbeddedBroker:
             websocket: where to serve MQTT over WebSocket, on any path; nowhere when None.
             access: the rights of clients; None lets all clients do everything.
             tls: makes both listeners speak TLS.
-            page: what a browser finds at ``/`` of the WebSocket listener; nothing when None.
         """
         self._listen = split_address(listen)
         self._websocket = None if websocket is None else split_address(websocket)
         self._limits = limits or BrokerLimits()
         self._access = access or Access()
         self._tls = tls
-        self._page = page
         self._context: ssl.SSLContext | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -156,7 +152,7 @@ class EmbeddedBroker:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         broker = self._serving = HardenedBroker(
-            self._config(), self._sockets, self._limits, self._access, self._context, self._page
+            self._config(), self._sockets, self._limits, self._access, self._context
         )
         await broker.start()
         self._access.watch(self._review_sessions)

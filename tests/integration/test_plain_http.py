@@ -1,4 +1,4 @@
-"""Plain HTTP on the embedded broker's WebSocket listener: one page, and nothing else for anybody, however rude."""
+"""Plain HTTP on the embedded broker's WebSocket listener: one refusal for anybody, however rude."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ from integration.accounts import contest, team
 from integration.certificates import make_certificate
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.brokers.embedded.http_page import MAX_HEAD_BYTES, FrontPage
 from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.plain_http import MAX_HEAD_BYTES
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
-from salvo_server.core.rate_limit import Rate
 
-PAGE = FrontPage(b"<!DOCTYPE html>a page", "default-src 'none'")
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 _SECONDS = 60.0
 
 
 @contextlib.contextmanager
-def listening(page: FrontPage | None = PAGE, tls: ServerTls | None = None, **limits: float) -> Iterator[EmbeddedBroker]:
+def listening(tls: ServerTls | None = None, **limits: float) -> Iterator[EmbeddedBroker]:
     given = BrokerLimits(**({"connect_seconds": _SECONDS} | limits))  # type: ignore[arg-type]
-    with EmbeddedBroker(websocket="127.0.0.1:0", limits=given, tls=tls, page=page) as running:
+    with EmbeddedBroker(websocket="127.0.0.1:0", limits=given, tls=tls) as running:
         yield running
 
 
@@ -79,43 +77,24 @@ def wait_until_nobody_is_there(broker: EmbeddedBroker) -> None:
         time.sleep(0.01)
 
 
-def test_a_browser_gets_the_page_with_what_it_may_do(broker: EmbeddedBroker) -> None:
-    head, _, body = asked(broker, GET).partition(b"\r\n\r\n")
-    assert body == PAGE.html
-    assert head.decode().split("\r\n") == [
-        "HTTP/1.1 200 OK",
-        "Content-Type: text/html; charset=utf-8",
-        "Cache-Control: no-cache",
-        "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'",
-        "Connection: close",
-        "X-Content-Type-Options: nosniff",
-        "Referrer-Policy: no-referrer",
-        f"Content-Length: {len(PAGE.html)}",
-    ]
-
-
-def test_who_asks_for_the_head_gets_the_same_head_and_no_page(broker: EmbeddedBroker) -> None:
-    head, _, _ = asked(broker, GET).partition(b"\r\n\r\n")
-    assert asked(broker, b"HEAD / HTTP/1.1\r\n\r\n") == head + b"\r\n\r\n"
-
-
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
-        (b"GET /index.html HTTP/1.1\r\n\r\n", 404),
-        (b"GET /?user=hall&secret=x HTTP/1.1\r\n\r\n", 404),
-        (b"GET // HTTP/1.1\r\n\r\n", 404),
-        (b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", 404),
-        (b"GET /%2e%2e/ HTTP/1.1\r\n\r\n", 404),
-        (b"GET http://elsewhere/ HTTP/1.1\r\n\r\n", 404),
-        (b"CONNECT elsewhere:22 HTTP/1.1\r\n\r\n", 404),
-        (b"HEAD /mqtt HTTP/1.1\r\n\r\n", 404),
-        (b"OPTIONS * HTTP/1.1\r\n\r\n", 404),
-        (b"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", 405),
-        (b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 405),
-        (b"DELETE / HTTP/1.1\r\n\r\n", 405),
-        (b"get / HTTP/1.1\r\n\r\n", 405),
-        (b"POST / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", 405),
+        (GET, 426),
+        (b"GET /index.html HTTP/1.1\r\n\r\n", 426),
+        (b"GET /?user=hall&secret=x HTTP/1.1\r\n\r\n", 426),
+        (b"GET // HTTP/1.1\r\n\r\n", 426),
+        (b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", 426),
+        (b"GET /%2e%2e/ HTTP/1.1\r\n\r\n", 426),
+        (b"GET http://elsewhere/ HTTP/1.1\r\n\r\n", 426),
+        (b"CONNECT elsewhere:22 HTTP/1.1\r\n\r\n", 426),
+        (b"HEAD /mqtt HTTP/1.1\r\n\r\n", 426),
+        (b"OPTIONS * HTTP/1.1\r\n\r\n", 426),
+        (b"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", 426),
+        (b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 426),
+        (b"DELETE / HTTP/1.1\r\n\r\n", 426),
+        (b"get / HTTP/1.1\r\n\r\n", 426),
+        (b"POST / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", 426),
         (b"GET /\r\n\r\n", 400),
         (b"GET / HTTP/2.0\r\n\r\n", 400),
         (b"GET  / HTTP/1.1\r\n\r\n", 400),
@@ -132,15 +111,8 @@ def test_all_else_is_refused_and_says_nothing_of_what_was_asked(
 ) -> None:
     answer = asked(broker, request_)
     assert status(answer) == expected
-    assert (b"Allow: GET, HEAD" in answer) == (expected == 405)
     assert b"hello" not in answer
     assert b"elsewhere" not in answer
-    assert PAGE.html not in answer
-
-
-def test_a_listener_without_a_page_has_none() -> None:
-    with listening(page=None) as broker:
-        assert status(asked(broker, GET)) == 404
 
 
 def test_a_request_in_single_bytes_is_answered_once_and_what_follows_it_is_not(broker: EmbeddedBroker) -> None:
@@ -156,24 +128,22 @@ def test_a_request_whose_sender_says_no_more_is_answered(broker: EmbeddedBroker)
     with connected(broker) as client:
         client.sendall(GET)
         client.shutdown(socket.SHUT_WR)
-        assert everything(client).endswith(PAGE.html)
+        assert status(everything(client)) == 426
 
 
-def test_mqtt_is_spoken_on_every_path_beside_the_page(broker: EmbeddedBroker) -> None:
+def test_mqtt_is_spoken_on_every_path_beside_the_refusal(broker: EmbeddedBroker) -> None:
     for path in ("", "mqtt", "elsewhere"):
         connection = Connection(f"ws://127.0.0.1:{port_of(broker)}/{path}", "", clean_session=True)
         connection.connect(_SECONDS)
         connection.close()
 
 
-def test_whoever_sends_a_request_slowly_or_takes_the_answer_slowly_is_hung_up_on() -> None:
-    large = FrontPage(b"x" * 16_000_000, "default-src 'none'")  # more than systems buffer
-    with listening(large, connect_seconds=1.0) as broker, contextlib.ExitStack() as held:
-        slow = [held.enter_context(connected(broker)) for _ in range(5)]
-        for client, said in zip(slow, (GET, b"", b"G", b"GET / HTTP/1.1\r\nX: ", b"GET / HTTP/1.1\r\n\r"), strict=True):
+def test_whoever_sends_a_request_slowly_is_hung_up_on() -> None:
+    with listening(connect_seconds=1.0) as broker, contextlib.ExitStack() as held:
+        slow = [held.enter_context(connected(broker)) for _ in range(4)]
+        for client, said in zip(slow, (b"", b"G", b"GET / HTTP/1.1\r\nX: ", b"GET / HTTP/1.1\r\n\r"), strict=True):
             client.sendall(said)
-        assert slow[0].recv(1) == b"H"
-        assert [everything(client) for client in slow[1:]] == [b""] * 4
+        assert [everything(client) for client in slow] == [b""] * 4
         wait_until_nobody_is_there(broker)
 
 
@@ -184,7 +154,7 @@ def test_those_who_never_finish_keep_nobody_out() -> None:
         greeted.connect(_SECONDS)
         for _ in range(12):
             held.enter_context(connected(broker)).sendall(b"GET / HT")
-        assert status(asked(broker, GET)) == 200
+        assert status(asked(broker, GET)) == 426
         greeted.publish("x", b"")
         assert greeted.flush(_SECONDS)
 
@@ -199,7 +169,7 @@ def test_who_has_greeted_is_not_sent_away_for_a_newcomer() -> None:
             assert asked(broker, GET) == b""
 
 
-def test_any_bytes_get_an_answer_or_none_and_the_page_is_there_still(broker: EmbeddedBroker) -> None:
+def test_any_bytes_get_an_answer_or_none_and_the_listener_goes_on(broker: EmbeddedBroker) -> None:
     random = Random(7)
     for _ in range(100):
         request = bytearray(b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"[: random.randrange(4, 60)])
@@ -210,33 +180,28 @@ def test_any_bytes_get_an_answer_or_none_and_the_page_is_there_still(broker: Emb
             client.shutdown(socket.SHUT_WR)
             heard = everything(client)
             assert heard[:9] in (b"", b"HTTP/1.1 "), request
-    assert asked(broker, GET).endswith(PAGE.html)
+    assert status(asked(broker, GET)) == 426
 
 
 def test_it_ends_at_once_while_requests_are_half_sent() -> None:
     with contextlib.ExitStack() as held, listening() as broker:
         for said in (b"GET /", GET, b"POST / HTTP/1.1\r\n\r\n"):
             held.enter_context(connected(broker)).sendall(said)
-        assert status(asked(broker, GET)) == 200
+        assert status(asked(broker, GET)) == 426
 
 
-def test_behind_tls_the_same_page_comes_and_without_tls_nothing(tmp_path: Path) -> None:
+def test_behind_tls_the_same_refusal_comes_and_without_tls_nothing(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path)
     red = team("red")[0]
-    page = FrontPage(b"<p>" * 30_000, PAGE.policy)  # several records
     with EmbeddedBroker(
         websocket="127.0.0.1:0",
         access=RosterAccess(contest("red")),
         tls=ServerTls(certificate.cert, certificate.key),
-        page=page,
     ) as broker:
         context = ssl.create_default_context(cafile=str(certificate.cert))
-        for request, expected in ((GET, 200), (b"HEAD / HTTP/1.1\r\n\r\n", 200), (b"POST / HTTP/1.1\r\n\r\n", 405)):
-            with connected(broker) as plain, context.wrap_socket(plain, server_hostname="localhost") as client:
-                client.sendall(request)
-                answer = everything(client)
-                assert status(answer) == expected
-                assert answer.endswith(page.html) == (request == GET)
+        with connected(broker) as plain, context.wrap_socket(plain, server_hostname="localhost") as client:
+            client.sendall(GET)
+            assert status(everything(client)) == 426
         with connected(broker) as client:
             client.sendall(GET)
             assert not everything(client).startswith(b"HTTP")
@@ -250,18 +215,3 @@ def test_behind_tls_the_same_page_comes_and_without_tls_nothing(tmp_path: Path) 
         )
         connection.connect(_SECONDS)
         connection.close()
-
-
-def test_an_address_that_asks_without_end_is_given_the_page_no_more_and_another_one_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """One client took 2,935 pages a second, 203 MB."""
-    monkeypatch.setattr("salvo_server.brokers.embedded.broker.REQUESTS", Rate(3.0, 0.0))
-    with listening() as broker:
-        for address, statuses in (("127.0.0.1", [200, 200, 200, 429, 429]), ("127.0.0.9", [200])):
-            for status in statuses:
-                with socket.create_connection(("127.0.0.1", port_of(broker)), _SECONDS, (address, 0)) as client:
-                    client.sendall(GET)
-                    heard = everything(client)
-                assert heard.startswith(b"HTTP/1.1 %d " % status)
-                assert heard.endswith(PAGE.html) is (status == 200)

@@ -1,0 +1,151 @@
+"""The web front's addresses, and what their pages may do.
+
+Every page has the same strict policy: its own files and nothing else, no inline script, no other host.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+import segno
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from salvo.errors import WireError
+from salvo.topics import check_name
+from salvo_server import __version__
+from salvo_server.spectate.page.rendering import render
+from salvo_server.web.relay import Relay
+from salvo_server.web.sdk import wheel
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_ALWAYS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
+_LOOPBACK: Final = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Where the front is, for people.
+
+    Attributes:
+        address: ``http://HOST:PORT`` as other machines reach it.
+        join: the broker's address that teams type; empty where it is not known.
+    """
+
+    address: str
+    join: str
+
+
+def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> ASGIApp:
+    """Return the pages and streams of a relay.
+
+    Args:
+        games: the addresses of games that are over.
+    """
+    pages = _Pages(relay, front, has_games=bool(games))
+    routes = [
+        Route("/", pages.hall),
+        Route("/director", pages.hall),
+        Route("/tables", pages.tables),
+        Route("/events", pages.events),
+        Route("/sdk", pages.sdk),
+        Route("/sdk/{name}", pages.wheel),
+        Route("/qr.svg", pages.qr),
+        Route("/healthz", pages.health),
+        *games,
+        Mount("/static", StaticFiles(packages=[("salvo_server.web", "static")])),
+    ]
+    return _Guarded(Starlette(routes=routes))
+
+
+class _Pages:
+    def __init__(self, relay: Relay, front: Front, *, has_games: bool) -> None:
+        self._relay, self._front, self._has_games = relay, front, has_games
+
+    async def hall(self, request: Request) -> Response:
+        return self._page("hall", request, director=request.url.path == "/director")
+
+    async def tables(self, request: Request) -> Response:
+        return self._page("tables", request)
+
+    async def sdk(self, request: Request) -> Response:
+        return self._page("sdk", request, wheel=wheel().name)
+
+    def _page(self, name: str, request: Request, **given: object) -> Response:
+        about = {"broker": self._front.join, "version": __version__, "has_games": self._has_games}
+        return HTMLResponse(render(f"web/templates/{name}.html.j2", **about, host=self._address(request), **given))
+
+    def _address(self, request: Request) -> str:
+        """Return this front's address as other machines reach it: as this browser did, unless it is on this machine."""
+        host = request.headers.get("host", "")
+        if _HOST.fullmatch(host) is None or _LOOPBACK.match(host):
+            return self._front.address
+        return f"{request.url.scheme}://{host}"
+
+    async def wheel(self, request: Request) -> Response:
+        there = wheel()
+        if request.path_params["name"] != there.name:
+            return PlainTextResponse(f"no such file; this version is /sdk/{there.name}\n", 404)
+        return Response(there.content, media_type="application/octet-stream")
+
+    async def qr(self, request: Request) -> Response:
+        picture = io.BytesIO()
+        segno.make_qr(f"{self._address(request)}/").save(picture, kind="svg", scale=8, border=2, light="#fff")
+        return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
+
+    async def health(self, request: Request) -> Response:
+        """Answer 200 while the broker is reached, else 503."""
+        reached = self._relay.reached
+        return PlainTextResponse("ok\n" if reached else "the broker does not answer\n", 200 if reached else 503)
+
+    async def events(self, request: Request) -> Response:
+        table = request.query_params.get("table")
+        try:
+            if table:
+                check_name(table, "table")
+        except WireError as error:
+            return PlainTextResponse(f"{error}\n", 400)
+        stream = self._relay.follow(table)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+class _Guarded:
+    """Adds the policy to every answer, also to refusals."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _ALWAYS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, guarded)
+
+
+def static_text(name: str) -> str:
+    """Return a file of the front's own, for pages that must hold all that they need."""
+    return files("salvo_server.web").joinpath("static", name).read_text(encoding="utf-8")

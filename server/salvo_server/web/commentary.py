@@ -1,0 +1,75 @@
+"""What a commentator would say of a salvo: one sentence, about the most important thing that came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from salvo_server.web.tables import Salvo
+
+
+class Standing(NamedTuple):
+    """How a game stands.
+
+    Attributes:
+        afloat: ships by player; empty where sinkings are not told.
+        out: who is defeated.
+    """
+
+    afloat: Mapping[str, int]
+    out: frozenset[str]
+
+    def ahead(self) -> str:
+        """Return the player with most ships afloat; empty if there are several."""
+        if not self.afloat:
+            return ""
+        most = max(self.afloat.values())
+        leaders = [name for name, ships in self.afloat.items() if ships == most]
+        return leaders[0] if len(leaders) == 1 else ""
+
+
+def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
+    """Return a sentence about a salvo; empty where there is nothing to add to its figures.
+
+    Args:
+        before: how the game stood before the salvo.
+        after: how it stands now.
+    """
+    player = salvo.player
+    if salvo.defeated:
+        left = [name for name in after.afloat if name not in after.out]
+        beaten = " and ".join(salvo.defeated)
+        if len(left) == 1:
+            return f"{player} defeats {beaten}, and {left[0]} is the last one afloat."
+        if len(left) == 2:
+            return f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out: {left[0]} against {left[1]} now."
+        return f"{player} defeats {beaten}; {len(left)} are left." if left else f"{player} defeats {beaten}."
+    if salvo.sunk:
+        return f"{player} sinks {_ships(salvo)}{_lead(player, before, after)}."
+    if salvo.shots and salvo.hits == salvo.shots and salvo.shots > 1:
+        return f"{player} hits with every one of {salvo.shots} shots."
+    if salvo.shots > 2 and salvo.hits * 2 > salvo.shots:
+        return f"{player} finds a target: {salvo.hits} of {salvo.shots} hit."
+    if not salvo.shots:
+        return f"{player} lets the turn pass."
+    if not salvo.hits:
+        return f"{player} hits nothing but water."
+    return ""
+
+
+def _ships(salvo: Salvo) -> str:
+    sunk = [f"{player}'s {ship}" for player, ship in salvo.sunk]
+    return " and ".join([", ".join(sunk[:-1]), sunk[-1]]) if len(sunk) > 1 else sunk[0]
+
+
+def _lead(player: str, before: Standing, after: Standing) -> str:
+    """Return what the sinking means for the lead."""
+    leader = after.ahead()
+    if not leader or len(after.afloat) < 2:
+        return " and draws level" if before.ahead() and before.ahead() != player and not leader else ""
+    if leader != before.ahead():
+        return " and takes the lead" if leader == player else f"; {leader} leads now"
+    others = [ships for name, ships in after.afloat.items() if name != leader]
+    ahead = after.afloat[leader] - max(others)
+    return f" and is {ahead} ship{'s' * (ahead != 1)} ahead" if leader == player else ""
