@@ -485,18 +485,15 @@ class Table:
         return {"left_ms": None if ends is None or not self.names else round(1000 * max(0.0, ends - now))}
 
     def _turn(self, now: float) -> dict[str, Any] | None:
-        view, turn = self._view, self.game.turn
-        left = whole = None
-        if turn is not None and (view is None or (turn.turn == view.turn + 1 and not self.delay_seconds)):
-            left, whole = round(1000 * max(0.0, self.game.turn_ends - now)), turn.deadline - turn.now
-        if view is not None:
-            told = {"turn": view.turn + 1, "player": view.player, "shots": view.shots, "fired": not view.player}
-        elif turn is not None:
-            fired = self.game.last_turn >= turn.turn
-            told = {"turn": turn.turn, "player": turn.player, "shots": turn.shots, "fired": fired}
-        else:
+        view, turn, last = self._view, self.game.turn, self.game.last_turn
+        if turn is not None and turn.turn >= last:
+            left = round(1000 * max(0.0, self.game.turn_ends - now))
+            told = {"turn": turn.turn, "player": turn.player, "shots": turn.shots, "fired": turn.turn == last}
+            return {**told, "left_ms": left, "whole_ms": turn.deadline - turn.now}
+        if view is None or not view.player:
             return None
-        return {**told, "left_ms": left, "whole_ms": whole}
+        told = {"turn": last + 1, "player": view.player, "shots": view.shots, "fired": False}
+        return {**told, "left_ms": None, "whole_ms": None}
 
     def _players(self) -> list[dict[str, Any]]:
         view, game = self._view, self.game
