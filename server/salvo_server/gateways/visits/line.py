@@ -10,11 +10,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from salvo.client import GameReport
 from salvo.player import Bot
 from salvo.rules import own_seed
+from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.jsonline.words import Values
 from salvo_server.gateways.peer import Broken, Framing, Lines
@@ -42,10 +42,12 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
         How each game ended.
 
     Raises:
-        GatewayError: ``bad_address``, and what :meth:`~salvo_server.gateways.visits.Visit.hear` raises.
+        BrokerError: ``bad_address``.
+        GatewayError: what :meth:`~salvo_server.gateways.visits.Visit.hear` raises.
     """
-    xbs, last = url.startswith("xbs:"), None
-    address, number, fault = _address(url), 0, ""
+    scheme, _, rest = url.partition(":")
+    address, number, fault = split_address(rest.strip("/"), least_port=1), 0, ""
+    xbs, last = scheme == "xbs", None
     while games is None or number < games:
         game_seed = own_seed(seed, name, number + 1)
         visit = XbsVisit(bot, name, game_seed) if xbs else JsonVisit(bot, name, game_seed, last)
@@ -86,17 +88,6 @@ def _send(line: socket.socket, messages: Sequence[str]) -> None:
     said = "".join(f"{message}\n" for message in messages)
     if said:
         line.sendall(said.encode())
-
-
-def _address(url: str) -> tuple[str, int]:
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host or not port:
-        raise GatewayError("bad_address", f"{url[:80]!r} is not {url.partition(':')[0]}://HOST:PORT")
-    return host, port
 
 
 def visit_on_streams(bot: Bot, name: str, opponent: str, seed: str) -> GameReport | None:
