@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import socket
 import sys
 import time
@@ -12,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from salvo.client import GameReport
+from salvo.lab.programs.process import answers_apart
 from salvo.player import Bot
 from salvo.rules import own_seed
 from salvo_server.brokers.embedded.addresses import split_address
@@ -97,11 +97,10 @@ def visit_on_streams(bot: Bot, name: str, opponent: str, seed: str) -> GameRepor
         How it ended; None if the referee has ended the streams before.
     """
     visit = SmackdownVisit(bot, name, opponent, own_seed(seed, name, 1))
-    with os.fdopen(os.dup(1), "w") as out:
-        os.dup2(2, 1)
+    with answers_apart() as out:
         for line in sys.stdin:
             for answer in visit.hear(line):
-                out.write(f"{answer}\n")
+                out.write(f"{answer}\n".encode())
                 out.flush()
             if visit.report is not None:
                 break
