@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Sequence
 from typing import Any, Final
@@ -15,6 +14,7 @@ from salvo.rules import RuleBook
 from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.streak import STREAK
 from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.asking import tell
 from salvo_server.gateways.hidden_fleet.game import GUEST, HOUSE, Move, UnseenGame
 from salvo_server.gateways.hidden_fleet.replies import Word
 from salvo_server.gateways.jsonline.words import DEEPEST, MAX_BYTES, RESULTS, Dialect, Status, Wording
@@ -112,6 +112,5 @@ class JsonVisit:
             words = [move.word for move in self._game.moves if move.seat == seat]
             hits, sunk = sum(word is not Word.MISS for word in words), words.count(Word.SUNK)
             stats[name] = PlayerStats(name, len(words), hits, sunk, len(words), 1 if name == winner else 2)
-        with contextlib.suppress(Exception):
-            self._bot.on_game_over(winner, stats)
+        tell(self._bot.on_game_over, winner, stats)
         self.report = GameReport(1, winner, stats[self._name].place, stats)
