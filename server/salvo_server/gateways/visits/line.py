@@ -47,7 +47,8 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
     """
     scheme, _, rest = url.partition(":")
     address, number, fault = split_address(rest.strip("/"), least_port=1), 0, ""
-    xbs, last = scheme == "xbs", None
+    xbs = scheme == "xbs"
+    last: JsonVisit | None = None
     while games is None or number < games:
         game_seed = own_seed(seed, name, number + 1)
         visit = XbsVisit(bot, name, game_seed) if xbs else JsonVisit(bot, name, game_seed, last)
@@ -62,7 +63,8 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
             why = f"{url}: {error.text}"
         except OSError as error:
             why = f"cannot reach {url} ({error.strerror or error})"
-        last = visit if isinstance(visit, JsonVisit) and visit.report is not None else None
+        if isinstance(visit, JsonVisit):
+            last = visit.what_the_next_knows() or last
         if visit.report is not None:
             number += 1
             yield replace(visit.report, game=number)
