@@ -8,13 +8,12 @@ import logging
 import os
 import secrets
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from salvo.client import GameReport, tell_secret
+from salvo.client import GameReport, secret_teller
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.events import Event, ServerMet
@@ -188,7 +187,7 @@ def _play_yourself(
 
     random = generator(secrets.token_hex(16) if seed is None else seed, team)
     place = Seat(url, team, secret, random, **seat)
-    listener = partial(tell_secret, team, place.secret, None) if secret is None else None
+    listener = secret_teller(team, place.secret) if secret is None else None
     return play_there(Channel(), place, random, games, listener)
 
 
