@@ -28,6 +28,9 @@ from salvo_server.gateways.visits import SCHEMES
 from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set
 
+#: What a Code Smackdown referee appends: the bot's name and its opponent's.
+_NAMES_OF_A_CHILD: Final = 2
+
 
 def _is_elsewhere(given: Mapping[str, Any]) -> bool:
     """Whether the URL names a server of an older system."""
@@ -104,11 +107,11 @@ def join(
     if (bot is None) is (command is None):
         raise click.UsageError("name the bot once: BOT, or --exec CMD")
     bot = bot or f"{EXEC}{command}"
+    if names and not (len(names) == _NAMES_OF_A_CHILD and url.startswith("smackdown:")):
+        raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if _is_elsewhere({"url": url}):
         _visit(url, bot, names, team, games, seed, as_json)
         return
-    if names:
-        raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if bot == HUMAN:
         from salvo_server.human.runner import check_terminal
 
@@ -155,11 +158,9 @@ def _visit(
     seed = secrets.token_hex(16) if seed is None else seed
     with contextlib.closing(load(bot)()) as player:
         if url.startswith("smackdown:"):
-            own, opponent = names if len(names) == 2 else (team or team_name(bot), "opponent")
+            own, opponent = names or (team or team_name(bot), "opponent")
             visit_on_streams(player, own, opponent, seed)
             return
-        if names:
-            raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
         team = team or team_name(bot)
         for report in visits(url, player, team, seed, games):
             _print(report, team, as_json)
