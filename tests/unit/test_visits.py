@@ -54,6 +54,19 @@ class Scripted(Bot):
         self.winner = winner
 
 
+def test_what_a_bot_raises_when_it_hears_of_something_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Fragile(Scripted):
+        def on_result(self, result: m.SalvoResolved) -> None:
+            raise ZeroDivisionError
+
+    visit = _at_table(Fragile([(1, 1)]))
+    visit.hear("N|we")
+    assert visit.hear(f"B|ann||{_board(_0='X')}|0|0") == []
+    [record] = caplog.records
+    assert "Fragile.on_result failed; the game goes on" in record.message
+    assert record.exc_info is not None
+
+
 # --- Code Smackdown ---------------------------------------------------------------------------------------------------
 
 #: The example run of the protocol's text, as player 2 reads it: lines with ``>`` are its answers.
