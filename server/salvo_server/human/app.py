@@ -24,6 +24,7 @@ from salvo_server.human.channel import (
     Again,
     Broken,
     Channel,
+    Clock,
     FleetAsked,
     Line,
     Link,
@@ -131,6 +132,8 @@ class Table(App[str]):
         self._seen = 0  # how many shots at the own board were there when the person last fired
         self._outcome = ""
         self._over: Over | None = None
+        self._next: FleetAsked | None = None  # the set-up that waits until the person has seen the end of a game
+        self._clock = Clock()
         self._trouble = ""
         self._news: list[str] = []
         self._leaving = False
@@ -179,8 +182,12 @@ class Table(App[str]):
 
     def _hear(self, news: News) -> None:
         match news:
+            case FleetAsked() if self.mode is Mode.END:
+                self._next = news  # when the person has seen the end
             case FleetAsked():
                 self._begin_setup(news)
+            case Clock():
+                self._clock = news
             case Seen(sight):
                 self._see(sight)
             case Told(text, player):
@@ -486,7 +493,10 @@ class Table(App[str]):
         self._say("" if self.mode is Mode.WAITING else f"{_shots(after.shots)} left")
 
     def _restart(self) -> None:
-        if self._over is not None and self._over.again:
+        if self._next is not None:
+            asked, self._next = self._next, None
+            self._begin_setup(asked)
+        elif self._over is not None and self._over.again:
             self._over = None
             self.mode = Mode.WAITING
             self._say("")
@@ -525,6 +535,8 @@ class Table(App[str]):
             hints += ["d: delete", "r: random rest"]
         elif self.mode is Mode.SHOOT and sight is not None:
             hints = [_TO_A_SQUARE, "f: fire", "Esc: none"] + ["s: skip"] * sight.rules.skipping
+        elif self._next is not None:
+            hints = [f"r: set up game {self._next.game}"]
         elif self._over is not None and self._over.again:
             hints = ["r: restart"]
         if sight is not None and len(sight.players) > 2:
@@ -545,11 +557,26 @@ class Table(App[str]):
             parts.append(f"game {self._asked.game}, {self._asked.rules.name}")
         if self.mode is Mode.SHOOT and self._sight is not None:
             parts.append(f"{_shots(self._sight.shots)}")
-            if self._sight.deadline is not None:
-                parts.append(f"{max(0, round(self._sight.deadline - monotonic()))} s left")
+        elif self._others_turn:
+            parts.append(f"{self._clock.player}'s turn")
+        deadline = self._deadline
+        if deadline is not None and (deadline > monotonic() or self._sight is not None):
+            parts.append(f"{max(0, round(deadline - monotonic()))} s left")
         if self._trouble:
             parts.append(f"! {self._trouble}")
         self._write("title", "   ".join(parts))
+
+    @property
+    def _others_turn(self) -> bool:
+        sight = self._sight
+        return sight is not None and self.mode is Mode.WAITING and self._clock.player in _rivals(sight)
+
+    @property
+    def _deadline(self) -> float | None:
+        """When the time ends that the person, or another player, has for the next step."""
+        if self._sight is not None and self.mode is Mode.SHOOT:
+            return self._sight.deadline
+        return self._clock.deadline if self._sight is None or self._others_turn or self._next is not None else None
 
     def _show_setup(self) -> None:
         setup = self._setup
