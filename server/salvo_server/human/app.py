@@ -96,7 +96,8 @@ class Table(App[str]):
     #title { height: 1; text-style: bold; background: $primary; color: $text; }
     #body { height: 1fr; }
     #left, #right { width: 1fr; height: 1fr; overflow-x: auto; }
-    BoardView { width: auto; height: auto; border: round $surface-lighten-2; border-title-color: $text; padding: 0 1; }
+    BoardView { width: auto; min-width: 34; height: auto; padding: 0 1; }
+    BoardView { border: round $surface-lighten-2; border-title-color: $text; }
     BoardView.active { border: heavy $success; }
     .caption { height: auto; max-height: 4; padding: 0 1; }
     #actions { width: 36; height: auto; max-height: 100%; border: round $success; }
