@@ -562,7 +562,8 @@ class Table(App[str]):
             parts.append(f"{self._clock.player}'s turn")
         deadline = self._deadline
         if deadline is not None and (deadline > monotonic() or self._sight is not None):
-            parts.append(f"{max(0, round(deadline - monotonic()))} s left")
+            what = " to set up" if self._sight is None or self.mode is Mode.END else ""
+            parts.append(f"{max(0, round(deadline - monotonic()))} s left{what}")
         if self._trouble:
             parts.append(f"! {self._trouble}")
         self._write("title", "   ".join(parts))
