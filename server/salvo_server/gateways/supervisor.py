@@ -89,8 +89,9 @@ class _Gateway:
         with self._lock:
             if self._stop.is_set():
                 return 0
+            # With -P it does not import what lies in this folder, such as a bot that is called salvo.py.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "salvo_server", "gateway", "--until-eof", *self._words],
+                [sys.executable, "-P", "-m", "salvo_server", "gateway", "--until-eof", *self._words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
