@@ -57,7 +57,11 @@ except ModuleNotFoundError:
 #: How often the screen looks at its desk: no person notices, and nothing is drawn when there is nothing new.
 _LOOK_SECONDS: Final = 0.03
 _CLOCK_SECONDS: Final = 0.25
+#: Lines of news that are kept, and those that are shown on a page without room for more.
+_NEWS_KEPT: Final = 40
 _NEWS_LINES: Final = 4
+#: Lines of the page beside the news and the rows of a board: its frame and the lines around both.
+_OTHER_LINES: Final = 11
 #: Letters of a line of news: on an open broker any client may say anything, at any length.
 _MAX_LINE: Final = 300
 _COMMANDS: Final = "dfmqrs"
@@ -204,7 +208,7 @@ class Table(App[str]):
                 self.exit("broken")
 
     def _note(self, line: str) -> None:
-        self._news = [*self._news, line[:_MAX_LINE]][-_NEWS_LINES:]
+        self._news = [*self._news, line[:_MAX_LINE]][-_NEWS_KEPT:]
 
     def _begin_setup(self, asked: FleetAsked) -> None:
         before = self._asked
@@ -520,8 +524,14 @@ class Table(App[str]):
         elif self._setup is not None:
             self._own_board().show(self._setup.book.grid, self._setup.marks, "your fleet", active=False)
         self._write("message", self.message)
-        self._write("news", *self._news)
+        self._write("news", *self._news[-self._room_for_news :])
         self._write("keys", "   ".join(self._hints()))
+
+    @property
+    def _room_for_news(self) -> int:
+        book = self._sight.rules if self._sight is not None else self._asked.rules if self._asked is not None else None
+        rows = 0 if book is None else book.grid.height
+        return max(_NEWS_LINES, self.size.height - rows - _OTHER_LINES)
 
     def _write(self, name: str, *lines: str) -> None:
         self.query_one(f"#{name}", Static).update(Text("\n".join(map(printable, lines))))
