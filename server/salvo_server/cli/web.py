@@ -16,6 +16,7 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, listening, reachable, split_address
 from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import Integer, end_with_input, given_secret
+from salvo_server.spectate.archive import Archive
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.spectate.watching import EVERYBODY, screen_account
 
@@ -23,6 +24,7 @@ try:
     import uvicorn
 
     from salvo_server.web.app import Front, application
+    from salvo_server.web.games import routes
     from salvo_server.web.relay import Relay
 except ModuleNotFoundError:
     raise MissingExtra("the web front", "server") from None
@@ -105,7 +107,7 @@ def web(
     sock = listening(*split_address(listen))
     urls = _addresses(listen, sock, secure=tls_cert is not None)
     relay = Relay(connection, users, boards=delay is not None, delay_seconds=delay or 0)
-    app = application(relay, Front(urls[0].rstrip("/"), join or str(address)), [])
+    app = application(relay, Front(urls[0].rstrip("/"), join or str(address)), routes(Archive(games)) if games else ())
     config = uvicorn.Config(
         app,
         log_level="warning",

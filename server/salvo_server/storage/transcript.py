@@ -47,7 +47,7 @@ from salvo_server.core.table import Step, Table, header_check, seat
 from salvo_server.storage.atomic_file import replace_file
 
 #: How much of the chain's value a line has; the last line has all of it.
-_LINE_CHECK_BYTES: Final = 4
+LINE_CHECK_BYTES: Final = 4
 _GZIP: Final = b"\x1f\x8b"
 _CURE: Final = "take the file again from its source, such as: salvo replay JOURNAL --export FILE"
 #: The key that a transcript begins with.
@@ -118,14 +118,19 @@ def write_transcript(path: Path, header: Header, steps: Iterable[Step]) -> None:
             raise TranscriptError(
                 "transcript_unwritable", f"{path} is there and is no transcript; name another file, or remove it"
             )
-        text = "".join(line + "\n" for line in write_lines(header, steps)).encode()
-        written = _packed(text) if path.suffix == ".gz" else text
+        written = transcript_bytes(header, steps, packed=path.suffix == ".gz")
         if path.exists() and not path.is_file():  # /dev/stdout, a pipe
             path.write_bytes(written)
             return
         replace_file(path, written)
     except OSError as error:
         raise TranscriptError("transcript_unwritable", f"{path}: {error.strerror}; name another file") from None
+
+
+def transcript_bytes(header: Header, steps: Iterable[Step], *, packed: bool) -> bytes:
+    """Return a game as the content of a file, compressed or not."""
+    text = "".join(line + "\n" for line in write_lines(header, steps)).encode()
+    return _packed(text) if packed else text
 
 
 def _packed(text: bytes) -> bytes:
@@ -440,4 +445,4 @@ def check(transcript: Transcript) -> tuple[int, int]:
 
 
 def _line_check(check: bytes) -> str:
-    return check[:_LINE_CHECK_BYTES].hex()
+    return check[:LINE_CHECK_BYTES].hex()
