@@ -231,7 +231,7 @@ def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:
     with started(command, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         records = (json.loads(line) for line in server.stdout)
-        web = WebFront(next(each for each in records if each["event"] == "web")["urls"][0])
+        web = WebFront(next(each for each in records if each["event"] == "web")["urls"][0], server.pid)
         pictures_until(web, "lobby")
         server.send_signal(signal.SIGINT)
         assert server.wait(_SECONDS) == 0
