@@ -73,7 +73,7 @@ async def _follow(port: int, table: str, heard: dict[tuple[str, int], list[float
 
 
 def bench_web(share: float) -> None:
-    """Twenty tables, a salvo a second each; then the turnaround of one table, in pairs with the browsers and without."""
+    """Twenty tables, a salvo a second each; then one table's turnaround, in pairs with the browsers and without."""
     browsers, rounds = max(20, int(BROWSERS * share)), max(3, int(20 * share))
     with (
         Mosquitto() as broker,
