@@ -55,6 +55,7 @@ class Server:
         self.process = subprocess.Popen(
             [
                 sys.executable,
+                "-P",
                 "-m",
                 "salvo_server",
                 "serve",
@@ -62,6 +63,7 @@ class Server:
                 "--gateway",
                 f"xbs --listen 127.0.0.1:{self.port}",
             ],
+            cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
             text=True,
@@ -137,6 +139,12 @@ def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
         ):
             assert next(lines).startswith("G|2.0.0|Salvo|N|2|2|0|17|")  # the game starts with two, and takes two
     wait_until(lambda: not listens(running.port))
+
+
+def test_a_gateway_imports_nothing_from_the_folder_where_the_server_was_started(tmp_path: Path) -> None:
+    (tmp_path / "salvo.py").write_text("raise SystemExit('a bot with the name of the package')")
+    with server(tmp_path, "open") as running:
+        running.listening()
 
 
 @pytest.mark.parametrize(

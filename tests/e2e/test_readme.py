@@ -63,7 +63,8 @@ ELSEWHERE = {
     "salvo join xbs://HOST:7948 mybot.py --team red": ("tests/integration/test_standin_servers.py", '"xbs"'),
     "salvo join jsonline://HOST:4001 mybot.py": ("tests/integration/test_standin_servers.py", '"jsonline"'),
     "salvo join smackdown: mybot.py": ("tests/integration/test_standin_servers.py", '"join", "smackdown:"'),
-    "salvo watch ws://HOST:9001/mqtt --html live.html": ("tests/unit/test_live_page.py", '"--html", str(file)'),
+    "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web --broker mqtt://HOST --delay 0 "
+    "--listen 127.0.0.1:8081": ("tests/integration/test_web_front.py", '"--delay", str(delay)'),
     "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }
 
@@ -136,10 +137,9 @@ def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
     with started(words, cwd=folder, env=_environment(folder), stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         broker = _address(server.stdout.readline())
-        page = re.search(r"live page: (http://\S+)$", server.stdout.readline())
-        assert page is not None
-        with urllib.request.urlopen(page[1], timeout=60) as answer:
-            assert b"<title>Salvo, live</title>" in answer.read()
+        page = next(found[1] for line in server.stdout if (found := re.search(r"watch: (http://[^\s,]+)", line)))
+        with urllib.request.urlopen(page, timeout=60) as answer:
+            assert b"<!doctype html>" in answer.read()
         yield broker
         assert server.wait(60) == 0
         assert re.search(r"^\S+ players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)

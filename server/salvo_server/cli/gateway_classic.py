@@ -107,7 +107,7 @@ def command(
         if call is not None:
             with contextlib.closing(host):
                 click.echo(f"{what}, called at {call}")
-                call_again_and_again(host, split_address(call), stop)
+                call_again_and_again(host, split_address(call, least_port=1), stop)
             return
         if channel is None:
             serve_guests(host, listen, what, stop)

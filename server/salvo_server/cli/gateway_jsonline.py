@@ -33,4 +33,5 @@ def command(listen: str, opponent: str, status_names: bool, name: str, games: Pa
     """
     with table_watch("jsonline", **table) as watch:
         opening = door(watch.open(), opponent=opponent, status_names=status_names, name=name, games=games)
-        serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {opponent}")
+        rival = "any player at the table" if opponent == NO_OPPONENT else opponent
+        serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {rival}")

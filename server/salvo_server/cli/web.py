@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -123,7 +124,18 @@ def web(
     click.echo(json.dumps({"event": "listening", "urls": urls}) if as_json else said)
     if delay == 0:
         click.echo("all boards are shown at once: who sees this page can help a player", err=True)
+    _allow_connections()
     asyncio.run(_serve(uvicorn.Server(config), sock, relay))
+
+
+def _allow_connections() -> None:
+    """Let this process have as many files open as browsers may come, where the system allows that."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource  # not everywhere
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = 2 * MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else hard
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(most, 2 * MAX_CONNECTIONS)), hard))
 
 
 async def _serve(server: uvicorn.Server, sock: socket.socket, relay: Relay) -> None:

@@ -24,6 +24,7 @@ from salvo_server.human.channel import (
     Again,
     Broken,
     Channel,
+    Clock,
     FleetAsked,
     Line,
     Link,
@@ -56,7 +57,11 @@ except ModuleNotFoundError:
 #: How often the screen looks at its desk: no person notices, and nothing is drawn when there is nothing new.
 _LOOK_SECONDS: Final = 0.03
 _CLOCK_SECONDS: Final = 0.25
+#: Lines of news that are kept, and those that are shown on a page without room for more.
+_NEWS_KEPT: Final = 40
 _NEWS_LINES: Final = 4
+#: Lines of the page beside the news and the rows of a board: its frame and the lines around both.
+_OTHER_LINES: Final = 11
 #: Letters of a line of news: on an open broker any client may say anything, at any length.
 _MAX_LINE: Final = 300
 _COMMANDS: Final = "dfmqrs"
@@ -95,7 +100,8 @@ class Table(App[str]):
     #title { height: 1; text-style: bold; background: $primary; color: $text; }
     #body { height: 1fr; }
     #left, #right { width: 1fr; height: 1fr; overflow-x: auto; }
-    BoardView { width: auto; height: auto; border: round $surface-lighten-2; border-title-color: $text; padding: 0 1; }
+    BoardView { width: auto; min-width: 34; height: auto; padding: 0 1; }
+    BoardView { border: round $surface-lighten-2; border-title-color: $text; }
     BoardView.active { border: heavy $success; }
     .caption { height: auto; max-height: 4; padding: 0 1; }
     #actions { width: 36; height: auto; max-height: 100%; border: round $success; }
@@ -131,6 +137,8 @@ class Table(App[str]):
         self._seen = 0  # how many shots at the own board were there when the person last fired
         self._outcome = ""
         self._over: Over | None = None
+        self._next: FleetAsked | None = None  # the set-up that waits until the person has seen the end of a game
+        self._clock = Clock()
         self._trouble = ""
         self._news: list[str] = []
         self._leaving = False
@@ -179,8 +187,12 @@ class Table(App[str]):
 
     def _hear(self, news: News) -> None:
         match news:
+            case FleetAsked() if self.mode is Mode.END:
+                self._next = news  # when the person has seen the end
             case FleetAsked():
                 self._begin_setup(news)
+            case Clock():
+                self._clock = news
             case Seen(sight):
                 self._see(sight)
             case Told(text, player):
@@ -196,7 +208,7 @@ class Table(App[str]):
                 self.exit("broken")
 
     def _note(self, line: str) -> None:
-        self._news = [*self._news, line[:_MAX_LINE]][-_NEWS_LINES:]
+        self._news = [*self._news, line[:_MAX_LINE]][-_NEWS_KEPT:]
 
     def _begin_setup(self, asked: FleetAsked) -> None:
         before = self._asked
@@ -486,7 +498,10 @@ class Table(App[str]):
         self._say("" if self.mode is Mode.WAITING else f"{_shots(after.shots)} left")
 
     def _restart(self) -> None:
-        if self._over is not None and self._over.again:
+        if self._next is not None:
+            asked, self._next = self._next, None
+            self._begin_setup(asked)
+        elif self._over is not None and self._over.again:
             self._over = None
             self.mode = Mode.WAITING
             self._say("")
@@ -509,8 +524,14 @@ class Table(App[str]):
         elif self._setup is not None:
             self._own_board().show(self._setup.book.grid, self._setup.marks, "your fleet", active=False)
         self._write("message", self.message)
-        self._write("news", *self._news)
+        self._write("news", *self._news[-self._room_for_news :])
         self._write("keys", "   ".join(self._hints()))
+
+    @property
+    def _room_for_news(self) -> int:
+        book = self._sight.rules if self._sight is not None else self._asked.rules if self._asked is not None else None
+        rows = 0 if book is None else book.grid.height
+        return max(_NEWS_LINES, self.size.height - rows - _OTHER_LINES)
 
     def _write(self, name: str, *lines: str) -> None:
         self.query_one(f"#{name}", Static).update(Text("\n".join(map(printable, lines))))
@@ -525,6 +546,8 @@ class Table(App[str]):
             hints += ["d: delete", "r: random rest"]
         elif self.mode is Mode.SHOOT and sight is not None:
             hints = [_TO_A_SQUARE, "f: fire", "Esc: none"] + ["s: skip"] * sight.rules.skipping
+        elif self._next is not None:
+            hints = [f"r: set up game {self._next.game}"]
         elif self._over is not None and self._over.again:
             hints = ["r: restart"]
         if sight is not None and len(sight.players) > 2:
@@ -545,11 +568,27 @@ class Table(App[str]):
             parts.append(f"game {self._asked.game}, {self._asked.rules.name}")
         if self.mode is Mode.SHOOT and self._sight is not None:
             parts.append(f"{_shots(self._sight.shots)}")
-            if self._sight.deadline is not None:
-                parts.append(f"{max(0, round(self._sight.deadline - monotonic()))} s left")
+        elif self._others_turn:
+            parts.append(f"{self._clock.player}'s turn")
+        deadline = self._deadline
+        if deadline is not None and (deadline > monotonic() or self._sight is not None):
+            what = " to set up" if self._sight is None or self.mode is Mode.END else ""
+            parts.append(f"{max(0, round(deadline - monotonic()))} s left{what}")
         if self._trouble:
             parts.append(f"! {self._trouble}")
         self._write("title", "   ".join(parts))
+
+    @property
+    def _others_turn(self) -> bool:
+        sight = self._sight
+        return sight is not None and self.mode is Mode.WAITING and self._clock.player in _rivals(sight)
+
+    @property
+    def _deadline(self) -> float | None:
+        """When the time ends that the person, or another player, has for the next step."""
+        if self._sight is not None and self.mode is Mode.SHOOT:
+            return self._sight.deadline
+        return self._clock.deadline if self._sight is None or self._others_turn or self._next is not None else None
 
     def _show_setup(self) -> None:
         setup = self._setup

@@ -77,6 +77,19 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
+class Clock:
+    """Whose time runs.
+
+    Attributes:
+        player: whose turn it is; empty before the game, when all set up their fleets, and between two turns.
+        deadline: on the monotonic clock; None where it is not known.
+    """
+
+    player: str = ""
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """Whether there is a connection, and a server behind it."""
 
@@ -90,7 +103,7 @@ class Broken:
     error: BaseException
 
 
-News = FleetAsked | Seen | Told | Over | Link | Broken
+News = FleetAsked | Seen | Told | Over | Clock | Link | Broken
 
 
 # --- what the person answers --------------------------------------------------------------------------------------

@@ -16,14 +16,13 @@ from typing import Any, Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
 from salvo.errors import ConnectionLost, WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.topics import Reader
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.web.chances import chances
-from salvo_server.web.tables import Fact, Forget, Heard, Table
+from salvo_server.web.tables import Forget, Heard, Table, read
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +36,6 @@ OVERVIEW_SECONDS: Final = 1.0
 ALIVE_SECONDS: Final = 15.0
 _POLL_SECONDS: Final = 1.0
 _DISCOVERED: Final = (topics.SERVER, topics.STATE)
-#: What is told by being there; the announcements have the rest.
-_FACTS: Final = frozenset({topics.SUNK, topics.DEFEATED})
 
 
 class Channel:
@@ -170,26 +167,16 @@ class Relay:
 
     def _read(self, message: Inbound) -> tuple[str, Heard | m.ServerStatus | None] | None:
         """Return a message's table and what it says; None for what is not read."""
-        try:
-            address = topics.parse(message.topic)
-            announcement = read_announcement(address, message.payload)
-        except (WireError, ConnectionLost):
+        said = read(message)
+        if said is None:
             return None
+        address, what = said
         if address.table not in self._known:
             if len(self._known) >= MAX_TABLES:
                 return None
             self._known.add(address.table)
             self._connection.subscribe(self._filters(address.table))
-        if isinstance(announcement, m.ServerStatus):
-            return address.table, announcement
-        if announcement is not None:
-            return address.table, Heard(announcement, message.retain)
-        if message.payload and address.topic not in _FACTS:
-            return None
-        if address.topic is topics.SERVER:
-            return address.table, None
-        fact = Fact(address.topic, address.player, address.ship, message.payload != b"")
-        return address.table, Heard(fact, message.retain)
+        return address.table, what
 
     # --- the loop -------------------------------------------------------------------------------------------------
 

@@ -18,8 +18,11 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import plain_ship
+from salvo.errors import WireError
 from salvo.messages import State
+from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook, Sinkings
 from salvo_server.spectate.page.badges import badge_of
 from salvo_server.web.chances import Chances, Race
@@ -35,6 +38,8 @@ MAX_CHAT: Final = 30
 MAX_GAMES: Final = 500
 #: Facts of a kind: 26 ships of a thousand players. On an open broker any client may make some up.
 MAX_FACTS: Final = 26_000
+#: What is told by being there; the announcements have the rest.
+_FACTS: Final = frozenset({topics.SUNK, topics.DEFEATED})
 
 
 class Fact(NamedTuple):
@@ -59,6 +64,25 @@ class Heard(NamedTuple):
 
     what: m.Announcement | Fact | Forget
     retained: bool = False
+
+
+def read(message: Inbound) -> tuple[topics.Address, Heard | m.ServerStatus | None] | None:
+    """Return where a message belongs and what it says, None for a status that is cleared; None for what is not read."""
+    try:
+        address = topics.parse(message.topic)
+        announcement = read_announcement(address, message.payload)
+    except WireError:
+        return None
+    if isinstance(announcement, m.ServerStatus):
+        return address, announcement
+    if announcement is not None:
+        return address, Heard(announcement, message.retain)
+    if message.payload and address.topic not in _FACTS:
+        return None
+    if address.topic is topics.SERVER:
+        return address, None
+    fact = Fact(address.topic, address.player, address.ship, message.payload != b"")
+    return address, Heard(fact, message.retain)
 
 
 class _Held(NamedTuple):
@@ -96,15 +120,16 @@ class _Game:
 
     Attributes:
         whole: whether every turn so far was heard, so that the counts are right.
+        result: of the last turn that was heard.
     """
 
     number: int = 0
+    result: m.SalvoResolved | None = None
     turn: m.TurnBegan | m.TurnResumed | None = None
     turn_ends: float = 0.0
     last: Salvo | None = None
     last_turn: int = 0
     whole: bool = True
-    began: bool = False
     counts: dict[str, _Count] = field(default_factory=dict)
     sunk: set[tuple[str, str]] = field(default_factory=set)
     out: set[str] = field(default_factory=set)
@@ -136,6 +161,8 @@ class Table:
         self.state = ""
         self.names: tuple[str, ...] = ()
         self.game = _Game()
+        self._before = _Game()  # as it was when the connection was lost
+        self._starting = False  # whether a game has begun that nothing is known of yet
         self.feed: deque[dict[str, Any]] = deque(maxlen=MAX_FEED)
         self.chat: deque[m.ChatSaid] = deque(maxlen=MAX_CHAT)
         self.evening: dict[int, tuple[tuple[str, ...], dict[str, m.PlayerStats]]] = {}
@@ -173,8 +200,6 @@ class Table:
 
     def _hear_boards(self, view: m.RefereeView, now: float) -> None:
         self._boards = True
-        if self._view is not None and (view.game, view.turn) < (self._view.game, self._view.turn):
-            return  # retained, on a new connection
         self._views.append(view)
         if view.winners and len(self._views) > 1:
             self._pause = min(0.7, PLAY_OUT_SECONDS / len(self._views))
@@ -195,8 +220,9 @@ class Table:
         """Take in what is due; return whether anything was."""
         changed = False
         while self._views and self._next_view <= now:
+            self._begin_game(now)
             self._show_boards(self._views.popleft(), now)
-            self._next_view = now + self._pause if self._views else 0.0
+            self._next_view = (self._next_view or now) + self._pause if self._views else 0.0
             changed = True
         if not self._views and self._view is not None and self._view.winners and not self._secret:
             self._pause = 0.0
@@ -205,6 +231,13 @@ class Table:
             self._take(self._held.popleft().heard, now)
             changed = True
         return changed
+
+    def _begin_game(self, now: float) -> None:
+        """Take in what was held up to the beginning of a game whose boards are there already."""
+        begins = [isinstance(held.heard.what, m.StateChanged) for held in self._held]
+        if self.state != State.TURN and self._view is None and True in begins:
+            for _ in range(begins.index(True) + 1):
+                self._take(self._held.popleft().heard, now)
 
     # --- what is public -------------------------------------------------------------------------------------------
 
@@ -241,10 +274,7 @@ class Table:
 
     def _forget_retained(self) -> None:
         self.state, self.names, self._approved = "", (), {}
-        game = self.game
-        game.turn, game.winners = None, ()
-        for facts in (game.sunk, game.out, game.stats, game.marks):
-            facts.clear()
+        self._before, self.game = self.game, _Game()
 
     def _take_fact(self, fact: Fact) -> None:
         game = self.game
@@ -287,14 +317,9 @@ class Table:
         if state == State.LOBBY:
             if self.game.winners and not (self._view and self._view.game == self.game.number):
                 self._boards = self._boards and bool(self.delay_seconds)
-            self.game, self._view = _Game(), None
+            self.game, self._before, self._view = _Game(), _Game(), None
             self._placing_ends = None
-        elif state == State.TURN:
-            self.game.began = self.game.began or self.state == State.LOBBY
-            if self.game.began:
-                self.feed.appendleft(
-                    {"kind": "began", "game": self.game.number, "turn": 0, "players": list(self.names)}
-                )
+        self._starting = state == State.TURN and self.state == State.LOBBY
         self.state = state
         self._note_game()
 
@@ -303,6 +328,9 @@ class Table:
         if self.game.number not in (0, number):
             self.game = _Game()
         self.game.number = number
+        if self._starting:
+            self._starting = False
+            self.feed.appendleft({"kind": "began", "game": number, "turn": 0, "players": list(self.names)})
 
     def _begin_turn(self, turn: m.TurnBegan | m.TurnResumed, now: float, *, retained: bool) -> None:
         self._in_game(turn.game)
@@ -313,8 +341,16 @@ class Table:
 
     def _resolve(self, result: m.SalvoResolved) -> None:
         self._in_game(result.game)
+        if result == self._before.result:  # the game goes on where the connection was lost
+            before, self._before = self._before, _Game()
+            game = self.game
+            game.counts, game.whole, game.chances = before.counts, before.whole, before.chances
+            game.last, game.comment, game.last_turn = before.last, before.comment, before.last_turn
+            game.result = result
+            return
         if result.turn <= self.game.last_turn:
             return
+        self.game.result = result
         if not self._boards:
             self._count(result)
             hit = result.outcomes_if_told or ()
@@ -449,18 +485,15 @@ class Table:
         return {"left_ms": None if ends is None or not self.names else round(1000 * max(0.0, ends - now))}
 
     def _turn(self, now: float) -> dict[str, Any] | None:
-        view, turn = self._view, self.game.turn
-        left = whole = None
-        if turn is not None and (view is None or (turn.turn == view.turn + 1 and not self.delay_seconds)):
-            left, whole = round(1000 * max(0.0, self.game.turn_ends - now)), turn.deadline - turn.now
-        if view is not None:
-            told = {"turn": view.turn + 1, "player": view.player, "shots": view.shots, "fired": not view.player}
-        elif turn is not None:
-            fired = self.game.last_turn >= turn.turn
-            told = {"turn": turn.turn, "player": turn.player, "shots": turn.shots, "fired": fired}
-        else:
+        view, turn, last = self._view, self.game.turn, self.game.last_turn
+        if turn is not None and turn.turn >= last:
+            left = round(1000 * max(0.0, self.game.turn_ends - now))
+            told = {"turn": turn.turn, "player": turn.player, "shots": turn.shots, "fired": turn.turn == last}
+            return {**told, "left_ms": left, "whole_ms": turn.deadline - turn.now}
+        if view is None or not view.player:
             return None
-        return {**told, "left_ms": left, "whole_ms": whole}
+        told = {"turn": last + 1, "player": view.player, "shots": view.shots, "fired": False}
+        return {**told, "left_ms": None, "whole_ms": None}
 
     def _players(self) -> list[dict[str, Any]]:
         view, game = self._view, self.game

@@ -6,7 +6,6 @@ answers (:mod:`~salvo_server.gateways.hidden_fleet.replies`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
@@ -16,10 +15,8 @@ from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
 from salvo.rules.game import Game, begin
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.asking import fleet_of, shots_of
+from salvo_server.gateways.asking import fleet_of, shots_of, tell
 from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of
-
-log = logging.getLogger(__name__)
 
 #: Seats.
 GUEST: Final = 0
@@ -220,10 +217,7 @@ class UnseenGame:
             Feed(self._view).landed(_shot(self.book, NAMES[HOUSE], cell))
         result = SalvoResolved.of(1, NAMES, self.book, salvo)
         Feed(self._view).resolved(result)
-        try:
-            self._bot.on_result(result)
-        except Exception:
-            log.exception("the built-in bot failed; the game continues")
+        tell(self._bot.on_result, result)
         return move
 
 

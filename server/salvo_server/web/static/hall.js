@@ -1,0 +1,466 @@
+// The hall: one table as everybody watches it. Each picture that arrives says all; the page keeps only what it needs to move from one to the next.
+
+import { cellsOf } from "./boards.js";
+import { atKey, badge, byName, colourOf, counted, fill, find, fit, keep, kept, make, nameOf, plain, say, still, titleOf } from "./dom.js";
+import { director } from "./director.js";
+import { arrange, cast } from "./layout.js";
+import { play, toggle } from "./sound.js";
+import { follow } from "./stream.js";
+import { Tile } from "./tiles.js";
+import { volley } from "./volley.js";
+import { aiming, news, outcome, spoken, trouble, victory, waiting } from "./words.js";
+
+const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
+const SPLASH_MS = 10_000;
+const SPOKEN_MS = 4000;
+const CHANCE_LABEL = 0.07;
+
+const body = document.body;
+const stage = find("boards");
+const narrow = matchMedia("(max-width: 700px)");
+const tiles = new Map(); // of the gallery, by name
+const features = []; // tiles of the large boards, by place
+
+let picture = null;
+let away = false;
+const none = () => {};
+let endVolley = none;
+let outcomeUntil = 0;
+let ends = null; // when the clock is at zero, by performance.now()
+let splashEnds = 0;
+let mine = kept("team");
+
+// --- pieces ----------------------------------------------------------------------------------------------------------
+
+const teamOf = (name) => picture.players.find((player) => player.name === name) || picture.standings.find((row) => row.name === name);
+
+function pieces(words) {
+  return words.map((piece) => {
+    if (typeof piece === "string") return piece;
+    const team = teamOf(piece.team);
+    const name = nameOf(piece.team);
+    return team ? make("span", `team ${colourOf(team)}`, badge(team), name) : name;
+  });
+}
+
+const show = (element, is) => {
+  if (element.hidden === is) element.hidden = !is;
+};
+
+// --- headline --------------------------------------------------------------------------------------------------------
+
+function headline() {
+  const { state, turn, last, winners, players, rules } = picture;
+  if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
+  if (state === "lobby") return waiting(players, rules.fleet.length);
+  if (state === "over") return winners.length ? victory(winners) : ["The game is over"];
+  const told = outcome(last);
+  const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
+  if (told && (!aims || performance.now() < outcomeUntil)) return told;
+  return aims || told || ["The game begins"];
+}
+
+function beside() {
+  const { state, turn, comment, last } = picture;
+  if (state !== "turn") return [];
+  if (turn && turn.player && !turn.fired && performance.now() < outcomeUntil) return comment ? [comment] : ["Next: ", ...aiming(turn)];
+  return comment ? [comment] : outcome(last) || [];
+}
+
+function drawHeadline() {
+  if (!picture) return;
+  const words = headline();
+  const line = find("headline");
+  if (fill(line, JSON.stringify(words), () => pieces(words))) fit(line);
+  const more = beside();
+  fill(find("comment"), JSON.stringify(more), () => pieces(more));
+  announce(spoken(words));
+}
+
+let announced = 0;
+let toSay = "";
+function announce(text) {
+  toSay = text;
+  if (announced) return;
+  say(find("told"), toSay);
+  announced = setTimeout(() => {
+    announced = 0;
+    if (find("told").textContent !== toSay) announce(toSay);
+  }, SPOKEN_MS);
+}
+
+// --- clock -----------------------------------------------------------------------------------------------------------
+
+function setClock() {
+  const { state, turn, lobby } = picture;
+  const left = state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? lobby.left_ms : null;
+  ends = left === null || picture.trouble ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
+  say(find("clockword"), state === "lobby" ? "starts in" : "");
+  tick();
+}
+
+function tick() {
+  const left = ends && Math.max(0, ends.at - performance.now());
+  show(find("clock"), ends !== null);
+  if (ends) say(find("left"), left >= 60_000 ? `${Math.floor(left / 60_000)}:${String(Math.floor(left / 1000) % 60).padStart(2, "0")}` : `${Math.ceil(left / 1000)} s`);
+  find("bar").style.transform = `scaleX(${ends?.whole ? Math.min(1, left / ends.whole) : 0})`;
+}
+
+setInterval(() => {
+  if (!picture) return;
+  tick();
+  if (outcomeUntil && performance.now() >= outcomeUntil) {
+    outcomeUntil = 0;
+    drawHeadline();
+  }
+  if (splashEnds && performance.now() >= splashEnds) closeSplash();
+}, 250);
+
+// --- boards ----------------------------------------------------------------------------------------------------------
+
+// Who the last salvo is about: its shooter, and the one that it hit hardest.
+function featured() {
+  const { last, turn, players } = picture;
+  const shooter = last?.player || turn?.player || players[0]?.name;
+  const weight = new Map();
+  const add = (name, much) => weight.set(name, (weight.get(name) || 0) + much);
+  for (const [name, , , hit] of last?.aims || []) add(name, hit ? 2 : 1);
+  for (const [name] of last?.sunk || []) add(name, 100);
+  for (const name of last?.defeated || []) add(name, 1000);
+  weight.delete(shooter);
+  const [target] = [...weight].sort((a, b) => b[1] - a[1])[0] || [];
+  return { shooter, target: target || (last ? undefined : players.find((player) => player.name !== shooter && !player.out)?.name) };
+}
+
+function followTeam(name) {
+  mine = mine === name ? "" : name;
+  keep("team", mine);
+  drawBoards();
+}
+
+function tileAt(place) {
+  features[place] ||= new Tile(true, followTeam);
+  return features[place];
+}
+
+const shownTiles = () => [...find("features").children, ...find("gallery").children].map((element) => element.tile);
+
+function place(parent, chosen) {
+  const elements = chosen.map((tile) => tile.element);
+  if (elements.length === parent.children.length && elements.every((element, index) => element === parent.children[index])) return;
+  parent.replaceChildren(...elements);
+}
+
+function drawBoards() {
+  if (!picture) return;
+  const { players, turn, state, rules } = picture;
+  const lobby = state === "lobby" || !state;
+  show(find("lobby"), lobby);
+  show(find("features"), !lobby);
+  show(find("rest"), !lobby);
+  if (lobby) return drawLobby();
+  const { shooter, target } = state === "turn" ? featured() : {};
+  const parts = cast(picture, [shooter, target].filter(Boolean), narrow.matches);
+  if (narrow.matches) {
+    const first = [mine, target, shooter].map((name) => players.find((player) => player.name === name)).find(Boolean);
+    parts.large = first?.board ? [first] : [];
+    parts.gallery = [...players].sort((a, b) => (b.name === mine) - (a.name === mine) || a.out - b.out);
+  }
+  const about = {
+    rules, shooter: picture.last && shooter, target: picture.last && target, best: Math.max(1, ...players.map(({ hits }) => hits ?? 0)),
+    acting: turn && !turn.fired ? turn.player : "",
+  };
+  const drawn = (tile, player) => {
+    tile.element.tile = tile;
+    tile.set(player, { ...about, followed: player.name === mine });
+    return tile;
+  };
+  place(find("features"), parts.large.map((player, index) => drawn(tileAt(index), player)));
+  const gallery = parts.gallery.map((player) => {
+    if (!tiles.has(player.name)) tiles.set(player.name, new Tile(false, followTeam));
+    return drawn(tiles.get(player.name), player);
+  });
+  place(find("gallery"), gallery);
+  for (const name of tiles.keys()) if (!players.some((player) => player.name === name)) tiles.delete(name);
+  fill(find("fallen"), JSON.stringify(parts.fallen.map(({ name }) => name)), () =>
+    parts.fallen.map((player) => make("li", `team ${colourOf(player)}`, badge(player), nameOf(player.name))),
+  );
+  show(find("fallen"), parts.fallen.length > 0);
+  stage.dataset.kind = parts.boards ? "boards" : "cards";
+  stage.dataset.size = parts.gallery.length > 16 ? "crowd" : parts.gallery.length > 8 ? "many" : "few";
+  if (!narrow.matches) arrange(stage, parts);
+}
+
+const aimsAt = (last, name) => (last?.aims || []).filter(([target]) => target === name).map(([, x, y]) => [x, y]);
+
+// Shows all boards as they are now.
+function settle() {
+  for (const tile of shownTiles()) {
+    const player = picture.players.find(({ name }) => name === tile.name);
+    if (!player || !tile.board) continue;
+    tile.board.show(cellsOf(player), aimsAt(picture.last, player.name));
+  }
+}
+
+// The salvo that is new since the picture before: boards are as they were, then the shots fall one by one.
+function fly(before) {
+  const { last, players } = picture;
+  const shown = shownTiles().filter((tile) => tile.board);
+  const cells = new Map(players.map((player) => [player.name, cellsOf(player)]));
+  const earlier = new Map(before.players.map((player) => [player.name, cellsOf(player)]));
+  for (const tile of shown) {
+    const was = earlier.get(tile.name);
+    const now = cells.get(tile.name);
+    tile.board.show(was && was.length === now.length ? was : now);
+  }
+  const seenOf = (name) => shown.filter((tile) => tile.name === name && tile.seen);
+  const from = shownTiles().find((tile) => tile.name === last.player)?.muzzle;
+  const shots = last.aims.flatMap(([name, x, y, hit]) => {
+    const tile = seenOf(name)[0];
+    return tile ? [{ name, x, y, hit, tile, to: tile.board.point(x, y) }] : [];
+  });
+  if (!from || !shots.length) return settle();
+  const team = teamOf(last.player);
+  const end = volley(find("sky"), from, shots.map(({ to }) => to), team ? colourOf(team) : "", {
+    fire: () => play("fire"),
+    land: (index) => {
+      const { name, x, y, hit, tile } = shots[index];
+      for (const each of shown) if (each.name === name) each.board.strike(x, y, cells.get(name));
+      if (hit) tile.shake();
+      play(hit ? "hit" : "miss");
+    },
+    done: () => {
+      endVolley = none;
+      settle();
+      if (last.sunk.length) play("sunk");
+    },
+  });
+  endVolley = end;
+}
+
+// --- lobby -----------------------------------------------------------------------------------------------------------
+
+function drawLobby() {
+  const { players, rules, lobby } = picture;
+  const ships = rules.fleet.length;
+  const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
+  const needed = lobby?.players ? ` of ${lobby.players}` : "";
+  say(find("roster-count"), players.length ? `${players.length}${needed} here, ${complete} complete` : needed ? `Nobody yet${needed}` : "Nobody is here yet");
+  find("roster").dataset.size = players.length > 24 ? "crowd" : players.length > 8 ? "many" : "few";
+  fill(find("roster"), JSON.stringify(players.map(({ name, placed }) => [name, placed, ships])), () =>
+    players.map((player) => {
+      const placed = Math.min(ships, player.placed ?? 0);
+      const done = placed >= ships;
+      const told = make("span", "placed", done ? "ready" : `${placed}/${ships}`);
+      return make("li", `team ${colourOf(player)}${done ? " complete" : ""}`, badge(player), nameOf(player.name), told);
+    }),
+  );
+}
+
+// --- beside the boards -----------------------------------------------------------------------------------------------
+
+const mark = (kind) => {
+  const icon = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  icon.setAttribute("viewBox", "0 0 24 24");
+  icon.setAttribute("aria-hidden", "true");
+  icon.append(document.createElementNS("http://www.w3.org/2000/svg", "use"));
+  icon.firstChild.setAttribute("href", `#${kind}`);
+  return icon;
+};
+const KINDS = ["sunk", "defeated", "began", "won"];
+
+function drawSide() {
+  const { feed, standings, chat } = picture;
+  fill(find("feed-list"), JSON.stringify(feed), () =>
+    feed.map((item) => {
+      const kind = KINDS.includes(item.kind) ? item.kind : "began";
+      return make("li", kind, mark(kind), make("p", "", ...pieces(news(item))));
+    }),
+  );
+  fill(find("standings-list"), JSON.stringify([standings, mine]), () =>
+    standings.map((row) => {
+      const rate = row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : "";
+      const wins = make("b", "", `${Number(row.wins.toFixed(2))}`);
+      const told = make("span", "figures", wins, ` ${row.wins === 1 ? "win" : "wins"} in ${row.games}`, make("i", "", rate));
+      return make("li", `team ${colourOf(row)}${row.name === mine ? " followed" : ""}`, badge(row), nameOf(row.name), told);
+    }),
+  );
+  fill(find("chat-list"), JSON.stringify(chat), () =>
+    chat.map(({ from, text }) => {
+      const team = teamOf(from);
+      const who = team ? make("span", `team ${colourOf(team)}`, badge(team), nameOf(from)) : make("b", "", from ? nameOf(from) : "server");
+      return make("li", "", who, make("q", "", plain(text)));
+    }),
+  );
+  for (const [name, list] of Object.entries({ feed, standings, chat })) find(name).classList.toggle("empty", !list.length);
+}
+
+function drawChances() {
+  const racing = picture.players.filter(({ chance, out }) => chance !== null && !out);
+  const there = picture.state === "turn" && racing.length > 1;
+  show(find("chances"), there);
+  if (!there) return;
+  const list = find("chances-list");
+  fill(list, JSON.stringify(racing.map(({ name }) => name)), () =>
+    racing.map((player) => make("li", colourOf(player), badge(player), nameOf(player.name), make("b"))),
+  );
+  racing.forEach((player, index) => {
+    const item = list.children[index];
+    item.style.flexGrow = Math.max(0.004, player.chance);
+    item.classList.toggle("slim", player.chance < CHANCE_LABEL);
+    item.title = `${plain(player.name)} ${Math.round(player.chance * 100)} %`;
+    say(item.lastChild, `${Math.round(player.chance * 100)} %`);
+  });
+}
+
+function drawTop() {
+  const { tables, table, delay, game, rules, state } = picture;
+  const names = tables.map(([name]) => name);
+  if (!names.includes(table)) names.push(table);
+  const choice = find("table");
+  if (fill(choice, JSON.stringify(names), () => names.sort(byName).map((name) => Object.assign(make("option", "", titleOf(name)), { value: name })))) choice.value = table;
+  choice.value = table;
+  show(choice, names.length > 1);
+  say(find("game"), state && game ? `game ${game} · ${plain(rules.name)} ${rules.width} × ${rules.height}` : state ? `${plain(rules.name)} ${rules.width} × ${rules.height}` : "");
+  say(find("delay"), delay ? `${delay} s behind` : "live");
+  find("delay").classList.toggle("late", delay > 0);
+  show(find("delay"), Boolean(state));
+  document.title = `Salvo: ${titleOf(table)}`;
+}
+
+function drawTrouble() {
+  const words = trouble(picture, away);
+  say(find("trouble"), words);
+  show(find("trouble"), words !== "");
+  body.classList.toggle("stale", words !== "");
+}
+
+// --- the end of a game -----------------------------------------------------------------------------------------------
+
+function openSplash() {
+  const { winners, players } = picture;
+  const champions = winners.map(teamOf).filter(Boolean);
+  if (!champions.length) return;
+  find("splash").className = colourOf(champions[0]);
+  find("winner").replaceChildren(
+    ...champions.slice(0, 3).map((team) => make("p", `team ${colourOf(team)}`, badge(team), nameOf(team.name))),
+    make("p", "wins", champions.length > 1 ? "tie" : "wins"),
+  );
+  const others = players.filter((player) => !winners.includes(player.name) && player.place);
+  const rows = others.slice(0, 7).map((player) => make("li", `team ${colourOf(player)}`, make("b", "place", String(player.place)), badge(player), nameOf(player.name)));
+  if (others.length > rows.length) rows.push(make("li", "", `and ${others.length - rows.length} more`));
+  find("places").replaceChildren(...rows);
+  find("splash").hidden = false;
+  for (const line of find("winner").children) fit(line);
+  splashEnds = performance.now() + SPLASH_MS;
+  play("won");
+}
+
+function closeSplash() {
+  splashEnds = 0;
+  show(find("splash"), false);
+}
+
+// --- a picture -------------------------------------------------------------------------------------------------------
+
+const salvoOf = ({ last }) => (last ? `${last.game ?? ""}/${last.turn}` : "");
+
+function take(next) {
+  const before = picture && picture.table === next.table ? picture : null;
+  const fresh = before && next.last && next.state !== "lobby" && salvoOf(next) !== salvoOf(before);
+  const flying = before && !fresh && before.state === next.state && endVolley !== none; // news of something else ends no flight
+  if (!flying) endVolley();
+  picture = next;
+  if (fresh) outcomeUntil = performance.now() + OUTCOME_MS;
+  else if (!before || next.state !== "turn") outcomeUntil = 0;
+  drawTop();
+  drawTrouble();
+  drawHeadline();
+  setClock();
+  drawBoards();
+  drawSide();
+  drawChances();
+  if (fresh && before.game === next.game && !still() && !document.hidden) fly(before);
+  else if (!flying) settle();
+  if (next.state !== "over") closeSplash();
+  else if (before && next.winners.length && !(before.state === "over" && before.winners.length)) openSplash();
+}
+
+// --- which table -----------------------------------------------------------------------------------------------------
+
+let leave = () => {};
+
+function watch(table) {
+  leave();
+  endVolley();
+  closeSplash();
+  leave = follow(
+    `/events?table=${encodeURIComponent(table)}`,
+    take,
+    (is) => {
+      away = is;
+      drawTrouble();
+    },
+  );
+}
+
+const chosen = () => new URLSearchParams(location.search).get("table") || "";
+
+function choose(table) {
+  history.pushState(null, "", table ? `?table=${encodeURIComponent(table)}` : location.pathname);
+  watch(table);
+}
+
+const rotation = "director" in body.dataset ? director(watch) : null;
+if (!rotation) watch(chosen());
+addEventListener("popstate", () => rotation || watch(chosen()));
+find("table").addEventListener("change", (event) => (rotation ? rotation.show(event.target.value) : choose(event.target.value)));
+
+function step(by) {
+  const names = picture ? picture.tables.map(([name]) => name).sort(byName) : [];
+  if (names.length < 2) return;
+  const next = names[(names.indexOf(picture.table) + by + names.length) % names.length];
+  if (rotation) rotation.show(next);
+  else choose(next);
+}
+
+// --- keys, tabs and what depends on the window -----------------------------------------------------------------------
+
+atKey("f", find("full"), () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.()));
+atKey("s", find("sound"), () => find("sound").setAttribute("aria-pressed", toggle()));
+atKey("ArrowLeft", null, () => step(-1));
+atKey("ArrowRight", null, () => step(1));
+atKey("Escape", null, closeSplash);
+find("splash").addEventListener("click", closeSplash);
+
+const tabs = [...document.querySelectorAll("[role=tab]")];
+
+function select(tab) {
+  body.dataset.view = tab.getAttribute("aria-controls");
+  for (const each of tabs) {
+    each.setAttribute("aria-selected", each === tab);
+    each.tabIndex = each === tab ? 0 : -1;
+  }
+}
+
+for (const [index, tab] of tabs.entries()) {
+  tab.addEventListener("click", () => select(tab));
+  tab.addEventListener("keydown", ({ key }) => {
+    const to = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: -1 }[key];
+    if (to === undefined) return;
+    const next = tabs.at(to % tabs.length);
+    select(next);
+    next.focus();
+  });
+}
+
+function resized() {
+  endVolley();
+  if (!picture) return;
+  drawBoards();
+  settle();
+  fit(find("headline"));
+}
+
+new ResizeObserver(resized).observe(stage);
+narrow.addEventListener("change", resized);
