@@ -152,8 +152,8 @@ def test_what_cannot_be_read_is_listed_with_its_code_and_nothing_of_its_content(
     troubles = {entry.name: entry.trouble for entry in archive.listed if entry.trouble}
     assert troubles == {
         "cut.jsonl.gz": "transcript_cut",
-        "noise.jsonl": "transcript_corrupt",
-        "nested.jsonl": "transcript_corrupt",
+        "noise.jsonl": "not_a_transcript",
+        "nested.jsonl": "not_a_transcript",
         "later.jsonl": "unknown_version",
         "nothing-here": "transcript_missing",
     }

@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 class Site:
     def __init__(self, address: str) -> None:
-        self._front = WebFront(address)
+        self._front = WebFront(address, 0)
 
     def get(self, path: str, **query: str) -> Answer:
         return Answer(*self._front.get(f"{path}?{urlencode(query)}"))
