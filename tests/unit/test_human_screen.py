@@ -325,6 +325,22 @@ def test_tab_goes_round_the_opponents_and_a_salvo_may_be_at_several() -> None:
     _run(act)
 
 
+def test_the_next_opponent_stands_beside_the_target_where_there_is_room() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo", "ann", "bob"))
+        assert person.shown("beside") == (person.app.size.width == 130)
+        if person.shown("beside"):
+            assert person.title("target").startswith("1/2 ann")
+            assert person.title("next").startswith("2/2 bob")
+            await person.click("#next")
+            assert person.title("target").startswith("2/2 bob")
+            assert person.title("next").startswith("1/2 ann")
+            assert person.desk.answers() == []
+
+    for width in (100, 130):
+        _run(act, (width, 40))
+
+
 def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
     async def act(person: Person) -> None:
         view = view_of("salvo")
