@@ -332,7 +332,7 @@ def test_the_next_opponent_stands_beside_the_target_where_there_is_room() -> Non
         if person.shown("beside"):
             assert person.title("target").startswith("1/2 ann")
             assert person.title("next").startswith("2/2 bob")
-            await person.click("#next")
+            await person.click("#next", offset=(6, 4))
             assert person.title("target").startswith("2/2 bob")
             assert person.title("next").startswith("1/2 ann")
             assert person.desk.answers() == []
