@@ -382,6 +382,9 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
     assert _run("salvo replay game.jsonl.gz", folder) == _run("salvo replay games/game-1.jsonl.gz", folder)
     assert "1 game, " in _run(check, folder)
     assert "fair: game 1" in _run(verify, folder)
+    [site] = [line for line in COMMANDS if line.startswith("salvo site")]
+    assert _run(site, folder) == "site:   site/index.html, 1 game\n"
+    assert list((folder / "site/games").glob("game-1-*.proof.jsonl"))
 
 
 def test_the_client_without_the_sdk_is_the_example_file() -> None:
@@ -410,6 +413,7 @@ def test_no_command_is_left_out() -> None:
         "salvo solo",
         "salvo compare",
         "salvo tournament",
+        "salvo site",
     )
     for command in COMMANDS:
         if command in ELSEWHERE:

@@ -52,7 +52,7 @@ _WAIT: Final = (
     " duel, a minute or two for a large table. The page shows it by itself."
 )
 _FRAMING: Final = "; frame-ancestors 'none'"
-_STATUS: Final = {"no_such_game": HTTPStatus.NOT_FOUND, "busy": HTTPStatus.SERVICE_UNAVAILABLE}
+_STATUS: Final = {"no_such_game": HTTPStatus.NOT_FOUND, "analysis_busy": HTTPStatus.SERVICE_UNAVAILABLE}
 
 _Answer = Callable[[Request], Awaitable[Response]]
 
@@ -196,7 +196,7 @@ class _Verdicts:
         task = self._tasks.get(id_)
         if task is None:
             if sum(not each.done() for each in self._tasks.values()) >= _MAX_WAITING:
-                raise SalvoError("busy", "several games are being analysed; come back in a minute")
+                raise SalvoError("analysis_busy", "several games are being analysed; come back in a minute")
             self._tasks[id_] = task = asyncio.create_task(self._reckon(id_))
             done = [key for key, each in self._tasks.items() if each.done()]
             for key in done[: max(0, len(self._tasks) - _KEPT)]:
@@ -226,12 +226,12 @@ async def _explain(file: Path, replay: Replay) -> list[str]:
     try:
         said, _ = await asyncio.wait_for(process.communicate(), _EXPLAIN_SECONDS)
     except TimeoutError:
-        raise SalvoError("too_long", "the game is too long for this") from None
+        raise SalvoError("analysis_failed", "the game is too long for this") from None
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
     if process.returncode:
-        raise SalvoError("too_long", "the game cannot be analysed")
+        raise SalvoError("analysis_failed", "the game cannot be analysed")
     return [line.strip().replace("+-", "±") for line in said.decode().rpartition("\n\n")[2].splitlines()]
 
 
