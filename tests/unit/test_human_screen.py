@@ -439,6 +439,9 @@ def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
         assert person.text("title").startswith("End   game 1, xbs   turn 1   3")
         assert person.app.message.startswith("You lose. ann wins game 1.")
         assert "r: set up game 2" in person.text("keys")
+        await person.hear(Clock("", time.monotonic() - 1))
+        assert person.text("title") == "End   game 1, xbs   turn 1"  # nobody else has come
+        await person.hear(Clock("", time.monotonic() + 3600))
         await person.press("r")
         assert person.text("title").startswith("Setup   game 2, xbs   3")
         await person.press("r", "enter")

@@ -582,8 +582,9 @@ class Table(App[str]):
         elif self._others_turn:
             parts.append(f"{self._clock.player}'s turn")
         deadline = self._deadline
-        if deadline is not None and (deadline > monotonic() or self._sight is not None):
-            what = " to set up" if self._sight is None or self.mode is Mode.END else ""
+        in_lobby = self._sight is None or self.mode is Mode.END
+        if deadline is not None and (deadline > monotonic() or not in_lobby):
+            what = " to set up" if in_lobby else ""
             parts.append(f"{max(0, round(deadline - monotonic()))} s left{what}")
         if self._trouble:
             parts.append(f"! {self._trouble}")
