@@ -354,7 +354,7 @@ def is_healthy(used: Engine, service: str) -> bool:
 
 def go_up(used: Engine, *services: str) -> None:
     used.compose("up", "-d", "--no-build", *services)
-    for service in services or ("broker", "server"):
+    for service in services or ("broker", "server", "web"):
         wait_for(service, lambda service=service: is_healthy(used, service))  # type: ignore[misc]
 
 

@@ -159,6 +159,7 @@ def test_a_gateway_imports_nothing_from_the_folder_where_the_server_was_started(
         ("smackdown --listen 127.0.0.1:0", "give --rules smackdown"),
         ("jsonline", "give --rules streak or --rules alternate"),
         ("classic --opponent nobody", "no bot 'nobody'"),
+        ("classic --opponent human", "a person needs a terminal; start salvo gateway classic --opponent human in one"),
     ],
 )
 def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, said: str) -> None:

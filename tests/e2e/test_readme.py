@@ -142,7 +142,7 @@ def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
             assert b"<!doctype html>" in answer.read()
         yield broker
         assert server.wait(60) == 0
-        assert re.search(r"^\S+ players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
+        assert re.search(r"^\S+ game 1: players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
 
 
 def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None:

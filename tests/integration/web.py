@@ -24,7 +24,7 @@ class WebFront(NamedTuple):
     """A running web front."""
 
     url: str
-    pid: int
+    pid: int = 0
 
     @property
     def port(self) -> int:

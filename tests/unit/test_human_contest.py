@@ -106,6 +106,17 @@ def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypat
     assert told("me", "bob", "ann") == [Told("players: me, bob, ann")]  # who comes back starts no time
 
 
+def test_a_person_who_is_away_is_not_told_every_minute_that_it_was_left_out() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    late = m.CommandRefused("me", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
+    for _ in range(3):
+        place.hear(m.PlayersListed(()), late, m.PlayersListed(("me",)))
+    told = [news for news in place.told() if isinstance(news, Told)]
+    assert sorted(news.text.partition(":")[0] for news in told) == ["placement_timeout", "players"]
+
+
 def test_a_person_is_told_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("salvo_server.human.contest.time.monotonic", lambda: 10.0)
     place = Place()

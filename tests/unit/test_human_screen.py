@@ -325,6 +325,22 @@ def test_tab_goes_round_the_opponents_and_a_salvo_may_be_at_several() -> None:
     _run(act)
 
 
+def test_the_next_opponent_stands_beside_the_target_where_there_is_room() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo", "ann", "bob"))
+        assert person.shown("beside") == (person.app.size.width == 130)
+        if person.shown("beside"):
+            assert person.title("target").startswith("1/2 ann")
+            assert person.title("next").startswith("2/2 bob")
+            await person.click("#next", offset=(6, 4))
+            assert person.title("target").startswith("2/2 bob")
+            assert person.title("next").startswith("1/2 ann")
+            assert person.desk.answers() == []
+
+    for width in (100, 130):
+        _run(act, (width, 40))
+
+
 def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
     async def act(person: Person) -> None:
         view = view_of("salvo")
@@ -423,6 +439,9 @@ def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
         assert person.text("title").startswith("End   game 1, xbs   turn 1   3")
         assert person.app.message.startswith("You lose. ann wins game 1.")
         assert "r: set up game 2" in person.text("keys")
+        await person.hear(Clock("", time.monotonic() - 1))
+        assert person.text("title") == "End   game 1, xbs   turn 1"  # nobody else has come
+        await person.hear(Clock("", time.monotonic() + 3600))
         await person.press("r")
         assert person.text("title").startswith("Setup   game 2, xbs   3")
         await person.press("r", "enter")

@@ -17,7 +17,7 @@ from salvo_server.gateways.jsonline import NO_OPPONENT, door
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
 @opponent_option(
     f"The server's player: a bot that ships, a bot's file, or {NO_OPPONENT}: any player at the table.",
-    none=NO_OPPONENT,
+    other=NO_OPPONENT,
 )
 @click.option(
     "--status-names", is_flag=True, help="Write a status as its name instead of its number, and results as echoed."

@@ -73,6 +73,11 @@ _KEYS: Final = (
 )
 
 
+#: Columns of a board's view: at least, and beside the three of each square.
+_LEAST_BOARD: Final = 36
+_AROUND_BOARD: Final = 6
+
+
 class Mode(StrEnum):
     """What the person is at; the first word of the title line."""
 
@@ -99,7 +104,7 @@ class Table(App[str]):
     CSS = """
     #title { height: 1; text-style: bold; background: $primary; color: $text; }
     #body { height: 1fr; }
-    #left, #right { width: 1fr; height: 1fr; overflow-x: auto; }
+    #left, #right, #beside { width: 1fr; height: 1fr; overflow-x: auto; }
     BoardView { width: auto; min-width: 34; height: auto; padding: 0 1; }
     BoardView { border: round $surface-lighten-2; border-title-color: $text; }
     BoardView.active { border: heavy $success; }
@@ -157,6 +162,8 @@ class Table(App[str]):
                 yield actions
                 yield BoardView(id="target")
                 yield Static(id="outcome", classes="caption")
+            with VerticalScroll(id="beside", can_focus=False):
+                yield BoardView(id="next")
         yield Static(id="message")
         yield Static(id="news")
         yield Input(id="chat", compact=True)
@@ -315,6 +322,8 @@ class Table(App[str]):
         if self.mode is Mode.SETUP and self._setup is not None and click.board == "own":
             self._cursor.go(self._setup.book.grid, click.cell)
             self._guarded(self._click_in_setup)
+        elif self._sight is not None and self.mode is not Mode.SETUP and click.board == "next":
+            self._target = self._beside(self._sight) or self._target
         elif self._sight is not None and self.mode is not Mode.SETUP:
             self._cursor.go(self._sight.rules.grid, click.cell)
             own = click.board == "own"  # there no click is meant to fire at once
@@ -517,6 +526,8 @@ class Table(App[str]):
         self.query_one("#target").set_class(setting_up or not in_game, "hidden")
         self.query_one("#outcome").set_class(setting_up or not in_game, "hidden")
         self.query_one("#own").set_class(self._setup is None and not in_game, "hidden")
+        two = not setting_up and self._sight is not None and self._beside(self._sight) is not None
+        self.query_one("#beside").set_class(not two, "hidden")
         if setting_up:
             self._show_setup()
         elif self._sight is not None:
@@ -571,8 +582,9 @@ class Table(App[str]):
         elif self._others_turn:
             parts.append(f"{self._clock.player}'s turn")
         deadline = self._deadline
-        if deadline is not None and (deadline > monotonic() or self._sight is not None):
-            what = " to set up" if self._sight is None or self.mode is Mode.END else ""
+        in_lobby = self._sight is None or self.mode is Mode.END
+        if deadline is not None and (deadline > monotonic() or not in_lobby):
+            what = " to set up" if in_lobby else ""
             parts.append(f"{max(0, round(deadline - monotonic()))} s left{what}")
         if self._trouble:
             parts.append(f"! {self._trouble}")
@@ -609,18 +621,34 @@ class Table(App[str]):
     def _show_game(self, sight: Snapshot) -> None:
         grid, shooting = sight.rules.grid, self.mode is Mode.SHOOT
         me, target = sight.me, self._target
-        fleets = self._over.fleets if self._over is not None else {}
         own = sight.aimed(me, self._chosen)
         self._own_board().show(grid, own, self._heading(sight, me), active=self.mode is Mode.WAITING)
-        board = sight.revealed(target, fleets[target]) if target in fleets else sight.aimed(target, self._chosen)
         cursor = self._cursor.cell(grid) if shooting else None
-        rivals = _rivals(sight)
-        which = f"{rivals.index(target) + 1}/{len(rivals)} " if len(rivals) > 1 else ""
-        heading = which + self._heading(sight, target)
-        styles = TARGET_COLOURS if sight.tells_sunk_cells and target not in fleets else COLOURS
-        self.query_one("#target", BoardView).show(grid, board, heading, active=shooting, cursor=cursor, styles=styles)
+        self._show_rival("target", sight, target, active=shooting, cursor=cursor)
+        if (beside := self._beside(sight)) is not None:
+            self._show_rival("next", sight, beside)
         self._write("incoming", self._incoming(sight))
         self._write("outcome", self._outcome)
+
+    def _show_rival(
+        self, place: str, sight: Snapshot, player: str, *, active: bool = False, cursor: int | None = None
+    ) -> None:
+        fleets, rivals = self._over.fleets if self._over is not None else {}, _rivals(sight)
+        board = sight.revealed(player, fleets[player]) if player in fleets else sight.aimed(player, self._chosen)
+        which = f"{rivals.index(player) + 1}/{len(rivals)} " if len(rivals) > 1 else ""
+        styles = TARGET_COLOURS if sight.tells_sunk_cells and player not in fleets else COLOURS
+        view = self.query_one(f"#{place}", BoardView)
+        view.show(
+            sight.rules.grid, board, which + self._heading(sight, player), active=active, cursor=cursor, styles=styles
+        )
+
+    def _beside(self, sight: Snapshot) -> str | None:
+        """Return the rival that Tab would choose, if its board has room beside the target's."""
+        rivals = _rivals(sight)
+        board = max(_LEAST_BOARD, 3 * sight.rules.grid.width + _AROUND_BOARD)
+        if len(rivals) < 2 or self.size.width < 3 * board:
+            return None
+        return rivals[(rivals.index(self._target) + 1) % len(rivals)]
 
     def _heading(self, sight: Snapshot, player: str) -> str:
         parts = ["you" if player == sight.me else player]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from random import Random
+from threading import Event
 from typing import TypeVar
 
 from salvo.rules import Fleet, RuleBook
@@ -161,11 +162,13 @@ class Channel:
     Attributes:
         wake: called after every answer, to wake a game that waits for something else, too; on the screen's thread.
         chat: whether the person may write a :class:`Line`.
+        left: set when the person goes.
     """
 
     def __init__(self) -> None:
         self.wake: Callable[[], None] = lambda: None
         self.chat = False
+        self.left = Event()
         self._news: SimpleQueue[News] = SimpleQueue()
         self._answers: SimpleQueue[Answer] = SimpleQueue()
 
@@ -207,6 +210,8 @@ class Channel:
 
     def answer(self, answer: Answer) -> None:
         """Answer the game."""
+        if isinstance(answer, Leave):
+            self.left.set()
         self._answers.put(answer)
         self.wake()
 

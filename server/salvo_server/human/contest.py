@@ -65,6 +65,8 @@ class Person:
         self._taunts: dict[bool, list[str]] = {True: [], False: []}
         self._placement_seconds = 0
         self._listed: frozenset[str] = frozenset()  # since the lobby opened
+        self._told: set[tuple[str, int]] = set()  # what is told once a game
+        self._told_players: tuple[str, ...] = ()
         self._struck = 0  # shots at the own board that were answered with a taunt, if there was one
         seat.session.tap = self._look_on
         desk.wake = seat.connection.wake
@@ -109,6 +111,8 @@ class Person:
             case e.Refused(code, text):
                 if code in FINAL:
                     raise SalvoError(code, text)
+                if code == "placement_timeout" and self._was_told(code):
+                    return  # a person who is away is listed and left out again and again
                 self._tell(f"{code}: {text}")
             case e.Said(sender, text, private):
                 who = "you say" if sender == self._session.name else f"{sender or 'the server'} says"
@@ -131,10 +135,12 @@ class Person:
             case m.RulesAnnounced():
                 self._placement_seconds = said.placement_seconds
             case m.StateChanged(State.LOBBY):
-                self._listed = frozenset()
+                self._listed, self._told_players = frozenset(), ()
                 self._desk.tell(Clock())
             case m.PlayersListed(names) if self._session.state is State.LOBBY and names:
-                self._tell(f"players: {', '.join(names)}")
+                if names != self._told_players:
+                    self._tell(f"players: {', '.join(names)}")
+                self._told_players = names
                 if not retained and not self._listed.issuperset(names):  # each newcomer starts the time again
                     self._desk.tell(Clock("", now + self._placement_seconds))
                 self._listed = self._listed.union(names)
@@ -143,6 +149,11 @@ class Person:
                 self._desk.tell(Clock(said.player, None if retained else now + seconds))
             case m.SalvoResolved():
                 self._desk.tell(Clock())
+
+    def _was_told(self, code: str) -> bool:
+        known = (code, self._session.game) in self._told
+        self._told.add((code, self._session.game))
+        return known
 
     def _tell(self, text: str) -> None:
         self._desk.tell(Told(text))

@@ -44,7 +44,14 @@ class UnseenGame:
     """
 
     def __init__(
-        self, book: RuleBook, bot: Bot, seed: str, *, guest_begins: bool = True, fleet: Fleet | None = None
+        self,
+        book: RuleBook,
+        bot: Bot,
+        seed: str,
+        *,
+        guest_begins: bool = True,
+        fleet: Fleet | None = None,
+        number: int = 1,
     ) -> None:
         """Let the house place its fleet.
 
@@ -52,8 +59,9 @@ class UnseenGame:
             bot: plays for the house, with its own randomness.
             seed: decides what the bot draws.
             fleet: the house's, when it is placed already.
+            number: the game's, as its players count.
         """
-        bot.prepare(NAMES[HOUSE], seed)
+        bot.prepare(NAMES[HOUSE], seed, number)
         self.book = book
         self.moves: list[Move] = []
         self.asked: int | None = None
@@ -63,7 +71,7 @@ class UnseenGame:
         self._replies = Replies(book)
         self._game = self._begin(self._replies.fleet)
         order = NAMES if guest_begins else NAMES[::-1]
-        self._view = View(book, NAMES[HOUSE], order, 1, self.fleet, bot.random)
+        self._view = View(book, NAMES[HOUSE], order, number, self.fleet, bot.random)
 
     # --- what is true -----------------------------------------------------------------------------------------------
 
