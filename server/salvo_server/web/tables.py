@@ -386,7 +386,8 @@ class Table:
     def _note_game(self) -> None:
         game = self.game
         if self.state == State.OVER and game.winners and game.number:
-            _keep(self.evening, game.number, (game.winners, dict(game.stats)), MAX_GAMES)
+            stats = {name: game.stats[name] for name in self.names if name in game.stats}
+            _keep(self.evening, game.number, (game.winners, stats), MAX_GAMES)
 
     # --- the referee's boards -------------------------------------------------------------------------------------
 
@@ -418,7 +419,13 @@ class Table:
     def race(self) -> Race | None:
         """Return what chances are worked out from; None while there is nothing to say."""
         view = self._view
-        if view is None or view.winners or self.book.ending != "last_afloat" or view.game != self.game.number:
+        if (
+            view is None
+            or not view.boards
+            or view.winners
+            or self.book.ending != "last_afloat"
+            or view.game != self.game.number
+        ):
             return None
         return Race.of(view, self.book)
 
