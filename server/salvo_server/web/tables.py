@@ -486,10 +486,13 @@ class Table:
         }
 
     def _lobby(self, now: float) -> dict[str, Any] | None:
+        """Return when placing ends at the latest, and when a game that has begun will be shown, both if known."""
         if self.state != State.LOBBY:
             return None
-        ends = self._placing_ends
-        return {"left_ms": None if ends is None or not self.names else round(1000 * max(0.0, ends - now))}
+        begun = next((held.due for held in self._held if held.heard.what == m.StateChanged(State.TURN)), None)
+        ends = self._placing_ends if self.names and begun is None else None
+        left, begins = (None if at is None else round(1000 * max(0.0, at - now)) for at in (ends, begun))
+        return {"left_ms": left, "begins_ms": begins}
 
     def _turn(self, now: float) -> dict[str, Any] | None:
         view, turn, last = self._view, self.game.turn, self.game.last_turn
